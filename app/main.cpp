@@ -50,7 +50,7 @@ int fail_without_memory() {
 
 [[noreturn]] void note_failed_new() {
   memory_ran_out = true;
-  if (attn::FragileCall::any()) leave_without_memory();
+  if (attn::NoUnwindScope::active()) leave_without_memory();
   throw std::bad_alloc();
 }
 
@@ -66,7 +66,7 @@ void occupy_standard_descriptors() {
 int fail(ExitCode code, const std::string& message) {
   std::string line = message;
   std::replace(line.begin(), line.end(), '\n', ' ');
-  line = attn::shortened(attn::printable(line));
+  line = attn::shorten_message(attn::printable(line));
   std::fputs(attn::error_line("attn-demo: " + line).c_str(), stderr);
   return static_cast<int>(code);
 }
@@ -89,7 +89,7 @@ int run_and_report(int argc, char** argv) {
   try {
     return run_command(argc, argv);
   } catch (const attn::Error& error) {
-    return fail(error.code(), attn::worded(error, attn::option_name));
+    return fail(error.code(), attn::message_for(error, attn::option_name));
   } catch (const attn::StoppedBySignal& stopped) {
     return 128 + stopped.signal;
   } catch (const attn::ClosedPipe&) {
@@ -156,7 +156,7 @@ int main(int argc, char** argv) {
   std::atexit(leave);
   occupy_standard_descriptors();
   attn::handle_stop_signals();
-  attn::show_progress_by(attn::terminal_progress);
+  attn::set_progress_factory(attn::terminal_progress);
   const int code = stack_is_small() ? run_on_large_stack(argc, argv) : run_and_report(argc, argv);
   main_has_ended = true;
   return code;

@@ -34,7 +34,7 @@ std::uint64_t status_bytes(const std::string& field) {
 
 /// One sentence of ids drawn at random; the last ids are special ones.
 PackedTokens random_sentence(const ModelConfig& config, int tokens) {
-  RandomNumbers random(1, "ids", 0);
+  RandomGenerator random(1, "ids", 0);
   std::vector<int> ids;
   for (int i = 0; i < tokens; ++i) {
     ids.push_back(4 + to_int(random.below(to_size(config.vocab_size - 8))));

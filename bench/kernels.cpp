@@ -26,7 +26,7 @@ void product(benchmark::State& state, Backend backend) {
   fill_uniform(1, "w", 1.0F, w.data(), to_size(w.size()));
   fill_uniform(1, "x", 1.0F, x.data(), to_size(x.size()));
   Matrix y(rows, out);
-  const WeightProduct multiply({row_major(w.data(), in, out)}, {}, backend);
+  const PackedLinear multiply({row_major(w.data(), in, out)}, {}, backend);
   for (auto _ : state) {
     multiply(x, y);
     benchmark::DoNotOptimize(y.data());
@@ -70,19 +70,19 @@ void step(benchmark::State& state, Backend backend) {
   Index numbers = 0;
   for (const auto& [in, out] : shapes) numbers += panel_floats(in, out, false);
   FloatArena arena(to_size(numbers));
-  std::vector<WeightProduct> products;
+  std::vector<PackedLinear> products;
   for (const auto& [in, out] : shapes) {
     Matrix w(in, out);
     fill_uniform(1, "w", 1.0F, w.data(), to_size(w.size()));
     products.emplace_back(std::vector{row_major(w.data(), in, out)}, std::vector<Parameter>{},
-                          Preparation(backend, &arena));
+                          PreparationOptions(backend, &arena));
   }
   Matrix x(rows, 1024), y(rows, 8000);
   fill_uniform(1, "x", 1.0F, x.data(), to_size(x.size()));
   Index multiply_adds = 0;
-  for (const WeightProduct& p : products) multiply_adds += rows * p.in() * p.out();
+  for (const PackedLinear& p : products) multiply_adds += rows * p.in() * p.out();
   for (auto _ : state) {
-    for (const WeightProduct& p : products) p(x.leftCols(p.in()), y.leftCols(p.out()));
+    for (const PackedLinear& p : products) p(x.leftCols(p.in()), y.leftCols(p.out()));
     benchmark::DoNotOptimize(y.data());
   }
   state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(multiply_adds),

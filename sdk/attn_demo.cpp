@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 /// Data is installed beside the library: PREFIX/share/attn-demo for PREFIX/lib or PREFIX/lib/CPU.
 void find_shipped_data() {
   Dl_info own{};
-  static const char mark = 0;
-  if (dladdr(&mark, &own) == 0 || own.dli_fname == nullptr) return;
+  static const char anchor = 0;
+  if (dladdr(&anchor, &own) == 0 || own.dli_fname == nullptr) return;
   std::error_code error;
   fs::path folder = fs::absolute(own.dli_fname, error).parent_path();
   for (int up = 0; !error && up < 3; ++up) {
@@ -38,12 +38,12 @@ void find_shipped_data() {
 
 /// The libraries' errors become this header's.
 template <typename Action>
-auto guarded(Action&& action) {
+auto with_public_errors(Action&& action) {
   try {
     return action();
   } catch (const attn::Error& error) {
     throw Error(static_cast<int>(error.code()),
-                attn::printable(attn::worded(error, attn::option_name)));
+                attn::printable(attn::message_for(error, attn::option_name)));
   } catch (const std::exception& error) {
     if (!attn::is_out_of_memory(error)) throw;
     throw Error(static_cast<int>(attn::ExitCode::memory),
@@ -81,12 +81,12 @@ struct Model::Loaded {
 
 Model::Model(const std::string& directory, const std::string& precision)
     : loaded_(std::make_unique<Loaded>()) {
-  guarded([&] {
+  with_public_errors([&] {
     find_shipped_data();
     attn::ModelChoice choice;
     if (!directory.empty()) choice.models = {directory};
     choice.precision = attn::parse_precision(precision);
-    loaded_->models = attn::load_all(choice);
+    loaded_->models = attn::open_models(choice);
     loaded_->queue.emplace(attn::ensemble_of(loaded_->models));
   });
 }
@@ -97,7 +97,7 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
                                           const Search& search) const {
-  return guarded([&] {
+  return with_public_errors([&] {
     const auto translator = loaded_->translator(search);
     translator->share(*loaded_->queue);
     std::vector<std::string> translations;
@@ -111,22 +111,22 @@ std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
 }
 
 Attention Model::attend(const std::string& text, const Search& search) const {
-  return guarded([&] {
+  return with_public_errors([&] {
     const auto translator = loaded_->translator(search);
     attn::AttentionRecord record =
         std::move(translator->record({translator->prepare(text)}).front());
     attn::HypothesisRecord& best = record.hypotheses.front();
-    Attention made;
-    made.text = std::move(best.text);
-    made.score = best.score;
-    made.source_tokens = std::move(record.source.tokens);
-    made.tokens = std::move(best.produced.tokens);
-    made.decoder_tokens = std::move(best.decoder_input.tokens);
-    made.log_probs = std::move(best.log_probs);
-    made.encoder = maps_of(record.encoder_self);
-    made.decoder = maps_of(best.decoder_self);
-    made.cross = maps_of(best.cross);
-    return made;
+    Attention attention;
+    attention.text = std::move(best.text);
+    attention.score = best.score;
+    attention.source_tokens = std::move(record.source.tokens);
+    attention.tokens = std::move(best.produced.tokens);
+    attention.decoder_tokens = std::move(best.decoder_input.tokens);
+    attention.log_probs = std::move(best.log_probs);
+    attention.encoder = maps_of(record.encoder_self);
+    attention.decoder = maps_of(best.decoder_self);
+    attention.cross = maps_of(best.cross);
+    return attention;
   });
 }
 

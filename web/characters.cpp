@@ -10,7 +10,7 @@ namespace {
 
 struct Range {
   UChar32 first;
-  int facts;  ///< as make_characters.cpp packs them
+  int properties;  ///< as make_characters.cpp packs them
 };
 
 constexpr Range kRanges[] = {
@@ -19,20 +19,20 @@ constexpr Range kRanges[] = {
 
 constexpr int kCategory = 0x1F;
 
-int facts_of(UChar32 c) {
+int packed_properties(UChar32 c) {
   if (c < 0 || c > 0x10FFFF) return 0;
-  const auto behind =
+  const auto next =
       std::upper_bound(std::begin(kRanges), std::end(kRanges), c,
                        [](UChar32 each, const Range& range) { return each < range.first; });
-  return std::prev(behind)->facts;
+  return std::prev(next)->properties;
 }
 
-bool is_of(UChar32 c, int categories) {
-  return (U_MASK(facts_of(c) & kCategory) & static_cast<unsigned>(categories)) != 0;
+bool is_in_categories(UChar32 c, int categories) {
+  return (U_MASK(packed_properties(c) & kCategory) & static_cast<unsigned>(categories)) != 0;
 }
 
 /// The bit of a property in a range's facts.
-int bit_of(UProperty property) {
+int property_bit(UProperty property) {
   switch (property) {
     case UCHAR_WHITE_SPACE:
       return 1 << 5;
@@ -52,31 +52,31 @@ int bit_of(UProperty property) {
 extern "C" {
 
 int8_t u_charType(UChar32 c) {
-  return static_cast<int8_t>(facts_of(c) & kCategory);
+  return static_cast<int8_t>(packed_properties(c) & kCategory);
 }
 UBool u_hasBinaryProperty(UChar32 c, UProperty which) {
-  return (facts_of(c) & bit_of(which)) != 0;
+  return (packed_properties(c) & property_bit(which)) != 0;
 }
 int32_t u_getIntPropertyValue(UChar32 c, UProperty) {
-  return (facts_of(c) & 1 << 9) != 0 ? U_EA_WIDE
+  return (packed_properties(c) & 1 << 9) != 0 ? U_EA_WIDE
                                      : U_EA_NEUTRAL;  // the one property that is asked for
 }
 UBool u_isUWhiteSpace(UChar32 c) {
   return u_hasBinaryProperty(c, UCHAR_WHITE_SPACE);
 }
 UBool u_ispunct(UChar32 c) {
-  return is_of(c, U_GC_P_MASK);
+  return is_in_categories(c, U_GC_P_MASK);
 }
 UBool u_isdigit(UChar32 c) {
-  return is_of(c, U_GC_ND_MASK);
+  return is_in_categories(c, U_GC_ND_MASK);
 }
 UBool u_isalpha(UChar32 c) {
-  return is_of(c, U_GC_L_MASK);
+  return is_in_categories(c, U_GC_L_MASK);
 }
 UBool u_islower(UChar32 c) {
-  return is_of(c, U_GC_LL_MASK);
+  return is_in_categories(c, U_GC_LL_MASK);
 }
 UBool u_isupper(UChar32 c) {
-  return is_of(c, U_GC_LU_MASK);
+  return is_in_categories(c, U_GC_LU_MASK);
 }
 }

@@ -30,7 +30,7 @@ EM_JS(char*, attn_locale, (const char* asked, int what), {
 namespace attn {
 namespace {
 
-std::string of_browser(const std::string& code, int what) {
+std::string browser_text(const std::string& code, int what) {
   const std::unique_ptr<char, decltype(&std::free)> text(attn_locale(code.c_str(), what),
                                                          &std::free);
   return text.get();
@@ -39,11 +39,11 @@ std::string of_browser(const std::string& code, int what) {
 }  // namespace
 
 LocaleCode locale_code(const std::string& code) {
-  return {of_browser(code, 0), of_browser(code, 1)};
+  return {browser_text(code, 0), browser_text(code, 1)};
 }
 
 std::string english_name(const std::string& code, bool whole) {
-  return of_browser(code, whole ? 3 : 2);
+  return browser_text(code, whole ? 3 : 2);
 }
 
 }  // namespace attn

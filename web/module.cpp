@@ -20,17 +20,17 @@
 namespace attn {
 namespace {
 
-constexpr int kDone = 200, kNoJson = 400, kNothingThere = 404, kRefused = 422, kNoMemory = 503,
-              kInternal = 500;
+constexpr int kOk = 200, kBadRequest = 400, kNotFound = 404, kUnprocessable = 422, kUnavailable = 503,
+              kInternalError = 500;
 
 /// The model that the worker has opened.
-class OneModel : public AskedModels {
+class SingleModel : public ModelProvider {
  public:
   const std::vector<std::string>& names() const override { return names_; }
   const ReadyModel& model(std::size_t) override { return ready_.value(); }
 
-  void open(const std::string& directory, const std::string& name, ProductPrecision precision) {
-    const Backend backend = precision == ProductPrecision::int8 ? Backend::int8 : Backend::panels;
+  void open(const std::string& directory, const std::string& name, MatmulPrecision precision) {
+    const Backend backend = precision == MatmulPrecision::int8 ? Backend::int8 : Backend::panels;
     ReadyModel ready;
     LoadedModel loaded = load_model(directory, backend);
     ready.tokenizer = std::make_unique<Tokenizer>(directory);
@@ -48,12 +48,12 @@ class OneModel : public AskedModels {
   std::vector<std::string> names_;
 };
 
-OneModel opened;
-std::unique_ptr<WatchedTraining> training;  // of a worker that trains, in the place of `opened`
-std::string said;                           // what the last call gave
+SingleModel current_model;
+std::unique_ptr<LiveTraining> training;  // of a worker that trains, in the place of `opened`
+std::string last_response;                           // what the last call gave
 
 int refuse(int status, const std::string& message) {
-  said = json_line([&](JsonWriter& json) { json.object([&] { json.member("error", message); }); });
+  last_response = json_line([&](JsonWriter& json) { json.object([&] { json.member("error", message); }); });
   return status;
 }
 
@@ -62,30 +62,30 @@ int refuse(int status, const std::string& message) {
 template <typename Make>
 int answer(Make&& make, const char* smaller = "ask for a shorter sentence or fewer beams") {
   try {
-    said = make();
-    return kDone;
+    last_response = make();
+    return kOk;
   } catch (const Error& error) {
-    return refuse(error.code() == ExitCode::memory ? kNoMemory : kRefused, error.what());
+    return refuse(error.code() == ExitCode::memory ? kUnavailable : kUnprocessable, error.what());
   } catch (const std::bad_alloc&) {
-    return refuse(kNoMemory, std::string("out of memory; ") + smaller);
+    return refuse(kUnavailable, std::string("out of memory; ") + smaller);
   } catch (const std::exception& error) {
-    return refuse(kInternal, std::string("internal error; please report it: ") + error.what());
+    return refuse(kInternalError, std::string("internal error; please report it: ") + error.what());
   }
 }
 
-AskedModels& asked_models() {
+ModelProvider& current_models() {
   if (training != nullptr) return *training;
-  return opened;
+  return current_model;
 }
 
-using Answer = std::string (SentenceAnswers::*)(const Question&, const std::atomic<bool>&,
+using Handler = std::string (ApiHandler::*)(const ApiRequest&, const std::atomic<bool>&,
                                                 Timings&) const;
 
 /// Null where nothing is answered there.
-Answer answer_at(const std::string& path) {
-  if (path == "/api/page") return &SentenceAnswers::page;
-  if (path == "/api/file") return &SentenceAnswers::file;
-  if (path == "/api/attend") return &SentenceAnswers::attend;
+Handler handler_of(const std::string& path) {
+  if (path == "/api/page") return &ApiHandler::page;
+  if (path == "/api/file") return &ApiHandler::file;
+  if (path == "/api/attend") return &ApiHandler::attend;
   return nullptr;
 }
 
@@ -95,14 +95,14 @@ Answer answer_at(const std::string& path) {
 extern "C" {
 
 /// Reads the model in a directory of the module's own files; what the page says of itself
-/// (SentenceAnswers).
-EMSCRIPTEN_KEEPALIVE int attn_open(const char* directory, const char* name, int eight_bits) {
+/// (ApiHandler).
+EMSCRIPTEN_KEEPALIVE int attn_open(const char* directory, const char* name, int use_int8) {
   using namespace attn;
   return answer(
       [&] {
-        opened.open(directory, name,
-                    eight_bits != 0 ? ProductPrecision::int8 : ProductPrecision::float32);
-        return SentenceAnswers(opened).live_settings(ATTN_VERSION);
+        current_model.open(directory, name,
+                    use_int8 != 0 ? MatmulPrecision::int8 : MatmulPrecision::float32);
+        return ApiHandler(current_model).live_settings(ATTN_VERSION);
       },
       "this browser gives the page less than the model needs; close other pages, or open a "
       "smaller model");
@@ -115,8 +115,8 @@ EMSCRIPTEN_KEEPALIVE int attn_train(const char* directory, const char* name) {
   return answer(
       [&] {
         training.reset();
-        training = std::make_unique<WatchedTraining>(std::string(directory) + "/" + name + ".json");
-        return SentenceAnswers(*training).live_settings(ATTN_VERSION);
+        training = std::make_unique<LiveTraining>(std::string(directory) + "/" + name + ".json");
+        return ApiHandler(*training).live_settings(ATTN_VERSION);
       },
       "this browser gives the page less than the training needs; close other pages");
 }
@@ -124,28 +124,28 @@ EMSCRIPTEN_KEEPALIVE int attn_train(const char* directory, const char* name) {
 /// The answer to the body of a request to one of the server's paths.
 EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   using namespace attn;
-  const Answer how = answer_at(path);
+  const Handler handler = handler_of(path);
   const bool trains = training != nullptr && std::string_view(path) == "/api/train";
-  if (how == nullptr && !trains)
-    return refuse(kNothingThere, std::string(path) + ": nothing is answered there");
+  if (handler == nullptr && !trains)
+    return refuse(kNotFound, std::string(path) + ": nothing is answered there");
   Json asked;
   const int status = answer([&] {
     asked = parse_body(body);
     return std::string();
   });
-  if (status != kDone) return kNoJson;
+  if (status != kOk) return kBadRequest;
   if (trains) return answer([&] { return training->answer(asked); });
   return answer([&] {
-    const bool attends = how == &SentenceAnswers::attend;
-    const Question question =
-        read_question(asked, attends ? QuestionKind::attend : QuestionKind::page);
+    const bool attends = handler == &ApiHandler::attend;
+    const ApiRequest question =
+        parse_request(asked, attends ? Endpoint::attend : Endpoint::page);
     const std::atomic<bool> never{false};  // the worker is ended instead
     Timings timings;
-    return (SentenceAnswers(asked_models()).*how)(question, never, timings);
+    return (ApiHandler(current_models()).*handler)(question, never, timings);
   });
 }
 
 EMSCRIPTEN_KEEPALIVE const char* attn_said() {
-  return attn::said.c_str();
+  return attn::last_response.c_str();
 }
 }

@@ -49,7 +49,7 @@ namespace attn {
 namespace {
 
 /// A text that a function above has made.
-std::string taken(char* text) {
+std::string take_string(char* text) {
   const std::unique_ptr<char, decltype(&std::free)> freed(text, &std::free);
   return freed.get();
 }
@@ -58,16 +58,16 @@ std::string taken(char* text) {
 
 Normalizer unicode_normalizer(UnicodeForm form) {
   return [form](const std::string& text) {
-    return taken(attn_unicode_form(text.c_str(), static_cast<int>(form)));
+    return take_string(attn_unicode_form(text.c_str(), static_cast<int>(form)));
   };
 }
 
 std::string lowercase(std::string_view text) {
-  return taken(attn_small_letters(std::string(text).c_str()));
+  return take_string(attn_small_letters(std::string(text).c_str()));
 }
 
-std::vector<std::size_t> icu_boundaries(std::string_view text, TextPart part) {
-  const int count = attn_count_parts(std::string(text).c_str(), part == TextPart::sentence ? 1 : 0);
+std::vector<std::size_t> icu_boundaries(std::string_view text, TextUnit part) {
+  const int count = attn_count_parts(std::string(text).c_str(), part == TextUnit::sentence ? 1 : 0);
   std::vector<std::size_t> ends;
   std::size_t end = 0;
   for (int i = 0; i < count; ++i) ends.push_back(end += to_size(attn_part_bytes(i)));

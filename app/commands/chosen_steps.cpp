@@ -25,7 +25,7 @@ std::vector<StepRange> parse_steps(const std::string& text) {
   return ranges;
 }
 
-Explanation with_steps(Explanation explanation, const std::vector<StepRange>& ranges) {
+Explanation select_steps(Explanation explanation, const std::vector<StepRange>& ranges) {
   if (ranges.empty()) return explanation;
   int last = 0;
   for (ExplanationStep& step : explanation.steps) {

@@ -20,6 +20,6 @@ std::vector<StepRange> parse_steps(const std::string& text);
 
 /// The explanation with these steps alone, which keep their numbers; with all where there are no
 /// ranges. UsageError where one names a step that is not there.
-Explanation with_steps(Explanation explanation, const std::vector<StepRange>& ranges);
+Explanation select_steps(Explanation explanation, const std::vector<StepRange>& ranges);
 
 }  // namespace attn

@@ -115,7 +115,7 @@ std::string nearest_option(const CLI::App& command, const std::string& typed) {
     std::swap(swapped[i], swapped[i + 1]);
     if (std::ranges::find(known, swapped) != known.end()) return swapped;
   }
-  const std::string closest = nearest(typed, known);
+  const std::string closest = nearest_word(typed, known);
   return alike(typed, closest) ? closest : "";
 }
 
@@ -161,7 +161,7 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
     throw UsageError("no command {}; a sentence follows one: attn-demo translate \"...\"",
                      excerpt(typed));
   }
-  const std::string closest = nearest(typed, known);
+  const std::string closest = nearest_word(typed, known);
   if (alike(typed, closest)) {
     throw UsageError("no command {}; did you mean {}?", excerpt(typed), closest);
   }
@@ -256,7 +256,7 @@ void refuse_value(const CLI::App& command, const std::string& found) {
     refuse_value(*command, found);
   }
   throw UsageError("{}; attn-demo {} --help shows the usage",
-                   fit_width(printable(found), kMostColumns), command->get_name());
+                   truncate_to_width(printable(found), kMostColumns), command->get_name());
 }
 
 /// Refuses files that would not be what their names say.

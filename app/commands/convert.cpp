@@ -32,19 +32,19 @@ void run_convert(const ConvertOptions& options) {
   ModelChoice source;
   source.models = {options.model};
   FileGuard guard;
-  tell_inputs(source, guard);
+  register_inputs(source, guard);
   NewDirectory directory(options.out);
-  const ReadyModel model = load_or_make(source);
-  say_all(model.notes);
-  const DecodeConfig decode = resolve(model.decode, model.default_forced_eos, options.model);
+  const ReadyModel model = open_model(source);
+  note_all(model.notes);
+  const DecodeConfig decode = resolve_decode_options(model.decode, model.default_forced_eos, options.model);
   const Progress progress("writing " + options.out);
-  copy_tokenizer(model.tokenizer_directory, directory.writing());
-  save_model(*model.transformer, decode, directory.writing(), dtype);
-  write_checksums(directory.writing());
-  const MappedFile weights(directory.writing() + "/model.safetensors");
+  copy_tokenizer(model.tokenizer_directory, directory.temporary_path());
+  save_model(*model.transformer, decode, directory.temporary_path(), dtype);
+  write_checksums(directory.temporary_path());
+  const MappedFile weights(directory.temporary_path() + "/model.safetensors");
   const auto size = static_cast<double>(weights.size());
   directory.commit();
-  if (const auto own = own_parts_note(model.transformer->config())) note(*own);
+  if (const auto own = custom_architecture_note(model.transformer->config())) note(*own);
   output().write(fmt::format("{}: {}, model.safetensors {}\n", printable(options.out),
                              options.dtype, human_bytes(size)));
 }

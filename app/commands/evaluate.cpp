@@ -63,7 +63,7 @@ struct EvaluateOptions {
 ScoreSettings EvaluateOptions::scoring() const {
   ScoreSettings settings;
   settings.lowercase = lowercase;
-  const std::optional<BleuTokenizer> named = bleu_tokenizer_named(tokenizer);
+  const std::optional<BleuTokenizer> named = parse_bleu_tokenizer(tokenizer);
   if (!named) {
     throw UsageError("--tokenize {}: expected 13a, intl, zh, char or none", excerpt(tokenizer));
   }
@@ -159,7 +159,7 @@ void check_files(const EvaluateOptions& o) {
   guard.read("--against", o.against);
   guard.read("--gold", o.gold);
   guard.read("--hypotheses", o.hypotheses);
-  if (o.hypotheses.empty()) tell_inputs(o.model.choice(), guard);
+  if (o.hypotheses.empty()) register_inputs(o.model.choice(), guard);
   guard.write("--output", o.output);
   guard.write("--json", o.json);
 }
@@ -179,9 +179,9 @@ std::unique_ptr<OutputFile> open_output(const std::string& path) {
   return path.empty() || path == "-" ? nullptr : std::make_unique<OutputFile>(path);
 }
 
-void score(ScoreReport& report, const ScoredSystem& system, const EvaluateOptions& options) {
+void score(ScoreReport& report, const ScoringInput& system, const EvaluateOptions& options) {
   const Progress progress("scoring");
-  score_into(report, system, options.scoring());
+  compute_scores(report, system, options.scoring());
   if (report.paired) report.paired->against = options.against;
 }
 
@@ -200,22 +200,22 @@ struct TextAndJson {
 /// What each head is worth to the references.
 TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target) {
   std::string left_out;
-  const std::vector<ScoredPair> pairs = scored_pairs(model, source, target, left_out);
+  const std::vector<ReferencePair> pairs = make_scored_pairs(model, source, target, left_out);
   if (!left_out.empty()) note(left_out);
   Progress progress("switching heads off", "heads");
   // The first pass is with all of them.
-  const ImportanceReport report =
+  const HeadImportanceReport report =
       head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
         progress.update_of(done - std::min<std::size_t>(done, 1), of - 1);
       });
-  return {importance_text(report, terminal_style().width), importance_json(report).dump(2) + "\n"};
+  return {head_importance_text(report, terminal_style().width), head_importance_json(report).dump(2) + "\n"};
 }
 
 /// What each head does on the pairs.
 TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& options,
                              const Lines& source, const Lines& target) {
   std::string left_out;
-  const HeadReport report = head_figures(model, source, target, options.gold, left_out);
+  const HeadReport report = measure_heads(model, source, target, options.gold, left_out);
   if (!left_out.empty()) note(left_out);
   return {render_head_report(report, terminal_style().width, {align_note}),
           head_report_json(report)};
@@ -228,8 +228,8 @@ void run_heads(const EvaluateOptions& options) {
   const Lines source = raw_lines(options.source), target = raw_lines(target_file);
   check_counts(source, options.source, target, target_file);
   const std::unique_ptr<OutputFile> json_file = open_output(options.json);
-  const ReadyModel model = load_or_make(options.model.choice());
-  say_all(model.notes);
+  const ReadyModel model = open_model(options.model.choice());
+  note_all(model.notes);
   const TextAndJson report = options.head_importance
                                  ? importance_of_heads(model, source, target)
                                  : figures_of_heads(model, options, source, target);
@@ -242,25 +242,25 @@ void run_heads(const EvaluateOptions& options) {
 Lines translate_file(const ModelChoice& choice, const SearchOptions& search, const Lines& sources,
                      TranslationRun& run) {
   keep_freed_memory();
-  const ReadyEnsemble models = load_all(choice);
+  const ReadyEnsemble models = open_models(choice);
   SearchOptions given = search;
   given.n_best = 1;  // whatever the model's own files say: the best is scored
   const std::unique_ptr<Translator> translator = make_translator(models, given);
-  note_language(*translator, say);
-  for (const ReadyModel& ready : models.models) say_all(ready.notes);
+  note_missing_language(*translator, say);
+  for (const ReadyModel& ready : models.models) note_all(ready.notes);
   run.seed = models.mapped().seed;
   if (run.seed) {
     note(fmt::format("random weights (seed {}): the scores are those of noise", *run.seed));
   }
   const auto start = std::chrono::steady_clock::now();
   SentenceNotes notes(say);
-  notes.offer_parts();
+  notes.suggest_split();
   Progress progress("translating", "sentences");
   LineHooks hooks;
   hooks.prepared = [&](const PreparedLine& line) {
-    notes.add(line, translator->most_source_tokens());
+    notes.add(line, translator->max_source_tokens());
   };
-  hooks.searched = [&](const TranslatedSoFar& done) {
+  hooks.searched = [&](const TranslationProgress& done) {
     progress.update(done.sentences, done.fraction);
   };
   Lines translations;

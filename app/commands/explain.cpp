@@ -63,12 +63,12 @@ class ExplainCommand {
     decode_options(options_.search);  // refuses values before files are opened
     const int rank = options_.hypothesis;
     choice_.hypothesis = to_size(rank - 1);
-    name_ = parse_named_head(options_.kind, options_.layer, options_.head);
+    name_ = parse_head_options(options_.kind, options_.layer, options_.head);
     use_threads(options_.search.threads);
     check_files(choice);
-    model_ = load_or_make(choice);
+    model_ = open_model(choice);
     if (options_.meaning.empty()) {
-      check_named_head(name_, is_whole_name(options_.head),
+      check_head_options(name_, is_full_head_name(options_.head),
                        summarise(model_.transformer->config()));
     }
     translator_ = make_translator(model_, options_.search);
@@ -80,20 +80,20 @@ class ExplainCommand {
   }
 
   void run() {
-    say_all(model_.notes);
+    note_all(model_.notes);
     if (model_.seed) {
       note(fmt::format("random weights (seed {}): the numbers show the mechanism, not German",
                        *model_.seed));
     }
     const Explanation explanation = explain();
-    require_numbers(explanation, model_.transformer->name());
+    check_finite_matrices(explanation, model_.transformer->name());
     notes_.report();
     write(explanation);
   }
 
  private:
   /// `--compare attention`: the word stands among the sentences, which are one.
-  void take_subject() {
+  void parse_compare_subject() {
     if (!options_.compare || options_.sentences.size() != 2) return;
     const auto subject =
         std::find(options_.sentences.begin(), options_.sentences.end(), "attention");
@@ -119,7 +119,7 @@ class ExplainCommand {
   }
 
   void check_usage() {
-    take_subject();
+    parse_compare_subject();
     const std::size_t count = options_.sentences.size();
     if (options_.compare + !options_.meaning.empty() + options_.brief > 1) {
       throw UsageError(
@@ -167,7 +167,7 @@ class ExplainCommand {
 
   void check_files(const ModelChoice& choice) const {
     FileGuard guard;
-    tell_inputs(choice, guard);
+    register_inputs(choice, guard);
     guard.write("--json", options_.json);
     guard.write("--markdown", options_.markdown);
   }
@@ -185,17 +185,17 @@ class ExplainCommand {
   /// The query of that head: an index, a word, or one that shows what the head does.
   void choose_query(const AttentionRecord& record) {
     if (options_.query.empty()) {
-      choice_.query = telling_query(record, choice_);
+      choice_.query = most_informative_query(record, choice_);
       return;
     }
     choice_.query = for_field("query", [&] {
-      return find_token(options_.query, query_axis(record, choice_.kind, choice_.hypothesis));
+      return find_token(options_.query, query_axis(record, choice_.site, choice_.hypothesis));
     });
   }
 
   PreparedSentence prepare(const std::string& text) {
     PreparedLine line = prepare_line(*translator_, text, Splitting::never);
-    notes_.add(line, translator_->most_source_tokens());
+    notes_.add(line, translator_->max_source_tokens());
     return std::move(line.parts.front());
   }
 
@@ -203,7 +203,7 @@ class ExplainCommand {
     TokenSequence sequence;
     sequence.ids = prepare(text).ids;
     for (const int id : sequence.ids) {
-      sequence.tokens.push_back(model_.tokenizer->source_piece(id));
+      sequence.tokens.push_back(model_.tokenizer->source_token(id));
     }
     return sequence;
   }
@@ -217,12 +217,12 @@ class ExplainCommand {
     if (compare_kinds_) return explain_kinds(sentence, record);
     HeadName name = name_;
     // What is compared is of all three kinds, and not every one has a best head.
-    if (options_.compare && !name.head && name.pick == HeadPick::all) name.head = 0;
-    const HeadPlace place = find_head(name, record, choice_.hypothesis);
-    choice_ = {name.kind, place.layer, place.head, 0, choice_.hypothesis};
+    if (options_.compare && !name.head && name.pick == HeadSelector::all) name.head = 0;
+    const HeadIndex place = find_explained_head(name, record, choice_.hypothesis);
+    choice_ = {name.site, place.layer, place.head, 0, choice_.hypothesis};
     if (!options_.compare) {
       choose_query(record);
-      return options_.brief ? explain_short(*model_.transformer, record, choice_)
+      return options_.brief ? explain_single_query(*model_.transformer, record, choice_)
                             : explain_head(*model_.transformer, record, choice_);
     }
     return compare_attention(*model_.transformer, record, choice_,
@@ -232,17 +232,17 @@ class ExplainCommand {
   /// What the translation becomes with each kind, and what each head loses.
   Explanation explain_kinds(const PreparedSentence& sentence, const AttentionRecord& record) {
     const HypothesisRecord& exact = record.hypotheses.front();
-    const std::vector<AttentionPattern> kinds = shortcuts_for(to_int(record.source.ids.size()));
+    const std::vector<AttentionPattern> kinds = patterns_to_compare(to_int(record.source.ids.size()));
     const auto sum = [](const HypothesisRecord& of) {
       return std::accumulate(of.log_probs.begin(), of.log_probs.end(), 0.0);
     };
-    ShortcutTranslations translations{{exact.text, sum(exact)}, {}};
+    PatternTranslations translations{{exact.text, sum(exact)}, {}};
     // Only a sentence and a model that can be compared are worth their translations.
     if (model_.transformer->config().encoder_attention.full() && record.source.ids.size() > 1) {
       for (const AttentionPattern& kind : kinds) {
-        ShortcutObserver observer(kind);
+        SparsePatternObserver observer(kind);
         translator_->watch(&observer);
-        const AttentionRecord scored = translator_->record_pieces(sentence, exact.produced.ids);
+        const AttentionRecord scored = translator_->record_target_ids(sentence, exact.produced.ids);
         const std::string text = options_.target_given
                                      ? exact.text
                                      : translator_->translate({sentence}).front().front().text;
@@ -250,7 +250,7 @@ class ExplainCommand {
         translations.of.push_back({text, sum(scored.hypotheses.front())});
       }
     }
-    return compare_shortcuts(*model_.transformer, record, kinds, translations);
+    return compare_patterns(*model_.transformer, record, kinds, translations);
   }
 
   Explanation explain_word() {
@@ -275,9 +275,9 @@ class ExplainCommand {
   /// JSON holds every step, what a person reads those that --step names.
   void write(const Explanation& explanation) const {
     const Explanation shown =
-        for_field("step", [&] { return with_steps(explanation, parse_steps(options_.step)); });
-    if (!options_.json.empty()) deliver(options_.json, explanation_json(explanation));
-    if (!options_.markdown.empty()) deliver(options_.markdown, explanation_markdown(shown));
+        for_field("step", [&] { return select_steps(explanation, parse_steps(options_.step)); });
+    if (!options_.json.empty()) write_output(options_.json, explanation_json(explanation));
+    if (!options_.markdown.empty()) write_output(options_.markdown, explanation_markdown(shown));
     // The terminal stays quiet where the explanation goes elsewhere.
     if (options_.json.empty() && options_.markdown.empty()) {
       output().write(explanation_text(shown, terminal_style()));
@@ -287,7 +287,7 @@ class ExplainCommand {
   ExplainOptions options_;
   bool compare_kinds_ = false;
   HeadName name_;
-  HeadChoice choice_;
+  ExplainedHead choice_;
   ReadyModel model_;
   std::unique_ptr<Translator> translator_;
   SentenceNotes notes_{say};

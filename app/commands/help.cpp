@@ -16,7 +16,7 @@ namespace {
 constexpr int kNameColumns = 24;  ///< before the words about an option
 int columns() {
   if (!stdout_is_terminal()) return help_columns;
-  return std::clamp(terminal_style().width, narrowest_width, help_columns);
+  return std::clamp(terminal_style().width, min_terminal_width, help_columns);
 }
 
 /// "  NAME   what it is", the second column wrapped; a long name has a line of its own.
@@ -28,7 +28,7 @@ std::string entry(const std::string& name, const std::string& text) {
   } else {
     out += std::string(to_size(kNameColumns - display_width(out)), ' ');
   }
-  return out + wrapped(text, columns() - kNameColumns, kNameColumns);
+  return out + wrap_words(text, columns() - kNameColumns, kNameColumns);
 }
 
 class HelpFormatter : public CLI::FormatterBase {

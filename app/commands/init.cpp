@@ -36,17 +36,17 @@ void run_init(const InitOptions& options) {
     throw UsageError("--config and --preset exclude each other; give one of them");
   }
   FileGuard guard;
-  tell_inputs(choice, guard);
+  register_inputs(choice, guard);
   NewDirectory directory(options.out);
-  const ReadyModel model = load_or_make(choice);
-  say_all(model.notes);
+  const ReadyModel model = open_model(choice);
+  note_all(model.notes);
   const DecodeConfig decode =
-      resolve(model.decode, model.default_forced_eos, options.source.config);
+      resolve_decode_options(model.decode, model.default_forced_eos, options.source.config);
   const Progress progress("writing " + options.out);
-  copy_tokenizer(model.tokenizer_directory, directory.writing());
-  save_model(*model.transformer, decode, directory.writing(), dtype);
+  copy_tokenizer(model.tokenizer_directory, directory.temporary_path());
+  save_model(*model.transformer, decode, directory.temporary_path(), dtype);
   directory.commit();
-  if (const auto own = own_parts_note(model.transformer->config())) note(*own);
+  if (const auto own = custom_architecture_note(model.transformer->config())) note(*own);
   output().write(fmt::format("{}: {} model with random weights (seed {})\n", printable(options.out),
                              model.transformer->config().model_type, *model.seed));
 }

@@ -79,7 +79,7 @@ void print(const InspectArguments& arguments, const std::vector<Table>& tables, 
     output().write(line);
     return;
   }
-  if (!arguments.json.empty()) deliver(arguments.json, line);
+  if (!arguments.json.empty()) write_output(arguments.json, line);
   if (stdout_is_taken(arguments)) return;
   output().write(render_tables(tables, terminal_style().width));
 }
@@ -115,13 +115,13 @@ void check_attention_options(const InspectArguments& arguments) {
   }
 }
 
-std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
+std::vector<AttentionBenchmark> trials_of(const InspectArguments& arguments) {
   check_attention_options(arguments);
   const std::vector<int> lengths =
       parse_list("lengths", arguments.lengths.empty() ? "2048,8192" : arguments.lengths,
                  ModelLimits::positions);
   refuse_repeats("--lengths", lengths);
-  AttentionTrial trial;
+  AttentionBenchmark trial;
   trial.heads =
       to_index(parse_whole({"heads", 1, 65'536}, arguments.heads.empty() ? "8" : arguments.heads));
   trial.head_dim = arguments.head_dim;
@@ -129,13 +129,13 @@ std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
   trial.dropout = arguments.dropout;
   trial.causal = arguments.causal;
   trial.backward = arguments.backward;
-  std::vector<AttentionTrial> trials;
-  const std::vector<std::string> kinds = kinds_to_measure(arguments.attention, trial.causal);
+  std::vector<AttentionBenchmark> trials;
+  const std::vector<std::string> kinds = patterns_to_benchmark(arguments.attention, trial.causal);
   refuse_repeats("--attention", kinds);
   for (const std::string& kind : kinds) {
     for (const int length : lengths) {
       trial.length = length;
-      trial.pattern = pattern_to_measure(kind, length, trial.causal);
+      trial.pattern = pattern_for_benchmark(kind, length, trial.causal);
       trials.push_back(trial);
     }
   }
@@ -144,12 +144,12 @@ std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
 
 /// --attention: what kinds of attention cost, as a table, a picture, CSV or JSON.
 void report_attention(const InspectArguments& arguments) {
-  const AttentionCosts costs = measure_attention(trials_of(arguments));
-  if (!arguments.csv.empty()) deliver(arguments.csv, attention_costs_csv(costs));
+  const AttentionCosts costs = benchmark_attention(trials_of(arguments));
+  if (!arguments.csv.empty()) write_output(arguments.csv, attention_costs_csv(costs));
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     const std::string svg = attention_costs_svg(costs);
-    if (!arguments.svg.empty()) deliver(arguments.svg, svg);
-    if (!arguments.png.empty()) deliver(arguments.png, svg_to_png(svg, 2));
+    if (!arguments.svg.empty()) write_output(arguments.svg, svg);
+    if (!arguments.png.empty()) write_output(arguments.png, svg_to_png(svg, 2));
   }
   print(arguments, attention_cost_tables(costs), attention_costs_json(costs));
 }
@@ -163,11 +163,11 @@ void report_hashed_field(const InspectArguments& arguments, const ModelShape& sh
         shape.name, arguments.svg.empty() ? "png" : "svg");
   }
   const AttentionPattern& pattern = shape.config.encoder_attention;
-  const std::vector<ReachBounds> bounds =
-      hashed_bounds(tokens, pattern.block_size, pattern.rounds, shape.config.encoder_layers);
+  const std::vector<ReceptiveFieldBounds> bounds =
+      lsh_receptive_field_bounds(tokens, pattern.block_size, pattern.rounds, shape.config.encoder_layers);
   print(arguments,
         {receptive_bounds_table(bounds, fmt::format("Receptive field of {} tokens: {}", tokens,
-                                                    pattern_says(pattern)))},
+                                                    describe_pattern(pattern)))},
         receptive_bounds_json(bounds, tokens));
 }
 
@@ -179,31 +179,31 @@ void report_receptive_field(const InspectArguments& arguments) {
   }
   const ModelShape shape = read_shape(arguments.source.choice());
   const ModelConfig& config = shape.config;
-  const int most = std::min(most_receptive_tokens, config.max_positions);
+  const int most = std::min(max_receptive_tokens, config.max_positions);
   const int tokens = arguments.length_given
                          ? checked_whole({"length", 1, to_size(most)}, arguments.length)
                          : std::min(most, 128);
-  if (kind_of(config.encoder_attention).tokens_decide()) {
+  if (sparse_pattern(config.encoder_attention).is_content_based()) {
     report_hashed_field(arguments, shape, tokens);
     return;
   }
   const TerminalStyle style = terminal_style();
   const auto field = [&](int side) { return encoder_receptive_field(config, tokens, side); };
-  const std::string pattern = pattern_says(config.encoder_attention);
+  const std::string pattern = describe_pattern(config.encoder_attention);
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     const std::string svg =
-        receptive_svg(field(most_receptive_side),
+        receptive_field_svg(field(max_receptive_svg_blocks),
                       fmt::format("{} · {} · {} tokens · {} layers",
                                   printable(std::filesystem::path(shape.name).filename().string()),
                                   pattern, tokens, config.encoder_layers));
-    if (!arguments.svg.empty()) deliver(arguments.svg, svg);
-    if (!arguments.png.empty()) deliver(arguments.png, svg_to_png(svg, 2));
+    if (!arguments.svg.empty()) write_output(arguments.svg, svg);
+    if (!arguments.png.empty()) write_output(arguments.png, svg_to_png(svg, 2));
   }
-  const ReceptiveField shown = field(receptive_side(style));
+  const ReceptiveField shown = field(max_receptive_blocks(style));
   print(arguments,
-        {receptive_table(shown, fmt::format("Receptive field of {} tokens: {}", tokens, pattern))},
-        arguments.json.empty() ? Json() : receptive_json(field(tokens > 1024 ? 256 : tokens)));
-  if (!stdout_is_taken(arguments)) output().write("\n" + receptive_picture(shown, style));
+        {receptive_field_table(shown, fmt::format("Receptive field of {} tokens: {}", tokens, pattern))},
+        arguments.json.empty() ? Json() : receptive_field_json(field(tokens > 1024 ? 256 : tokens)));
+  if (!stdout_is_taken(arguments)) output().write("\n" + receptive_field_text(shown, style));
 }
 
 /// Refuses what cannot be drawn, and files that are read or written elsewhere.
@@ -217,7 +217,7 @@ void check_files(const InspectArguments& arguments) {
     }
   }
   FileGuard guard;
-  if (!arguments.presets) tell_inputs(arguments.source.choice(), guard);
+  if (!arguments.presets) register_inputs(arguments.source.choice(), guard);
   const char* first = nullptr;  // that wants stdout
   for (const auto& [option, file] : outputs_of(arguments)) {
     guard.write(option, *file);
@@ -253,7 +253,7 @@ void report_languages(const InspectArguments& arguments) {
   const std::vector<std::string> names = language_names(languages);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const LanguageToken& token = languages.tokens[i];
-    const std::string& piece = tokenizer.source_piece(token.id);
+    const std::string& piece = tokenizer.source_token(token.id);
     table.rows.push_back({token.code, names[i], piece, std::to_string(token.id)});
     json.push_back({{"code", token.code}, {"name", names[i]}, {"token", piece}, {"id", token.id}});
   }
@@ -278,7 +278,7 @@ void report_model(const InspectArguments& arguments) {
   const ModelChoice choice = arguments.source.choice();
   if (!choice.preset.empty() && choice.config.empty() && choice.models.empty()) {
     const Preset& preset = named_preset(choice.preset);
-    if (preset.kind != PresetKind::encoder_decoder) {
+    if (preset.kind != ModelArchitecture::encoder_decoder) {
       options.name = preset.title;
       print(arguments, preset_tables(preset, options), preset_json(preset, options));
       return;

@@ -39,7 +39,7 @@ struct PageOptions {
 };
 
 /// The log beside a run's probe.jsonl; empty where there is none.
-std::string log_beside(const std::string& path) {
+std::string find_training_log(const std::string& path) {
   const std::filesystem::path probe(path);
   if (probe.filename() != "probe.jsonl") return "";
   const std::string log = (probe.parent_path() / "train.jsonl").string();
@@ -63,15 +63,15 @@ FileGuard guard_of(const PageOptions& options) {
       refuse_run(path);
     }
     guard.read("RECORDS", path);
-    guard.read("RECORDS", log_beside(path));
+    guard.read("RECORDS", find_training_log(path));
   }
   return guard;
 }
 
 /// The heads that were changed in an experiment, as translate shows them: "without cross:1:3",
 /// "forced cross:1:3:2=4". Without any, the default.
-ShowSelection changed_heads(const AttentionRecord& after) {
-  ShowSelection shown;
+MapSelection changed_heads(const AttentionRecord& after) {
+  MapSelection shown;
   for (const std::string& change : after.changes) {
     const std::size_t blank = change.find(' ');
     const std::string kind = change.substr(0, blank);
@@ -79,8 +79,8 @@ ShowSelection changed_heads(const AttentionRecord& after) {
     std::string name = change.substr(blank + 1);
     if (kind == "forced") name.erase(std::min(name.rfind(':', name.find('=')), name.size()));
     try {
-      const ShowSelection one = parse_show({name});
-      check_show(one, after.model);
+      const MapSelection one = parse_map_selection({name});
+      check_map_selection(one, after.model);
       shown.items.insert(shown.items.end(), one.items.begin(), one.items.end());
       shown.last_layers = false;
     } catch (const UsageError&) {
@@ -96,7 +96,7 @@ class PageCommand {
   explicit PageCommand(const PageOptions& options)
       : options_(options),
         view_(options.view),
-        selection_(for_field("show", [&] { return parse_show(view_.show); })),
+        selection_(for_field("show", [&] { return parse_map_selection(view_.show); })),
         files_(view_, guard_of(options), {.vectors = true, .search = true}),
         progress_("reading records", "records") {}
 
@@ -119,8 +119,8 @@ class PageCommand {
     const std::vector<std::string_view> lines = split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string where = fmt::format("{}:{}", printable(path), i + 1);
-      if (is_heads_line(lines[i])) {
-        const std::size_t sentences = read_heads_line(lines[i], where).sentences;
+      if (is_head_report_line(lines[i])) {
+        const std::size_t sentences = read_head_report_line(lines[i], where).sentences;
         const bool ends_all = options_.records.size() == 1 && i + 1 == lines.size();
         if (ends_all && count_ > 1 && sentences <= count_) heads_ = lines[i];
         continue;
@@ -134,7 +134,7 @@ class PageCommand {
       progress_.update(count_);
     }
     show_line();
-    if (const std::string log = log_beside(path); !log.empty()) {
+    if (const std::string log = find_training_log(path); !log.empty()) {
       files_.page().add_curve(page_curve(read_curve(log), first, count_));
     }
   }
@@ -155,7 +155,7 @@ class PageCommand {
     check(record.before, where);
     show_line();
     const std::vector<AttentionRecord> records = what_if_records(record);
-    const ShowSelection selection = view_.show.empty() ? changed_heads(record.after) : selection_;
+    const MapSelection selection = view_.show.empty() ? changed_heads(record.after) : selection_;
     files_.choose(selection);
     files_.add(record, records);
     count_ += records.size();
@@ -163,17 +163,17 @@ class PageCommand {
   }
 
   void check(const AttentionRecord& record, const std::string& where) const {
-    for_field("show", [&] { check_show(selection_, record.model); });
+    for_field("show", [&] { check_map_selection(selection_, record.model); });
     const std::size_t count = record.hypotheses.size();
     if (view_.hypothesis_index() < count || count == 0) return;
     throw UsageError("--hypothesis {}: {} has {}", view_.hypothesis, where, count);
   }
 
-  LineViews views_of(const AttentionRecord& record, const ShowSelection& selection) const {
+  LineOutput views_of(const AttentionRecord& record, const MapSelection& selection) const {
     DecodeConfig decode;
     decode.num_return_sequences = std::max(1, to_int(record.hypotheses.size()));
     if (record.decoding) decode.length_penalty = record.decoding->length_penalty;
-    LineViews views(view_, record.model, decode);
+    LineOutput views(view_, record.model, decode);
     views.select(selection);
     return views;
   }
@@ -187,7 +187,7 @@ class PageCommand {
 
   const PageOptions& options_;
   const ViewOptions& view_;
-  ShowSelection selection_;
+  MapSelection selection_;
   ViewFiles files_;
   Progress progress_;
   LineRecords line_;   ///< of one line of text, not shown yet
@@ -196,7 +196,7 @@ class PageCommand {
 };
 
 /// A page with the program and a model inside.
-void write_alone(const PageOptions& options) {
+void write_standalone_page(const PageOptions& options) {
   if (!options.records.empty() || options.view.draws()) {
     throw UsageError(
         "--alone writes one page with a model inside; leave RECORDS and other files out");
@@ -205,9 +205,9 @@ void write_alone(const PageOptions& options) {
   check_file_name("--alone", options.alone, {"--alone"});
   const ModelChoice model = options.source.choice();
   FileGuard guard;
-  tell_inputs(model, guard);
+  register_inputs(model, guard);
   guard.write(Field{"alone"}, options.alone);
-  deliver(options.alone, alone_page(model, dtype, ATTN_VERSION));
+  write_output(options.alone, standalone_page(model, dtype, ATTN_VERSION));
 }
 
 void check_combination(const PageOptions& options) {
@@ -258,7 +258,7 @@ void add_page(CLI::App& app, Run& run) {
   command->callback([options, &run] {
     run = [options] {
       check_combination(*options);
-      if (!options->alone.empty()) return write_alone(*options);
+      if (!options->alone.empty()) return write_standalone_page(*options);
       options->view.check();
       PageCommand(*options).run();
     };

@@ -76,7 +76,7 @@ void check_streams(const TokenizerOptions& options) {
   guard.read("--source", options.source);
   guard.read("--target", options.target);
   if (options.config.empty()) return;
-  const DataFiles train = read_with_overrides(options.config, options.overrides).data.train;
+  const ParallelFiles train = read_with_overrides(options.config, options.overrides).data.train;
   guard.read("data.train.source", train.source);
   guard.read("data.train.target", train.target);
 }
@@ -143,7 +143,7 @@ void run_tokenizer(const TokenizerOptions& options) {
   TokenizerTraining training = training_for(options);
   training.source_language = source_language;
   training.target_language = target_language;
-  const TrainedTokenizer made = train_with_progress(training, directory.writing());
+  const TrainedTokenizer made = train_tokenizer_with_progress(training, directory.temporary_path());
   directory.commit();
   output().write(report(training, made, printable(options.out)));
 }
@@ -173,7 +173,7 @@ void add_tokenizer(CLI::App& app, Run& run) {
       ->group(help_group::reads);
   add("--target", options->target, "Text in the target language", "FILE")->group(help_group::reads);
   add("--type", options->type, "unigram, bpe or word [unigram]", "unigram|bpe|word");
-  add_number(*command, options->vocab_size, WholeField{"vocab_size", 3, to_size(kMostPieces)},
+  add_number(*command, options->vocab_size, WholeField{"vocab_size", 3, to_size(kMaxVocabSize)},
              "Pieces at most, with </s> and <unk>, without <pad> [8000]")
       ->type_name("N")
       ->group(help_group::makes);

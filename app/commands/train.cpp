@@ -21,8 +21,8 @@ class TerminalListener : public RunListener {
   TerminalListener(const std::string& directory, LossNames names)
       : RunListener(directory), progress_(names) {}
 
-  void updated(const UpdateFigures& figures) override { progress_.update(figures); }
-  void looked(const LookFigures& figures) override { progress_.look(figures); }
+  void updated(const UpdateMetrics& metrics) override { progress_.update(metrics); }
+  void validated(const ValidationMetrics& metrics) override { progress_.look(metrics); }
   void say(const std::string& text) override { progress_.say(printable(text)); }
 
  private:
@@ -35,18 +35,18 @@ struct TrainOptions {
 };
 
 /// A run of this process: signals stop it.
-class SignalledRun : public RunOwner {
+class CommandLineTraining : public TrainingFrontEnd {
  public:
-  std::unique_ptr<RunListener> begins(const std::string& directory, LossNames names) override {
+  std::unique_ptr<RunListener> on_start(const std::string& directory, LossNames names) override {
     ignore_hangup();  // from the tokenizer's training on
     return std::make_unique<TerminalListener>(directory, names);
   }
-  const std::atomic<int>& stop() override { return stop_gently(); }
+  const std::atomic<int>& stop() override { return enable_graceful_stop(); }
 };
 
 void run_train(TrainOptions options) {
-  SignalledRun owner;
-  if (run_training(options.request, owner) == TrainingEnd::stopped) {
+  CommandLineTraining owner;
+  if (run_training(options.request, owner) == TrainingOutcome::stopped) {
     throw StoppedBySignal{owner.stop()};
   }
 }

@@ -42,7 +42,7 @@ struct TranslateOptions {
   std::string target;
   bool target_given = false;
   ViewOptions view;
-  WhatIfWords what_if;
+  WhatIfOptions what_if;
 };
 
 /// Batches of lines that are read ahead, of whose sentences `--batch` are searched for at a time:
@@ -59,30 +59,30 @@ class TranslateCommand {
     decode_options(options.search);  // refuses values before files are opened
     split_ = splitting_of(options.search);
     check_split();
-    ShowSelection selection = for_field("show", [&] { return parse_show(view_.show); });
+    MapSelection selection = for_field("show", [&] { return parse_map_selection(view_.show); });
     use_threads(options.search.threads);
     FileGuard guard(by_line_ && LineSource::names_stdin(options.input));
-    tell_inputs(choice, guard);
+    register_inputs(choice, guard);
     guard.read("--input", options.input);
     guard.write("--output", options.output);
     if (by_line_) lines_.emplace(options.input);
     if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
     files_ =
         std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
-    models_ = load_all(choice);
+    models_ = open_models(choice);
     translator_ = make_translator(models_, options.search);
-    note_language(*translator_, say);
+    note_missing_language(*translator_, say);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
-    for_field("show", [&] { check_show(selection, summary); });
+    for_field("show", [&] { check_map_selection(selection, summary); });
     check_hypothesis();
     detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
     // Pictures show what relative positions add beside a head.
-    const bool relative = models_.mapped().transformer->config().relative.exist();
+    const bool relative = models_.mapped().transformer->config().relative.enabled();
     if (view_.pictures() && relative) detail_.vectors = true;
-    views_ = std::make_unique<LineViews>(view_, summary, translator_->decode_config());
+    views_ = std::make_unique<LineOutput>(view_, summary, translator_->decode_config());
     views_->print_to(translations_.get());
     if (!models_.mapped().seed && stdout_is_terminal() && (!by_line_ || stdin_is_terminal())) {
-      views_->note_unsure();
+      views_->enable_confidence_notes();
     }
     changes_ = options.what_if.changes(summary);
     const bool shown = !view_.show.empty();
@@ -90,13 +90,13 @@ class TranslateCommand {
     files_->choose(selection);
     // The terminal stays quiet where something else was asked for.
     const bool other = view_.need_records() || options.search.n_best.has_value();
-    if (!shown && (by_line_ || writes_lines() || other)) selection = parse_show({"none"});
+    if (!shown && (by_line_ || writes_lines() || other)) selection = parse_map_selection({"none"});
     shown_ = std::move(selection);
     views_->select(shown_);
   }
 
   void run() {
-    for (const ReadyModel& model : models_.models) say_all(model.notes);
+    for (const ReadyModel& model : models_.models) note_all(model.notes);
     if (const auto seed = models_.mapped().seed) {
       note(fmt::format(
           "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
@@ -159,7 +159,7 @@ class TranslateCommand {
 
   /// What is scored or compared is the line as it is.
   void check_split() {
-    if (!options_.target_given && !options_.what_if.given()) return notes_.offer_parts();
+    if (!options_.target_given && !options_.what_if.given()) return notes_.suggest_split();
     if (split_ == Splitting::sentences || split_ == Splitting::document) {
       throw UsageError("{} does not go with {}",
                        split_ == Splitting::document ? "--document" : "--split sentences",
@@ -229,25 +229,25 @@ class TranslateCommand {
       views_->select(shown_);
       run_what_if(sentence);
     }
-    views_->finish_experiments(models_.mapped().name);
+    views_->finish_what_ifs(models_.mapped().name);
   }
 
   void run_what_if(const std::string& sentence) {
     if (const auto said =
-            note_of_whole(prepare_line(*translator_, sentence, Splitting::automatic))) {
+            whole_line_note(prepare_line(*translator_, sentence, Splitting::automatic))) {
       note(*said);
     }
     const Progress progress("translating");
-    const ExperimentSentences sentences = experiment_sentences(
+    const WhatIfSentences sentences = what_if_sentences(
         *translator_, options_.what_if, prepare({sentence, 0}).parts.front(), target());
     if (!options_.what_if.swap.empty()) {
-      notes_.cleaning(Field{"swap"}, sentences.after.invalid_bytes, sentences.after.controls);
+      notes_.note_cleaning(Field{"swap"}, sentences.after.invalid_bytes, sentences.after.controls);
     }
     WhatIfRecord record =
-        run_experiment(*translator_, options_.what_if, sentences, detail_, &changes_);
+        apply_what_if(*translator_, options_.what_if, sentences, detail_, &changes_);
     if (options_.target_given) note_target(record.before);
     if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
-    views_->annotate_experiment(record);
+    views_->annotate_what_if(record);
     add_to_files(record);
     views_->print(record);
   }
@@ -280,7 +280,7 @@ class TranslateCommand {
 
   PreparedLine prepare(const LineReader::Line& line) {
     PreparedLine prepared = prepare_line(*translator_, line.bytes, split_);
-    notes_.add(prepared, translator_->most_source_tokens(), line.dropped);
+    notes_.add(prepared, translator_->max_source_tokens(), line.dropped);
     return prepared;
   }
 
@@ -290,7 +290,7 @@ class TranslateCommand {
     for (const LineReader::Line& line : lines) texts.push_back(line.bytes);
     std::size_t next = 0;
     const auto prepared = [&](const PreparedLine& line) {
-      notes_.add(line, translator_->most_source_tokens(), lines[next++].dropped);
+      notes_.add(line, translator_->max_source_tokens(), lines[next++].dropped);
     };
     for (const std::vector<LineTranslation>& found : translate_lines(
              *translator_, texts, {split_, options_.search.batch, kWindow}, {prepared})) {
@@ -339,13 +339,13 @@ class TranslateCommand {
   std::optional<LineSource> lines_;
   Splitting split_ = Splitting::automatic;
   RecordDetail detail_;
-  Changes changes_;
-  ShowSelection shown_;  ///< what the terminal shows
+  ModelChanges changes_;
+  MapSelection shown_;  ///< what the terminal shows
   ReadyEnsemble models_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<OutputFile> translations_;  ///< --output
   std::unique_ptr<ViewFiles> files_;
-  std::unique_ptr<LineViews> views_;
+  std::unique_ptr<LineOutput> views_;
   std::size_t lines_taken_ = 0;
   SentenceNotes notes_{say};
 };

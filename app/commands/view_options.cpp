@@ -47,7 +47,7 @@ void ViewOptions::add_files_to(CLI::App& command) {
   file("--png", png, "The same picture as PNG");
   file("--pdf", pdf, "The same picture as PDF, in vectors and with its letters");
   png_scale_option = add_number(command, png_scale,
-                                DecimalField{"png_scale", smallest_png_scale, largest_png_scale},
+                                DecimalField{"png_scale", min_png_scale, max_png_scale},
                                 "Pixels of the PNG for each of the SVG [2]")
                          ->type_name("A")
                          ->group(help_group::files);
@@ -148,7 +148,7 @@ std::optional<AlignmentOptions> ViewOptions::alignment() const {
   if (!aligns()) return std::nullopt;
   AlignmentOptions options;
   if (!align.empty()) {
-    options.choice = for_field("align", [&] { return parse_alignment_choice(align); });
+    options.choice = for_field("align", [&] { return parse_alignment_method(align); });
   }
   if (align_least) options.least = *align_least;
   return options;

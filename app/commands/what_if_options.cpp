@@ -7,7 +7,7 @@
 
 namespace attn {
 
-void add_what_if_to(CLI::App& command, WhatIfWords& words) {
+void add_what_if_to(CLI::App& command, WhatIfOptions& words) {
   const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
                        const char* form) {
     command.add_option(name, values, text)

@@ -7,6 +7,6 @@
 
 namespace attn {
 
-void add_what_if_to(CLI::App& command, WhatIfWords& words);
+void add_what_if_to(CLI::App& command, WhatIfOptions& words);
 
 }  // namespace attn

@@ -25,10 +25,10 @@ std::size_t LineSource::for_each(std::size_t batch,
   const bool prompt = stdout_is_terminal();
   note(fmt::format("type a sentence and press Enter; {}Ctrl-D ends",
                    prompt ? "help says more, quit or " : ""));
-  return prompt ? ask(action) : read(LineReader(), batch, action);
+  return prompt ? read_prompt(action) : read(LineReader(), batch, action);
 }
 
-std::size_t LineSource::ask(const std::function<void(const Lines&)>& action) const {
+std::size_t LineSource::read_prompt(const std::function<void(const Lines&)>& action) const {
   Prompt prompt;
   std::size_t done = 0;
   while (std::optional<LineReader::Line> line = prompt.next()) {
@@ -62,7 +62,7 @@ std::size_t LineSource::read(LineReader reader, std::size_t batch,
         more = false;
         break;
       }
-      if (done + lines.size() == 0) refuse_utf16(line->bytes, name_);
+      if (done + lines.size() == 0) reject_utf16(line->bytes, name_);
       lines.push_back(std::move(*line));
     }
     if (lines.empty()) break;

@@ -33,11 +33,11 @@ class LineSource {
   std::size_t for_each(std::size_t batch, const std::function<void(const Lines&)>& action);
 
  private:
-  std::size_t ask(const std::function<void(const Lines&)>& action) const;
+  std::size_t read_prompt(const std::function<void(const Lines&)>& action) const;
   std::size_t read(LineReader reader, std::size_t batch,
                    const std::function<void(const Lines&)>& action) const;
 
-  std::optional<Descriptor> file_;
+  std::optional<FileDescriptor> file_;
   std::string name_ = "stdin";
 };
 

@@ -33,24 +33,24 @@ std::string translation_line(const LineTranslation& translation, std::size_t ran
 }
 
 /// How to see what the default leaves out.
-std::string more_text(const std::vector<LeftOut>& left_out) {
+std::string more_text(const std::vector<OmittedMaps>& left_out) {
   if (left_out.empty()) return "The last layer; others: --show all, cross:0, encoder:0:1.";
   std::string maps;
   bool heads = true;
   std::size_t count = 0;
-  for (const LeftOut& kind : left_out) {
-    maps += fmt::format("{}{} {}", maps.empty() ? "" : ", ", kind.maps, kind_word(kind.kind));
+  for (const OmittedMaps& kind : left_out) {
+    maps += fmt::format("{}{} {}", maps.empty() ? "" : ", ", kind.maps, site_key(kind.site));
     heads = heads && kind.heads;
     count += kind.maps;
   }
   return fmt::format("Not shown of the last layer: {} {}{} with --show {} or all.", maps,
                      heads ? "head" : "map", count == 1 ? "; it comes" : "s; they come",
-                     kind_word(left_out.front().kind));
+                     site_key(left_out.front().site));
 }
 
 /// Maps of no head.
 AttentionMaps without_weights(const AttentionMaps& maps) {
-  return {0, 0, maps.queries, maps.mixed() ? maps.queries : maps.keys, {}};
+  return {0, 0, maps.queries, maps.has_projected_keys() ? maps.queries : maps.keys, {}};
 }
 
 /// The translations of a line's records, and what stands between its parts.
@@ -69,29 +69,29 @@ std::vector<LineTranslation> joined(const LineRecords& records, const DecodeConf
 
 }  // namespace
 
-LineViews::LineViews(const ViewOptions& options, const ModelSummary& model,
+LineOutput::LineOutput(const ViewOptions& options, const ModelSummary& model,
                      const DecodeConfig& decode)
     : options_(options), decode_(decode), alignment_(options.alignment()) {
-  if (alignment_) for_field("align", [&] { check_alignment_choice(alignment_->choice, model); });
+  if (alignment_) for_field("align", [&] { check_alignment_method(alignment_->choice, model); });
   if (!options.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
 }
 
-void LineViews::keep_best_of(const AttentionRecord& record) {
+void LineOutput::keep_best_of(const AttentionRecord& record) {
   for (ShowItem& item : selection_.items) {
     item = resolve_best(item, record, options_.hypothesis_index());
   }
 }
 
-bool LineViews::wants_maps() const {
+bool LineOutput::wants_maps() const {
   return selection_.all || selection_.last_layers || !selection_.items.empty();
 }
 
 /// The head that aligns best is known after the last sentence.
-bool LineViews::waits() const {
-  return alignment_ && alignment_->choice.from == AlignmentChoice::From::best;
+bool LineOutput::waits() const {
+  return alignment_ && alignment_->choice.from == AlignmentMethod::Source::best;
 }
 
-void LineViews::note_alike(const std::vector<LineTranslation>& translations) {
+void LineOutput::note_duplicates(const std::vector<LineTranslation>& translations) {
   if (alike_noted_) return;
   for (std::size_t i = 0; i < translations.size(); ++i) {
     for (std::size_t j = i + 1; j < translations.size(); ++j) {
@@ -106,7 +106,7 @@ void LineViews::note_alike(const std::vector<LineTranslation>& translations) {
 }
 
 /// English that the shipped model has learned scores −0.1 to −0.9; what it hardly knows, less.
-void LineViews::hint_at_unsure(const LineTranslation& best) const {
+void LineOutput::note_low_confidence(const LineTranslation& best) const {
   constexpr float unsure = -0.95F;
   const bool mean = decode_.length_penalty == 1.0F;  // else the score is no mean of the pieces
   if (best.tokens == 0 || !mean || best.score > unsure) return;
@@ -115,10 +115,10 @@ void LineViews::hint_at_unsure(const LineTranslation& best) const {
       100 * std::exp(best.score)));
 }
 
-void LineViews::print(const std::vector<LineTranslation>& translations,
+void LineOutput::print(const std::vector<LineTranslation>& translations,
                       const LineRecords& records) {
-  note_alike(translations);
-  if (notes_unsure_ && !translations.empty()) hint_at_unsure(translations.front());
+  note_duplicates(translations);
+  if (notes_unsure_ && !translations.empty()) note_low_confidence(translations.front());
   for (std::size_t i = 0; i < translations.size(); ++i) {
     const bool in_list = decode_.num_return_sequences > 1 && translations[i].tokens > 0;
     const bool for_terminal = file_ == nullptr && stdout_is_terminal();
@@ -129,7 +129,7 @@ void LineViews::print(const std::vector<LineTranslation>& translations,
   }
 }
 
-void LineViews::print(const std::string& line) const {
+void LineOutput::print(const std::string& line) const {
   if (file_ != nullptr) {
     file_->write(line);
   } else {
@@ -137,14 +137,14 @@ void LineViews::print(const std::string& line) const {
   }
 }
 
-RecordDetail LineViews::needed(RecordDetail detail) const {
+RecordDetail LineOutput::needed(RecordDetail detail) const {
   if (!options_.vectors && vector_bytes_ > PageContent::small_bytes) detail.vectors = false;
   if (!options_.tree && search_bytes_ > PageContent::small_search_bytes) detail.search_tree = false;
   return detail;
 }
 
 /// Many lines may wait. The first keeps everything, by which the page knows what it leaves out.
-void LineViews::leave_out_of_large_page(LineRecords& records, ViewFiles& files) {
+void LineOutput::leave_out_of_large_page(LineRecords& records, ViewFiles& files) {
   const RecordDetail all{true, true};
   const RecordDetail before = needed(all);
   for (const AttentionRecord& record : records) {
@@ -152,10 +152,10 @@ void LineViews::leave_out_of_large_page(LineRecords& records, ViewFiles& files) 
     search_bytes_ += search_bytes(record);
   }
   const RecordDetail kept = needed(all);
-  files.rule_out_of_page({!kept.vectors, !kept.search_tree});
+  files.exclude_from_page({!kept.vectors, !kept.search_tree});
   const auto leave_out = [&](LineRecords& line) {
     for (AttentionRecord& record : line) {
-      if (!kept.vectors) drop_vectors(record);
+      if (!kept.vectors) clear_vectors(record);
       if (!kept.search_tree) record.search.reset();
     }
   };
@@ -165,7 +165,7 @@ void LineViews::leave_out_of_large_page(LineRecords& records, ViewFiles& files) 
   for (std::size_t i = 1; i < waiting_.size(); ++i) leave_out(waiting_[i]);
 }
 
-void LineViews::take(LineRecords records, ViewFiles& files) {
+void LineOutput::take(LineRecords records, ViewFiles& files) {
   for (AttentionRecord& record : records) {
     if (wants_figures()) statistics_.add(record, options_.hypothesis_index());
   }
@@ -185,8 +185,8 @@ void LineViews::take(LineRecords records, ViewFiles& files) {
   waiting_.push_back(std::move(records));
 }
 
-void LineViews::annotate_experiment(WhatIfRecord& record) {
-  const Annotations wanted{options_.report,
+void LineOutput::annotate_what_if(WhatIfRecord& record) {
+  const AnnotationOptions wanted{options_.report,
                            options_.aligns() ? alignment_ : std::optional<AlignmentOptions>()};
   if (!wanted.report && !wanted.alignment) return;
   annotate(record.before, wanted);
@@ -196,19 +196,19 @@ void LineViews::annotate_experiment(WhatIfRecord& record) {
   changed_.add(record.after, options_.hypothesis_index());
 }
 
-void LineViews::finish_experiments(const std::string& model) const {
+void LineOutput::finish_what_ifs(const std::string& model) const {
   if (!options_.report || options_.stdout_alone()) return;
   HeadReport before = statistics_.report();
   before.model = model;
   output().write("\n" + render_head_changes(before, changed_.report(), terminal_style().width));
 }
 
-std::string LineViews::finish(const std::string& model, ViewFiles& files) {
+std::string LineOutput::finish(const std::string& model, ViewFiles& files) {
   if (!wants_figures()) return "";
   HeadReport report = statistics_.report();
   report.model = model;
   if (waits()) {
-    alignment_->choice = with_best_head(alignment_->choice, report);
+    alignment_->choice = resolve_best_head(alignment_->choice, report);
     for (LineRecords& records : std::exchange(waiting_, {})) show(records, files);
   }
   if (options_.report && !options_.stdout_alone()) {
@@ -217,7 +217,7 @@ std::string LineViews::finish(const std::string& model, ViewFiles& files) {
   return options_.report || !options_.html.empty() ? head_report_json(report) : "";
 }
 
-void LineViews::show(LineRecords& records, ViewFiles& files) {
+void LineOutput::show(LineRecords& records, ViewFiles& files) {
   for (AttentionRecord& record : records) {
     annotate(record, {options_.report || !options_.html.empty(), alignment_});
     files.add(record);
@@ -225,7 +225,7 @@ void LineViews::show(LineRecords& records, ViewFiles& files) {
   print(records);
 }
 
-void LineViews::print(const LineRecords& records) {
+void LineOutput::print(const LineRecords& records) {
   const std::vector<LineTranslation> translations = joined(records, decode_);
   if (file_ != nullptr || !options_.stdout_alone()) print(translations, records);
   if (options_.stdout_alone() || !wants_maps()) return;
@@ -238,7 +238,7 @@ void LineViews::print(const LineRecords& records) {
   }
 }
 
-void LineViews::print(const WhatIfRecord& record) {
+void LineOutput::print(const WhatIfRecord& record) {
   if (options_.stdout_alone()) return;
   output().write(what_if_text(record, terminal_style(), options_.align_weights));
   if (!wants_maps()) return;
@@ -249,7 +249,7 @@ void LineViews::print(const WhatIfRecord& record) {
   output().write(fmt::format("\nAfter: {}\n", changes) + maps_text(record.after, 1));
 }
 
-int LineViews::printed_lines(const std::vector<LineTranslation>& translations) const {
+int LineOutput::printed_lines(const std::vector<LineTranslation>& translations) const {
   const int width = terminal_style().width;
   int lines = 0;
   for (const LineTranslation& translation : translations) {
@@ -258,7 +258,7 @@ int LineViews::printed_lines(const std::vector<LineTranslation>& translations) c
   return lines;
 }
 
-std::string LineViews::maps_text(const AttentionRecord& record, int lines_above) const {
+std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above) const {
   const std::size_t hypothesis = options_.hypothesis_index();
   MapTextOptions how = options_.map_text();
   how.brief = selection_.last_layers;
@@ -266,7 +266,7 @@ std::string LineViews::maps_text(const AttentionRecord& record, int lines_above)
   constexpr int prompt = 1;
   if (style.height > 0) style.height = std::max(1, style.height - lines_above - prompt);
   const auto drawn = [&](bool by_words) {
-    return render_maps(record, hypothesis, choose_maps(record, hypothesis, selection_, by_words),
+    return render_maps(record, hypothesis, select_maps(record, hypothesis, selection_, by_words),
                        style, how);
   };
   MapText maps = drawn(options_.words);
@@ -279,7 +279,7 @@ std::string LineViews::maps_text(const AttentionRecord& record, int lines_above)
   const bool encoder =
       selection_.all || selection_.last_layers ||
       std::any_of(selection_.items.begin(), selection_.items.end(),
-                  [](const ShowItem& item) { return item.kind == AttentionKind::encoder_self; });
+                  [](const ShowItem& item) { return item.site == AttentionSite::encoder_self; });
   if (encoder && record.encoder_self.sparse()) {
     maps.add_sentence(fmt::format("The encoder's maps of {} tokens are too large for a window; "
                                   "--json and --csv have what was computed.",

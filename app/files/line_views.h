@@ -19,19 +19,19 @@ namespace attn {
 /// The records of a line's parts, in order.
 using LineRecords = std::vector<AttentionRecord>;
 
-class LineViews {
+class LineOutput {
  public:
   /// `options` outlive it. UsageError where --align names a head that the model does not have.
-  LineViews(const ViewOptions& options, const ModelSummary& model, const DecodeConfig& decode);
+  LineOutput(const ViewOptions& options, const ModelSummary& model, const DecodeConfig& decode);
 
   /// Where translations and their alignments go instead of stdout; null: there.
   void print_to(OutputFile* file) { file_ = file; }
 
   /// From now on a translation that the model holds unlikely is pointed out.
-  void note_unsure() { notes_unsure_ = true; }
+  void enable_confidence_notes() { notes_unsure_ = true; }
 
   /// What the terminal shows of each record.
-  void select(ShowSelection selection) { selection_ = std::move(selection); }
+  void select(MapSelection selection) { selection_ = std::move(selection); }
   /// From now on the best head is that of this record, so that two show the same one.
   void keep_best_of(const AttentionRecord& record);
   /// The selected maps of a record as text, with a blank line before them where there is room for
@@ -51,10 +51,10 @@ class LineViews {
   /// asked for, which is known after the last line.
   void take(LineRecords records, ViewFiles& files);
 
-  /// Adds what was asked for to both records: links, and figures, which finish_experiments() tells.
-  void annotate_experiment(WhatIfRecord& record);
+  /// Adds what was asked for to both records: links, and figures, which finish_what_ifs() tells.
+  void annotate_what_if(WhatIfRecord& record);
   /// After the last experiment: the heads' figures before and after.
-  void finish_experiments(const std::string& model) const;
+  void finish_what_ifs(const std::string& model) const;
 
   /// Prints an experiment, and the selected maps of both its records.
   void print(const WhatIfRecord& record);
@@ -72,16 +72,16 @@ class LineViews {
   void show(LineRecords& records, ViewFiles& files);
   void print(const std::vector<LineTranslation>& translations, const LineRecords& records);
   /// Says once that two of an n-best list read alike.
-  void note_alike(const std::vector<LineTranslation>& translations);
+  void note_duplicates(const std::vector<LineTranslation>& translations);
   /// Says that the model was unsure of a translation.
-  void hint_at_unsure(const LineTranslation& best) const;
+  void note_low_confidence(const LineTranslation& best) const;
   void print(const std::string& line) const;
   int printed_lines(const std::vector<LineTranslation>& translations) const;
 
   const ViewOptions& options_;
   OutputFile* file_ = nullptr;
   DecodeConfig decode_;
-  ShowSelection selection_;
+  MapSelection selection_;
   std::optional<AlignmentOptions> alignment_;
   HeadStatistics statistics_;
   HeadStatistics changed_;  ///< of experiments, after the change

@@ -76,7 +76,7 @@ void WrittenFiles::add(const std::string& path, std::size_t bytes) {
   files_.push_back({printable(path), bytes});
 }
 
-void WrittenFiles::tell() const {
+void WrittenFiles::print_note() const {
   if (files_.empty()) return;
   std::size_t bytes = 0;
   std::vector<std::string> paths, each;
@@ -117,10 +117,10 @@ void OutputFile::commit(WrittenFiles& together) {
 void OutputFile::commit() {
   WrittenFiles alone;
   commit(alone);
-  alone.tell();
+  alone.print_note();
 }
 
-void deliver(const std::string& path, std::string_view bytes) {
+void write_output(const std::string& path, std::string_view bytes) {
   OutputFile file(path);
   file.write(bytes);
   file.commit();

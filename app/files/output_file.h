@@ -16,7 +16,7 @@ namespace attn {
 class WrittenFiles {
  public:
   void add(const std::string& path, std::size_t bytes);
-  void tell() const;  ///< nothing where there are none
+  void print_note() const;  ///< nothing where there are none
 
  private:
   struct File {
@@ -42,7 +42,7 @@ class OutputFile {
 };
 
 /// OutputFile in one call.
-void deliver(const std::string& path, std::string_view bytes);
+void write_output(const std::string& path, std::string_view bytes);
 
 /// UsageError where the name of a file that `option` (--svg) is to write says that it is another
 /// kind (a.pdf). `options` are those of the command: the one that writes the other kind is named.

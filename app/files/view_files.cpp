@@ -35,20 +35,20 @@ bool is_part(const std::filesystem::path& path, const std::filesystem::path& nam
   if (name.extension() != path.extension() || !other.starts_with(stem)) return false;
   const std::string_view part = std::string_view(other).substr(stem.size());
   return part.find_first_of("0123456789") == 0 ||
-         std::any_of(attention_kinds.begin(), attention_kinds.end(),
-                     [&](AttentionKind kind) { return part.starts_with(kind_word(kind)); });
+         std::any_of(attention_sites.begin(), attention_sites.end(),
+                     [&](AttentionSite site) { return part.starts_with(site_key(site)); });
 }
 
 /// What is drawn large: where no head is named, of cross-attention the one that aligns best.
 HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
   HeadName large = item;
-  const bool open = !item.head && item.pick == HeadPick::all;
-  if (open && item.kind == AttentionKind::cross) large.pick = HeadPick::best;
+  const bool open = !item.head && item.pick == HeadSelector::all;
+  if (open && item.site == AttentionSite::cross) large.pick = HeadSelector::best;
   return resolve_best(large, record, hypothesis);
 }
 
 /// A page needs more than was asked for as JSON, and so do pictures of relative positions.
-RecordForm for_json(const ViewOptions& asked) {
+RecordJsonOptions for_json(const ViewOptions& asked) {
   if (asked.html.empty() && !asked.pictures()) return {};
   return {asked.vectors, asked.tree, asked.report, asked.aligns()};
 }
@@ -57,10 +57,10 @@ RecordForm for_json(const ViewOptions& asked) {
 std::string picture_of(const ShowItem& item, const AttentionRecord& record,
                        std::size_t hypothesis) {
   const HeadName large = large_of(item, record, hypothesis);
-  MapChoice choice{large.kind, hypothesis, large.layer, large.head};
-  const AttentionMaps* maps = find_maps(record, large.kind, hypothesis);
+  AttentionSvgOptions choice{large.site, hypothesis, large.layer, large.head};
+  const AttentionMaps* maps = find_maps(record, large.site, hypothesis);
   std::vector<float> mean, exact;
-  if (large.pick == HeadPick::mean && maps != nullptr && !maps->sparse()) {
+  if (large.pick == HeadSelector::mean && maps != nullptr && !maps->sparse()) {
     mean = mean_weights(*maps, large.layer);
     exact = mean_exact_weights(*maps, large.layer);
     choice.mean = mean;
@@ -76,30 +76,30 @@ std::size_t bytes_of(const std::optional<AttentionVectors>& vectors) {
   return floats * sizeof(float);
 }
 
-std::size_t bytes_of(const std::vector<ResidualStep>& way) {
+std::size_t bytes_of(const std::vector<ResidualStreamState>& residual_stream) {
   std::size_t floats = 0;
-  for (const ResidualStep& step : way) floats += step.values.size();
+  for (const ResidualStreamState& step : residual_stream) floats += step.values.size();
   return floats * sizeof(float);
 }
 
 }  // namespace
 
-void drop_vectors(AttentionRecord& record) {
+void clear_vectors(AttentionRecord& record) {
   record.encoder_vectors.reset();
-  record.way.clear();
+  record.residual_stream.clear();
   for (HypothesisRecord& hypothesis : record.hypotheses) {
     hypothesis.decoder_self_vectors.reset();
     hypothesis.cross_vectors.reset();
-    hypothesis.way.clear();
+    hypothesis.residual_stream.clear();
     if (hypothesis.alternatives) hypothesis.alternatives->logits.clear();
   }
 }
 
 std::size_t vector_bytes(const AttentionRecord& record) {
-  std::size_t bytes = bytes_of(record.encoder_vectors) + bytes_of(record.way);
+  std::size_t bytes = bytes_of(record.encoder_vectors) + bytes_of(record.residual_stream);
   for (const HypothesisRecord& hypothesis : record.hypotheses) {
     bytes += bytes_of(hypothesis.decoder_self_vectors) + bytes_of(hypothesis.cross_vectors) +
-             bytes_of(hypothesis.way);
+             bytes_of(hypothesis.residual_stream);
   }
   return bytes;
 }
@@ -120,7 +120,7 @@ namespace {
 /// records; empty: none.
 void write_page(const PageContent& content, const std::string& heads, OutputFile& file) {
   const std::string html = content.html(heads);
-  say_all(content.notes(html));
+  note_all(content.notes(html));
   file.write(html);
 }
 
@@ -128,7 +128,7 @@ void write_page(const PageContent& content, const std::string& heads, OutputFile
 
 ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail page)
     : options_(options), guard_(std::move(guard)), page_(options.html, page) {
-  const std::string csv = without_detours(options.csv);
+  const std::string csv = normalize_output_path(options.csv);
   const auto table_path = [&](const CsvTable& table) {
     return csv + "/" + std::string(table.file_name);
   };
@@ -155,7 +155,7 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail pag
   picture("--png", options.png, [scale](const std::string& svg) { return svg_to_png(svg, scale); });
   picture("--pdf", options.pdf, [](const std::string& svg) { return svg_to_pdf(svg); });
   if (!options.csv.empty()) {
-    csv_folder_ = for_field<SystemError>("csv", [&] { return std::make_unique<NewFolders>(csv); });
+    csv_folder_ = for_field<SystemError>("csv", [&] { return std::make_unique<NewDirectories>(csv); });
     for (const CsvTable& table : csv_tables()) {
       tables_.push_back(std::make_unique<OutputFile>(table_path(table)));
       tables_.back()->write(table.header);
@@ -179,18 +179,18 @@ void ViewFiles::guard_parts(const char* option, const std::string& path) const {
   }
 }
 
-void ViewFiles::choose(const ShowSelection& selection) {
+void ViewFiles::choose(const MapSelection& selection) {
   drawn_.clear();
-  for (const AttentionKind kind : attention_kinds) {
+  for (const AttentionSite site : attention_sites) {
     const auto named = std::find_if(selection.items.begin(), selection.items.end(),
-                                    [&](const ShowItem& item) { return item.kind == kind; });
+                                    [&](const ShowItem& item) { return item.site == site; });
     if (named != selection.items.end()) {
       drawn_.push_back(*named);
     } else if (selection.all) {
-      drawn_.push_back({kind});
+      drawn_.push_back({site});
     }
   }
-  if (drawn_.empty()) drawn_.push_back({AttentionKind::cross});
+  if (drawn_.empty()) drawn_.push_back({AttentionSite::cross});
 }
 
 void ViewFiles::add(const AttentionRecord& record) {
@@ -225,8 +225,8 @@ void ViewFiles::draw(Picture& picture, const AttentionRecord& record) {
     return;
   }
   for (const ShowItem& item : drawn_) {
-    const std::string kind = drawn_.size() == 1 ? "" : fmt::format("-{}", kind_word(item.kind));
-    write(picture, number + kind, picture_of(item, record, options_.hypothesis_index()));
+    const std::string site = drawn_.size() == 1 ? "" : fmt::format("-{}", site_key(item.site));
+    write(picture, number + site, picture_of(item, record, options_.hypothesis_index()));
   }
 }
 
@@ -255,8 +255,8 @@ void ViewFiles::finish(const std::string& heads) {
   WrittenFiles written;
   for (const std::unique_ptr<OutputFile>& table : tables_) table->commit(written);
   if (csv_folder_) csv_folder_->keep();
-  written.tell();
-  for (const Picture& picture : pictures_) picture.written.tell();
+  written.print_note();
+  for (const Picture& picture : pictures_) picture.written.print_note();
 }
 
 }  // namespace attn

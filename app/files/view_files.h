@@ -18,7 +18,7 @@
 namespace attn {
 
 /// Queries, keys and values, and what lies between the layers.
-void drop_vectors(AttentionRecord& record);
+void clear_vectors(AttentionRecord& record);
 std::size_t vector_bytes(const AttentionRecord& record);
 std::size_t search_bytes(const AttentionRecord& record);
 
@@ -32,12 +32,12 @@ class ViewFiles {
 
   /// What --show names decides which heads are drawn; call it before the first
   /// record; the last call counts.
-  void choose(const ShowSelection& selection);
+  void choose(const MapSelection& selection);
 
   void add(const AttentionRecord& record);
   PageContent& page() { return page_; }
-  /// PageContent::rule_out().
-  void rule_out_of_page(PageDetail detail) { page_.rule_out(detail); }
+  /// PageContent::exclude().
+  void exclude_from_page(PageDetail detail) { page_.exclude(detail); }
   /// An experiment: its `records` (what_if_records) make the page, and before and after everything
   /// else.
   void add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records);
@@ -66,7 +66,7 @@ class ViewFiles {
   std::unique_ptr<OutputFile> json_;
   std::unique_ptr<OutputFile> html_;
   std::vector<Picture> pictures_;
-  std::unique_ptr<NewFolders> csv_folder_;  ///< goes after the tables, where they are not kept
+  std::unique_ptr<NewDirectories> csv_folder_;  ///< goes after the tables, where they are not kept
   std::vector<std::unique_ptr<OutputFile>> tables_;
   std::vector<ShowItem> drawn_;  ///< one a kind
   PageContent page_;

@@ -37,17 +37,17 @@ void bind(LiveServer& server) {
 
 /// Ends the program where it was asked to and does not come to it: loading a model and making a
 /// large answer cannot be stopped in the middle.
-class LastMoment {
+class ForcedExit {
  public:
   /// `drain`: how long the server goes on after the signal.
-  LastMoment(const std::atomic<int>& signal, std::chrono::milliseconds drain)
+  ForcedExit(const std::atomic<int>& signal, std::chrono::milliseconds drain)
       : thread_([this, &signal, drain] { watch(signal, drain); }) {}
-  ~LastMoment() {
+  ~ForcedExit() {
     ended_ = true;
     thread_.join();
   }
-  LastMoment(const LastMoment&) = delete;
-  LastMoment& operator=(const LastMoment&) = delete;
+  ForcedExit(const ForcedExit&) = delete;
+  ForcedExit& operator=(const ForcedExit&) = delete;
 
  private:
   void watch(const std::atomic<int>& signal, std::chrono::milliseconds drain) {
@@ -78,7 +78,7 @@ void check_name(const std::string& name) {
 
 void run_serve(const ServeOptions& options) {
   for (const std::string& name : options.names) check_name(name);
-  GateRules rules;
+  AccessRules rules;
   rules.host = options.host;
   rules.port = options.port;
   const bool loopback = for_field<SystemError>("host", [&] { return is_loopback(options.host); });
@@ -89,7 +89,7 @@ void run_serve(const ServeOptions& options) {
   limits.drain = std::chrono::seconds(options.drain);
   const ModelChoice choice = options.source.choice();
   FileGuard guard;
-  tell_inputs(choice, guard);
+  register_inputs(choice, guard);
   if (!options.log.empty()) guard.write("--log", options.log);
   use_threads(options.search.threads);
   // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
@@ -99,13 +99,13 @@ void run_serve(const ServeOptions& options) {
   // them from being given back: a minute of 200 connections made 70 MB into 430.
   constexpr int kOwnPages = 128 << 10;
   mallopt(M_MMAP_THRESHOLD, kOwnPages);
-  limits.at_once = static_cast<std::size_t>(std::max(1, available_cores()));
-  std::optional<LastMoment> last;  // the last to go
-  ServedModels models(choice, [](const FieldText& text) { say_all({text}); });
+  limits.worker_threads = static_cast<std::size_t>(std::max(1, available_cores()));
+  std::optional<ForcedExit> last;  // the last to go
+  ServedModels models(choice, [](const FieldText& text) { note_all({text}); });
   std::optional<RequestLog> log;
   if (!options.log.empty()) log.emplace(options.log, [](const std::string& why) { note(why); });
   LiveServer server(std::move(rules), limits, models, ATTN_VERSION, log ? &*log : nullptr);
-  const std::atomic<int>& signal = stop_gently();
+  const std::atomic<int>& signal = enable_graceful_stop();
   last.emplace(signal, limits.drain);
   bind(server);
   output().write(fmt::format("http://{}/{}\n", authority(options.host, server.port()),

@@ -56,9 +56,9 @@ std::optional<bool> light_by_answer(std::string_view answer) {
 }
 
 /// Keys come at once and unseen while it exists.
-class Unechoed {
+class RawTerminalMode {
  public:
-  explicit Unechoed(int terminal) : terminal_(terminal) {
+  explicit RawTerminalMode(int terminal) : terminal_(terminal) {
     ready_ = tcgetattr(terminal, &before_) == 0;
     if (!ready_) return;
     termios now = before_;
@@ -67,11 +67,11 @@ class Unechoed {
     now.c_cc[VTIME] = 0;
     ready_ = tcsetattr(terminal, TCSANOW, &now) == 0;
   }
-  ~Unechoed() {
+  ~RawTerminalMode() {
     if (ready_) tcsetattr(terminal_, TCSANOW, &before_);
   }
-  Unechoed(const Unechoed&) = delete;
-  Unechoed& operator=(const Unechoed&) = delete;
+  RawTerminalMode(const RawTerminalMode&) = delete;
+  RawTerminalMode& operator=(const RawTerminalMode&) = delete;
   bool ready() const { return ready_; }
 
  private:
@@ -82,7 +82,7 @@ class Unechoed {
 
 /// What the terminal answers, up to the report of its kind, which every terminal gives and which is
 /// asked for after the colour: so one that knows no colours keeps nobody waiting.
-std::string answer_of(int terminal) {
+std::string read_terminal_reply(int terminal) {
   constexpr std::string_view question = "\x1b]11;?\x1b\\\x1b[c";
   if (::write(terminal, question.data(), question.size()) != std::ssize(question)) return "";
   const bool far = !environment("SSH_CONNECTION").empty();
@@ -101,19 +101,19 @@ std::string answer_of(int terminal) {
   }
 }
 
-std::optional<bool> asked() {
+std::optional<bool> query_terminal() {
   const std::string_view term = environment("TERM");
   // The console prints what it does not know.
   if (term == "linux" || (term.starts_with("screen") && environment("TMUX").empty())) return {};
-  const Descriptor terminal(open_descriptor("/dev/tty", O_RDWR | O_NOCTTY));
+  const FileDescriptor terminal(open_descriptor("/dev/tty", O_RDWR | O_NOCTTY));
   if (terminal.number() < 0 || tcgetpgrp(terminal.number()) != getpgrp()) return {};
   pollfd typed{terminal.number(), POLLIN, 0};
   if (poll(&typed, 1, 0) != 0) return {};  // what was typed ahead is not ours
-  const Unechoed unechoed(terminal.number());
-  return unechoed.ready() ? light_by_answer(answer_of(terminal.number())) : std::nullopt;
+  const RawTerminalMode raw_mode(terminal.number());
+  return raw_mode.ready() ? light_by_answer(read_terminal_reply(terminal.number())) : std::nullopt;
 }
 
-bool find_out() {
+bool detect_light_background() {
   const std::string_view said = environment("ATTN_DEMO_BACKGROUND");
   if (!said.empty() && said != "light" && said != "dark") {
     throw UsageError("ATTN_DEMO_BACKGROUND={}: expected light or dark", excerpt(said));
@@ -121,13 +121,13 @@ bool find_out() {
   if (!said.empty()) return said == "light";
   if (const auto light = light_by_palette(environment("COLORFGBG"))) return *light;
   // Behind a pipe, a pager may read the keys at the same time.
-  return stdout_is_terminal() && asked().value_or(false);
+  return stdout_is_terminal() && query_terminal().value_or(false);
 }
 
 }  // namespace
 
 bool background_is_light() {
-  static const bool light = find_out();
+  static const bool light = detect_light_background();
   return light;
 }
 

@@ -74,7 +74,7 @@ void Output::write_all() {
 
 void note(std::string_view text) {
   // A full stderr is no reason to stop.
-  const std::string line = error_line("note: " + shortened(printable(text)));
+  const std::string line = error_line("note: " + shorten_message(printable(text)));
   write_beside_progress(true, [&line] { std::fputs(line.c_str(), stderr); });
 }
 
@@ -82,7 +82,7 @@ std::string error_line(std::string_view printable_text) {
   if (!stderr_is_terminal()) return std::string(printable_text) + "\n";
   constexpr int indent = 2;
   const int width = window_width(STDERR_FILENO).value_or(TerminalStyle().width);
-  return wrapped(printable_text, std::max(width, narrowest_width) - indent, indent);
+  return wrap_words(printable_text, std::max(width, min_terminal_width) - indent, indent);
 }
 
 bool stdin_is_terminal() {
@@ -137,7 +137,7 @@ TerminalStyle terminal_style() {
 
 TerminalStyle painted_style() {
   TerminalStyle style = terminal_style();
-  if (style.color != ColorMode::none && background_is_light()) style.color = on_light(style.color);
+  if (style.color != ColorMode::none && background_is_light()) style.color = for_light_background(style.color);
   return style;
 }
 
@@ -164,9 +164,9 @@ bool LineReader::take_line(Line& line) {
   const std::size_t newline = buffer_.find('\n', start_);
   if (newline == std::string::npos) {
     // A line that never ends must not fill the memory: keep its start, count the rest.
-    if (buffer_.size() - start_ > most_kept) {
-      dropped_ += buffer_.size() - start_ - most_kept;
-      buffer_.resize(start_ + most_kept);
+    if (buffer_.size() - start_ > max_line_bytes) {
+      dropped_ += buffer_.size() - start_ - max_line_bytes;
+      buffer_.resize(start_ + max_line_bytes);
     }
     if (!end_ || start_ == buffer_.size()) return false;
   }
@@ -174,9 +174,9 @@ bool LineReader::take_line(Line& line) {
   std::size_t kept = stop - start_;
   line.dropped = dropped_;
   if (kept > 0 && buffer_[start_ + kept - 1] == '\r') --kept;
-  if (kept > most_kept) {
-    line.dropped += kept - most_kept;
-    kept = most_kept;
+  if (kept > max_line_bytes) {
+    line.dropped += kept - max_line_bytes;
+    kept = max_line_bytes;
   }
   line.bytes.assign(buffer_, start_, kept);
   start_ = std::min(stop + 1, buffer_.size());
@@ -206,7 +206,7 @@ bool LineReader::ready() {
     pollfd descriptor{descriptor_, POLLIN, 0};
     if (poll(&descriptor, 1, 0) <= 0) return false;
     fill();
-    if (buffer_.size() - start_ > most_kept) return true;
+    if (buffer_.size() - start_ > max_line_bytes) return true;
   }
   return true;
 }

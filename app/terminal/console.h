@@ -71,9 +71,9 @@ class LineReader {
   explicit LineReader(int descriptor = 0, std::string name = "stdin")
       : descriptor_(descriptor), name_(std::move(name)) {}
 
-  static constexpr std::size_t most_kept = (std::size_t{64} << 10) + 4;
+  static constexpr std::size_t max_line_bytes = (std::size_t{64} << 10) + 4;
   struct Line {
-    std::string bytes;        ///< without its line end; at most most_kept of it
+    std::string bytes;        ///< without its line end; at most max_line_bytes of it
     std::size_t dropped = 0;  ///< bytes that were not kept
   };
 

@@ -10,11 +10,11 @@
 namespace attn {
 
 inline void say(const FieldText& text) {
-  note(text.worded(option_name));
+  note(text.message_for(option_name));
 }
 
-inline void say_all(const std::vector<FieldText>& texts) {
-  for (const FieldText& text : texts) note(printable(text.worded(option_name)));
+inline void note_all(const std::vector<FieldText>& texts) {
+  for (const FieldText& text : texts) note(printable(text.message_for(option_name)));
 }
 
 }  // namespace attn

@@ -33,7 +33,7 @@ void put(std::string_view text) {
 }  // namespace
 
 /// What one Progress waits for.
-struct Wait {
+struct ProgressTask {
   std::string what;
   std::string unit;
   Clock::time_point start = Clock::now();
@@ -44,7 +44,7 @@ struct Wait {
 
 namespace {
 
-std::vector<StatusPart> parts_of(const Wait& wait, Clock::time_point now) {
+std::vector<StatusPart> parts_of(const ProgressTask& wait, Clock::time_point now) {
   if (!wait.instead.empty()) return wait.instead;
   const double seconds = std::chrono::duration<double>(now - wait.start).count();
   std::vector<StatusPart> line = {{wait.what, 0}};
@@ -53,11 +53,11 @@ std::vector<StatusPart> parts_of(const Wait& wait, Clock::time_point now) {
     const double rate = static_cast<double>(wait.done) / seconds;
     line.push_back({fmt::format("{:.{}f} a second", rate, rate < 10 ? 1 : 0), 5});
   }
-  line.push_back({clock_text(seconds), 4});
+  line.push_back({format_duration(seconds), 4});
   if (wait.fraction && *wait.fraction > 0.0) {
     line.push_back({fmt::format("{:.0f}%", 100.0 * *wait.fraction), 1});
     const double left = seconds * (1.0 - *wait.fraction) / *wait.fraction;
-    line.push_back({clock_text(left) + " left", 3});
+    line.push_back({format_duration(left) + " left", 3});
   }
   return line;
 }
@@ -79,7 +79,7 @@ class ProgressLine {
     if (thread_.joinable()) thread_.join();
   }
 
-  void begin(Wait* wait) {
+  void begin(ProgressTask* wait) {
     const std::lock_guard lock(mutex_);
     waits_.push_back(wait);
     wake_.notify_all();
@@ -90,19 +90,19 @@ class ProgressLine {
     }
   }
 
-  void end(Wait* wait) {
+  void end(ProgressTask* wait) {
     const std::lock_guard lock(mutex_);
     waits_.erase(std::remove(waits_.begin(), waits_.end(), wait), waits_.end());
     erase_progress();
   }
 
-  void update(Wait& wait, std::size_t done, std::optional<double> fraction) {
+  void update(ProgressTask& wait, std::size_t done, std::optional<double> fraction) {
     const std::lock_guard lock(mutex_);
     wait.done = done;
     wait.fraction = fraction;
   }
 
-  void show(Wait& wait, std::vector<StatusPart> parts) {
+  void show(ProgressTask& wait, std::vector<StatusPart> parts) {
     const std::lock_guard lock(mutex_);
     wait.instead = std::move(parts);
     draw();
@@ -136,12 +136,12 @@ class ProgressLine {
     // One column stays free: a character in the last one makes some terminals begin a new line.
     const int columns = std::max(window_width(STDERR_FILENO).value_or(80) - 1, 1);
     line_drawn = true;
-    put("\r" + fitted(parts_of(*waits_.back(), now), columns) + "\x1b[K");
+    put("\r" + fit_to_width(parts_of(*waits_.back(), now), columns) + "\x1b[K");
   }
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<Wait*> waits_;
+  std::vector<ProgressTask*> waits_;
   bool ending_ = false;
   Clock::time_point last_drawn_{};
   bool at_start_ = true;  ///< of a line is where the cursor stands
@@ -157,7 +157,7 @@ bool stderr_redraws() {
 }
 
 TerminalProgress::TerminalProgress(const std::string& what, const std::string& unit)
-    : wait_(std::make_unique<Wait>(Wait{.what = printable(what), .unit = unit})) {
+    : wait_(std::make_unique<ProgressTask>(ProgressTask{.what = printable(what), .unit = unit})) {
   ProgressLine::instance().begin(wait_.get());
 }
 

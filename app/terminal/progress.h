@@ -16,7 +16,7 @@ namespace attn {
 /// Whether stderr is a terminal on which a line can be drawn again (TERM).
 bool stderr_redraws();
 
-struct Wait;
+struct ProgressTask;
 
 /// While one exists, what it is for is shown, from the first second on and five times a second:
 ///   translating · 1200 sentences · 43 a second · 0:28 · 45% · 0:34 left
@@ -33,10 +33,10 @@ class TerminalProgress : public ProgressView {
   void show(std::vector<StatusPart> parts);
 
  private:
-  std::unique_ptr<Wait> wait_;
+  std::unique_ptr<ProgressTask> wait_;
 };
 
-/// One where stderr redraws (show_progress_by).
+/// One where stderr redraws (set_progress_factory).
 std::unique_ptr<ProgressView> terminal_progress(const std::string& what, const std::string& unit);
 
 /// Writes what is to stay on stderr, or (as `write` does it) on a stdout that is the same terminal,

@@ -167,7 +167,7 @@ std::optional<LineReader::Line> Prompt::next() {
   if (editor_) {
     if (std::optional<std::string> typed = editor_->next()) {
       line.emplace();
-      line->dropped = typed->size() - std::min(typed->size(), LineReader::most_kept);
+      line->dropped = typed->size() - std::min(typed->size(), LineReader::max_line_bytes);
       typed->resize(typed->size() - line->dropped);
       line->bytes = std::move(*typed);
     }
@@ -180,7 +180,7 @@ std::optional<LineReader::Line> Prompt::next() {
   return line;
 }
 
-void leave_prompt() noexcept {
+void restore_terminal() noexcept {
   if (!editing.exchange(false)) return;
   tcsetattr(STDIN_FILENO, TCSANOW, &as_before);
   std::ignore = write(STDOUT_FILENO, "\n", 1);

@@ -29,6 +29,6 @@ class Prompt {
 };
 
 /// Gives the terminal back as it was before a line was edited. Safe in a signal's handler.
-void leave_prompt() noexcept;
+void restore_terminal() noexcept;
 
 }  // namespace attn

@@ -8,14 +8,14 @@ namespace attn {
 
 ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, int side) {
   const AttentionPattern& pattern = config.encoder_attention;
-  const Index heads = kind_of(pattern).heads_differ() ? config.encoder_heads : 1;
+  const Index heads = sparse_pattern(pattern).differs_per_head() ? config.encoder_heads : 1;
   std::vector<std::vector<PatternCells>> seen(to_size(config.encoder_layers));
   std::vector<LayerCells> layers(seen.size());
   // The rows of a model's own global tokens stand before the sentence and move nothing in it.
   AttentionGroup group{0, 0, tokens, 0, tokens, nullptr, {}, pattern.globals};
   for (Index layer = 0; layer < config.encoder_layers; ++layer) {
-    const AttentionShape shape{AttentionKind::encoder_self, layer, heads, 1, 1.0F, &pattern};
-    if (sees_all(shape, group)) continue;
+    const AttentionShape shape{AttentionSite::encoder_self, layer, heads, 1, 1.0F, &pattern};
+    if (is_dense(shape, group)) continue;
     for (Index head = 0; head < heads; ++head) {
       at(seen, layer).push_back(pattern_cells(shape, group, head));
     }

@@ -7,7 +7,7 @@
 namespace attn {
 
 /// Tokens of the longest sentence that is looked at: a bit for each pair of them.
-inline constexpr int most_receptive_tokens = 16'384;
+inline constexpr int max_receptive_tokens = 16'384;
 
 /// Of sentences of `tokens` tokens, in a picture of at most `side` blocks.
 ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, int side);

@@ -16,12 +16,12 @@
 namespace attn {
 namespace {
 
-std::atomic<bool> gently{false};
-std::atomic<int> asked_by{0};
+std::atomic<bool> graceful{false};
+std::atomic<int> received_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 /// What else would end the process, and no fault of the program: timers, limits, other processes.
-constexpr std::array kAsking = {SIGHUP,  SIGUSR1, SIGUSR2,   SIGALRM, SIGVTALRM,
+constexpr std::array kTerminating = {SIGHUP,  SIGUSR1, SIGUSR2,   SIGALRM, SIGVTALRM,
                                 SIGPROF, SIGXCPU, SIGSTKFLT, SIGPWR,  SIGIO};
 /// These end it as they always do, with a core where one is wanted, only without half-written
 /// files.
@@ -29,7 +29,7 @@ constexpr std::array kCrashing = {SIGQUIT, SIGABRT, SIGSEGV, SIGILL, SIGFPE, SIG
 
 extern "C" void stop(int number) {
   int nobody = 0;
-  if (gently && asked_by.compare_exchange_strong(nobody, number)) return;
+  if (graceful && received_signal.compare_exchange_strong(nobody, number)) return;
   remove_unfinished();
   _exit(128 + number);
 }
@@ -79,7 +79,7 @@ void handle_unless_ignored(int number, const struct sigaction& action) {
 
 void remove_unfinished() {
   erase_progress();
-  leave_prompt();
+  restore_terminal();
   stop_making_files();
   remove_unfinished_files();
 }
@@ -94,7 +94,7 @@ void handle_stop_signals() {
   const struct sigaction stopping = action_of(stop);
   sigaction(SIGINT, &stopping, nullptr);
   sigaction(SIGTERM, &stopping, nullptr);
-  for (const int number : kAsking) handle_unless_ignored(number, stopping);
+  for (const int number : kTerminating) handle_unless_ignored(number, stopping);
   for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) handle_unless_ignored(number, stopping);
   for (const int number : kCrashing) handle_unless_ignored(number, action_of(crash));
   struct sigaction bus = action_of(nullptr);
@@ -109,9 +109,9 @@ void ignore_hangup() {
   std::signal(SIGHUP, SIG_IGN);
 }
 
-const std::atomic<int>& stop_gently() {
-  gently = true;
-  return asked_by;
+const std::atomic<int>& enable_graceful_stop() {
+  graceful = true;
+  return received_signal;
 }
 
 }  // namespace attn

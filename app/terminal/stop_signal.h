@@ -17,7 +17,7 @@ void ignore_hangup();
 
 /// From now on the first signal only sets the returned number to its own, and the second one ends
 /// the program.
-const std::atomic<int>& stop_gently();
+const std::atomic<int>& enable_graceful_stop();
 
 /// What a command throws when it ended because of a signal: main exits with 128 + signal.
 struct StoppedBySignal {

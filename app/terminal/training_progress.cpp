@@ -24,12 +24,12 @@ void write_stderr(std::string_view text) {
 
 }  // namespace
 
-void TrainingProgress::update(const UpdateFigures& figures) {
+void TrainingProgress::update(const UpdateMetrics& metrics) {
   if (stderr_redraws()) {
     if (!line_) line_.emplace("training");
-    line_->show(update_parts(figures, names_));
-  } else if (figures.log) {
-    write_stderr(update_line(figures, names_) + "\n");
+    line_->show(update_parts(metrics, names_));
+  } else if (metrics.log) {
+    write_stderr(update_line(metrics, names_) + "\n");
   }
 }
 

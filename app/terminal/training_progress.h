@@ -17,10 +17,10 @@ class TrainingProgress {
  public:
   explicit TrainingProgress(LossNames names) : names_(names) {}
 
-  void update(const UpdateFigures& figures);
+  void update(const UpdateMetrics& metrics);
 
   /// A look at the dev part, as a line that stays.
-  void look(const LookFigures& figures) { say(look_line(figures, names_)); }
+  void look(const ValidationMetrics& metrics) { say(validation_line(metrics, names_)); }
 
   /// A full line that stays, above the one that is redrawn: a note.
   void say(std::string_view text);

@@ -14,31 +14,31 @@
 namespace attn {
 namespace {
 
-using From = AlignmentChoice::From;
+using Source = AlignmentMethod::Source;
 
-void check_place(const AlignmentChoice& choice, int layers, int heads) {
-  const bool of_head = choice.from == From::head || choice.from == From::read;
-  if (!of_head && choice.from != From::layer) return;
+void check_place(const AlignmentMethod& choice, int layers, int heads) {
+  const bool of_head = choice.from == Source::head || choice.from == Source::read;
+  if (!of_head && choice.from != Source::layer) return;
   const std::optional<int> head = of_head ? std::optional(choice.place.head) : std::nullopt;
   check_head(to_string(choice), choice.place.layer, head, {"decoder", layers, heads});
 }
 
 }  // namespace
 
-AlignmentChoice parse_alignment_choice(std::string_view text) {
-  if (text == "best" || text == "cross:best") return {From::best, {}};
-  if (text == "average" || text == "cross:mean") return {From::average, {}};
-  if (text == "rollout") return {From::rollout, {}};
+AlignmentMethod parse_alignment_method(std::string_view text) {
+  if (text == "best" || text == "cross:best") return {Source::best, {}};
+  if (text == "average" || text == "cross:mean") return {Source::average, {}};
+  if (text == "rollout") return {Source::rollout, {}};
   const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts[0] == "layer" && parts.size() == 2) {
-    return {From::layer, {parse_index(text, parts[1], "layer"), 0}};
+    return {Source::layer, {parse_index(text, parts[1], "layer"), 0}};
   }
   if (parts[0] == "cross" && parts.size() == 3 && parts[2] == "mean") {
-    return {From::layer, {parse_index(text, parts[1], "layer"), 0}};
+    return {Source::layer, {parse_index(text, parts[1], "layer"), 0}};
   }
   if ((parts[0] == "cross" || parts[0] == "read") && parts.size() == 3) {
     const int layer = parse_index(text, parts[1], "layer");
-    return {parts[0] == "read" ? From::read : From::head,
+    return {parts[0] == "read" ? Source::read : Source::head,
             {layer, parse_index(text, parts[2], "head")}};
   }
   if (parts[0] == "encoder" || parts[0] == "decoder") {
@@ -52,48 +52,48 @@ AlignmentChoice parse_alignment_choice(std::string_view text) {
       excerpt(text));
 }
 
-std::string to_string(const AlignmentChoice& choice) {
+std::string to_string(const AlignmentMethod& choice) {
   switch (choice.from) {
-    case From::best:
+    case Source::best:
       return "best";
-    case From::average:
+    case Source::average:
       return "average";
-    case From::rollout:
+    case Source::rollout:
       return "rollout";
-    case From::layer:
+    case Source::layer:
       return fmt::format("layer:{}", choice.place.layer);
-    case From::read:
+    case Source::read:
       return fmt::format("read:{}:{}", choice.place.layer, choice.place.head);
-    case From::head:
+    case Source::head:
       break;
   }
   return fmt::format("cross:{}:{}", choice.place.layer, choice.place.head);
 }
 
-void check_alignment_choice(const AlignmentChoice& choice, const ModelSummary& model) {
+void check_alignment_method(const AlignmentMethod& choice, const ModelSummary& model) {
   check_place(choice, model.decoder_layers, model.decoder_heads);
 }
 
-AlignmentChoice with_best_head(const AlignmentChoice& choice, const HeadReport& report) {
-  if (choice.from != From::best || report.best.empty()) return choice;
-  return {From::head, report.best.front()};
+AlignmentMethod resolve_best_head(const AlignmentMethod& choice, const HeadReport& report) {
+  if (choice.from != Source::best || report.best.empty()) return choice;
+  return {Source::head, report.best.front()};
 }
 
-WeightMatrix weights_of(const AttentionRecord& record, const HypothesisRecord& hypothesis,
-                        const AlignmentChoice& choice) {
+WeightMatrix alignment_weights(const AttentionRecord& record, const HypothesisRecord& hypothesis,
+                        const AlignmentMethod& choice) {
   const AttentionMaps& cross = hypothesis.cross;
   check_place(choice, cross.layers, cross.heads);
   switch (choice.from) {
-    case From::average:
+    case Source::average:
       return mean_of_heads(cross);
-    case From::layer:
+    case Source::layer:
       return mean_of_layer(cross, choice.place.layer);
-    case From::head:
-    case From::read:
+    case Source::head:
+    case Source::read:
       return head_weights(cross, choice.place.layer, choice.place.head);
-    case From::rollout:
+    case Source::rollout:
       return cross_rollout(record, hypothesis);
-    case From::best:
+    case Source::best:
       break;
   }
   return {cross.queries, cross.keys};
@@ -101,14 +101,14 @@ WeightMatrix weights_of(const AttentionRecord& record, const HypothesisRecord& h
 
 WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
                     const AlignmentOptions& options) {
-  check_record(record, hypothesis);
-  AlignmentChoice choice = options.choice;
-  if (choice.from == From::best) {
+  check_map_shapes(record, hypothesis);
+  AlignmentMethod choice = options.choice;
+  if (choice.from == Source::best) {
     HeadStatistics statistics;
     statistics.add(record, hypothesis);
-    choice = with_best_head(choice, statistics.report());
+    choice = resolve_best_head(choice, statistics.report());
   }
-  const RecordWords words = words_of(record, hypothesis);
+  const RecordWords words = words_in_record(record, hypothesis);
   WordAlignment alignment;
   alignment.from = to_string(choice);
   alignment.source = text_words(words.source);
@@ -117,11 +117,11 @@ WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
   const HypothesisRecord& found = record.hypotheses[hypothesis];
   if (found.produced.tokens.empty()) return alignment;
   const std::vector<Word> rows =
-      choice.from == From::read ? as_read(alignment.target, found.cross.queries) : alignment.target;
+      choice.from == Source::read ? by_reading_step(alignment.target, found.cross.queries) : alignment.target;
   const WeightMatrix merged =
-      merge_to_words(weights_of(record, found, choice), rows, alignment.source);
+      merge_to_words(alignment_weights(record, found, choice), rows, alignment.source);
   alignment.weights.assign(merged.values.begin(), merged.values.end());
-  alignment.links = links_between(merged, alignment.source, alignment.target, options.least);
+  alignment.links = extract_links(merged, alignment.source, alignment.target, options.least);
   return alignment;
 }
 

@@ -16,8 +16,8 @@
 namespace attn {
 
 /// What an alignment is read from.
-struct AlignmentChoice {
-  enum class From {
+struct AlignmentMethod {
+  enum class Source {
     best,     ///< the head of the highest `alignment` (analysis/head_statistics.h)
     average,  ///< the mean of all heads of all layers
     layer,    ///< the mean of one layer's heads
@@ -25,39 +25,39 @@ struct AlignmentChoice {
     read,     ///< one head, a word's row being the step that reads it (head_statistics.h)
     rollout,  ///< attention rollout (analysis/rollout.h)
   };
-  From from = From::best;
-  HeadPlace place = {};  ///< `layer` uses its layer, `head` and `read` both
+  Source from = Source::best;
+  HeadIndex place = {};  ///< `layer` uses its layer, `head` and `read` both
 };
 
 /// Reads "best", "average", "rollout", "layer:LAYER", "cross:LAYER:HEAD"
 /// or "read:LAYER:HEAD"; and as maps are named, "cross:best" (best), "cross:mean" (average) and
 /// "cross:LAYER:mean" (layer:LAYER). UsageError naming the text and the forms there are.
-AlignmentChoice parse_alignment_choice(std::string_view text);
+AlignmentMethod parse_alignment_method(std::string_view text);
 
-/// As parse_alignment_choice() reads it.
-std::string to_string(const AlignmentChoice& choice);
+/// As parse_alignment_method() reads it.
+std::string to_string(const AlignmentMethod& choice);
 
 /// UsageError where the choice names a layer or head that the model's decoder does not have.
-void check_alignment_choice(const AlignmentChoice& choice, const ModelSummary& model);
+void check_alignment_method(const AlignmentMethod& choice, const ModelSummary& model);
 
 /// `choice`, with "best" replaced by the report's best head. It stays "best" where no head was
 /// ranked (no sentence with words on both sides).
-AlignmentChoice with_best_head(const AlignmentChoice& choice, const HeadReport& report);
+AlignmentMethod resolve_best_head(const AlignmentMethod& choice, const HeadReport& report);
 
 /// The weights that a choice other than `best` reads, by pieces, [L, S]. UsageError as in
-/// check_alignment_choice.
-WeightMatrix weights_of(const AttentionRecord& record, const HypothesisRecord& hypothesis,
-                        const AlignmentChoice& choice);
+/// check_alignment_method.
+WeightMatrix alignment_weights(const AttentionRecord& record, const HypothesisRecord& hypothesis,
+                        const AlignmentMethod& choice);
 
 struct AlignmentOptions {
-  AlignmentChoice choice;
+  AlignmentMethod choice;
   /// Links beside each target word's strongest: all of at least this weight.
   std::optional<float> least;
 };
 
 /// The alignment of one hypothesis. "best" is, unless resolved before, the best head of this very
 /// sentence. No links where there is no such hypothesis or no word on one of the sides.
-/// InputError where the maps do not fit the tokens; UsageError as in check_alignment_choice.
+/// InputError where the maps do not fit the tokens; UsageError as in check_alignment_method.
 WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
                     const AlignmentOptions& options = {});
 

@@ -4,7 +4,7 @@
 
 namespace attn {
 
-void annotate(AttentionRecord& record, const Annotations& wanted) {
+void annotate(AttentionRecord& record, const AnnotationOptions& wanted) {
   for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
     HypothesisRecord& hypothesis = record.hypotheses[i];
     if (wanted.report) {

@@ -6,13 +6,13 @@
 
 namespace attn {
 
-struct Annotations {
+struct AnnotationOptions {
   bool report = false;                        ///< the figures of every head
   std::optional<AlignmentOptions> alignment;  ///< a word alignment for each hypothesis
 };
 
 /// Puts them into the record. "best" is the best head of each hypothesis alone, unless the caller
 /// has resolved it before. InputError and UsageError as align() and HeadStatistics have them.
-void annotate(AttentionRecord& record, const Annotations& wanted);
+void annotate(AttentionRecord& record, const AnnotationOptions& wanted);
 
 }  // namespace attn

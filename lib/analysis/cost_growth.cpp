@@ -25,7 +25,7 @@ double exponent(const std::vector<double>& x, const std::vector<double>& y) {
 
 /// The length from which the kind stays below full attention, between lengths by straight lines of
 /// logarithms.
-std::optional<Index> overtaken(const CostCurve& kind, const CostCurve& full) {
+std::optional<Index> crossover_length(const CostCurve& kind, const CostCurve& full) {
   std::optional<Index> from;
   double before = 0;
   for (std::size_t i = 0; i < kind.lengths.size(); ++i) {
@@ -38,7 +38,7 @@ std::optional<Index> overtaken(const CostCurve& kind, const CostCurve& full) {
         const double share = before / (before - ahead);
         length = std::exp(std::log(kind.lengths[i - 1]) * (1 - share) + std::log(length) * share);
       }
-      from = same_number<Index>(std::llround(length));
+      from = narrow_cast<Index>(std::llround(length));
     }
     before = ahead;
   }
@@ -64,7 +64,7 @@ std::vector<CostGrowth> cost_growth(std::span<const AttentionCost> measured) {
                       exponent(curve.lengths, curve.bytes), std::nullopt};
     const bool other = full != curves.end() && curve.kind != "full";
     if (other && std::is_sorted(curve.lengths.begin(), curve.lengths.end())) {
-      fitted.overtakes = overtaken(curve, *full);
+      fitted.overtakes = crossover_length(curve, *full);
     }
     growth.push_back(fitted);
   }

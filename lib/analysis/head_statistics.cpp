@@ -27,7 +27,7 @@ std::vector<bool> punctuation_of(const std::vector<std::string>& tokens) {
 
 bool has_text(const std::vector<Word>& words) {
   return std::any_of(words.begin(), words.end(),
-                     [](const Word& word) { return word.kind != WordKind::special; });
+                     [](const Word& word) { return word.type != WordType::special; });
 }
 
 /// Softmax gives no row of zeros: an experiment has switched the head off, and it looks nowhere.
@@ -46,8 +46,8 @@ double distance_of(int i, int j, const AttentionMaps& maps) {
   return std::abs((i + 0.5) * maps.keys / maps.queries - (j + 0.5));
 }
 
-void add_to(ReturnChance& sum, const ReturnChance& more) {
-  sum.returns += more.returns;
+void add_to(RoundTripProbability& sum, const RoundTripProbability& more) {
+  sum.expected_returns += more.expected_returns;
   sum.words += more.words;
 }
 
@@ -76,8 +76,8 @@ void check_gold(const GoldAlignment& gold, const RecordWords& words, const std::
 
 }  // namespace
 
-ReturnChance return_chance(const WeightMatrix& weights) {
-  ReturnChance chance;
+RoundTripProbability round_trip_probability(const WeightMatrix& weights) {
+  RoundTripProbability chance;
   const auto width = to_size(weights.columns);
   std::vector<double> sums(width);     // of each source word's column
   std::vector<double> squares(width);  // Σ_t A² / Σ_t A is Σ_t A C
@@ -92,35 +92,35 @@ ReturnChance return_chance(const WeightMatrix& weights) {
   }
   if (chance.words > 0) chance.words += width;
   for (std::size_t s = 0; s < width; ++s) {
-    if (sums[s] > 0) chance.returns += squares[s] / sums[s];
+    if (sums[s] > 0) chance.expected_returns += squares[s] / sums[s];
   }
   return chance;
 }
 
 void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis) {
-  check_record(record, hypothesis);
+  check_map_shapes(record, hypothesis);
   if (model_.empty()) model_ = record.model.name;
-  const RecordWords words = words_of(record, hypothesis);
+  const RecordWords words = words_in_record(record, hypothesis);
   if (!has_text(words.source)) return;
   ++sentences_;
-  Keys source{false, equal_to(record.source.tokens, record.source.tokens.back()),
+  KeyTraits source{false, equal_to(record.source.tokens, record.source.tokens.back()),
               punctuation_of(record.source.tokens)};
-  add_maps(AttentionKind::encoder_self, record.encoder_self, source);
+  add_maps(AttentionSite::encoder_self, record.encoder_self, source);
   if (hypothesis >= record.hypotheses.size()) return;
   const HypothesisRecord& found = record.hypotheses[hypothesis];
   if (found.produced.tokens.empty()) return;
   const std::vector<std::string>& read = found.decoder_input.tokens;
-  Keys past{true, std::vector<bool>(read.size()), punctuation_of(read)};
+  KeyTraits past{true, std::vector<bool>(read.size()), punctuation_of(read)};
   past.end.front() = true;
-  add_maps(AttentionKind::decoder_self, found.decoder_self, past);
-  add_maps(AttentionKind::cross, found.cross, source);
+  add_maps(AttentionSite::decoder_self, found.decoder_self, past);
+  add_maps(AttentionSite::cross, found.cross, source);
   add_alignment(found.cross, words);
 }
 
 void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis,
                          const GoldAlignment& gold, const std::string& where) {
-  check_record(record, hypothesis);
-  const RecordWords words = words_of(record, hypothesis);
+  check_map_shapes(record, hypothesis);
+  const RecordWords words = words_in_record(record, hypothesis);
   const bool comparable = words.fits_text && hypothesis < record.hypotheses.size();
   if (comparable) check_gold(gold, words, where);
   add(record, hypothesis);
@@ -132,39 +132,39 @@ void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis,
   add_gold(record, record.hypotheses[hypothesis], words, gold);
 }
 
-void HeadStatistics::add_maps(AttentionKind kind, const AttentionMaps& maps, const Keys& keys) {
-  KindSums& of_kind = at(kinds_, kind);
-  if (of_kind.sums.empty()) {
-    of_kind.layers = maps.layers;
-    of_kind.heads = maps.heads;
-    of_kind.sums.resize(to_size(maps.layers * maps.heads));
+void HeadStatistics::add_maps(AttentionSite kind, const AttentionMaps& maps, const KeyTraits& keys) {
+  SiteSums& of_site = at(sites_, kind);
+  if (of_site.sums.empty()) {
+    of_site.layers = maps.layers;
+    of_site.heads = maps.heads;
+    of_site.sums.resize(to_size(maps.layers * maps.heads));
   }
-  if (of_kind.layers != maps.layers || of_kind.heads != maps.heads) {
+  if (of_site.layers != maps.layers || of_site.heads != maps.heads) {
     throw InputError(
         "a record with {} {} layers of {} heads after one with {} of {}; expected records of one "
         "model",
-        maps.layers, kind_word(kind), maps.heads, of_kind.layers, of_kind.heads);
+        maps.layers, site_key(kind), maps.heads, of_site.layers, of_site.heads);
   }
-  of_kind.queries += to_size(maps.queries);
+  of_site.queries += to_size(maps.queries);
   const auto width = to_size(maps.keys);
   std::vector<float> scratch;
-  for (std::size_t place = 0; place < of_kind.sums.size(); ++place) {
+  for (std::size_t place = 0; place < of_site.sums.size(); ++place) {
     // Heads lie one after the other, layer by layer: the first layer's head `place`.
     const std::span<const float> map = maps.whole(0, to_int(place), scratch);
     for (int query = 0; query < maps.queries; ++query) {
-      add_row(of_kind.sums[place], map.subspan(to_size(query) * width, width), query, maps, keys);
+      add_row(of_site.sums[place], map.subspan(to_size(query) * width, width), query, maps, keys);
     }
   }
 }
 
-void HeadStatistics::add_row(HeadSums& sums, std::span<const float> row, int query,
-                             const AttentionMaps& maps, const Keys& keys) {
+void HeadStatistics::add_row(HeadMetricSums& sums, std::span<const float> row, int query,
+                             const AttentionMaps& maps, const KeyTraits& keys) {
   if (!std::all_of(row.begin(), row.end(), [](float w) { return std::isfinite(w); })) {
     ++skipped_rows_;
     return;
   }
   if (is_off(row)) return;
-  if (maps.mixed()) {  // a mixture is at no place, and nobody's end
+  if (maps.has_projected_keys()) {  // a mixture is at no place, and nobody's end
     for (const float weight : row) sums.entropy += entropy_of(static_cast<double>(weight));
     ++sums.entropy_rows;
     return;
@@ -195,13 +195,13 @@ void HeadStatistics::add_alignment(const AttentionMaps& cross, const RecordWords
   const std::vector<Word> source = content_words(words.source);
   const std::vector<Word> target = content_words(words.target);
   if (source.empty() || target.empty()) return;
-  const std::vector<Word> target_read = as_read(target, cross.queries);
-  std::vector<HeadSums>& sums = at(kinds_, AttentionKind::cross).sums;
+  const std::vector<Word> target_read = by_reading_step(target, cross.queries);
+  std::vector<HeadMetricSums>& sums = at(sites_, AttentionSite::cross).sums;
   for (std::size_t place = 0; place < sums.size(); ++place) {
     if (is_off(cross.map(0, to_int(place)))) continue;
     const WeightMatrix pieces = head_weights(cross, 0, to_int(place));
-    add_to(sums[place].written, return_chance(merge_to_words(pieces, target, source)));
-    add_to(sums[place].read, return_chance(merge_to_words(pieces, target_read, source)));
+    add_to(sums[place].written, round_trip_probability(merge_to_words(pieces, target, source)));
+    add_to(sums[place].read, round_trip_probability(merge_to_words(pieces, target_read, source)));
   }
 }
 
@@ -210,48 +210,48 @@ void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRec
   const std::vector<Word> source = text_words(words.source);
   const std::vector<Word> target = text_words(words.target);
   const AttentionMaps& cross = hypothesis.cross;
-  const std::vector<Word> target_read = as_read(target, cross.queries);
+  const std::vector<Word> target_read = by_reading_step(target, cross.queries);
   const auto links = [&](const WeightMatrix& pieces, const std::vector<Word>& rows) {
-    return links_between(merge_to_words(pieces, rows, source), source, rows);
+    return extract_links(merge_to_words(pieces, rows, source), source, rows);
   };
-  KindSums& heads = at(kinds_, AttentionKind::cross);
+  SiteSums& heads = at(sites_, AttentionSite::cross);
   for (std::size_t place = 0; place < heads.sums.size(); ++place) {
     const WeightMatrix pieces = head_weights(cross, 0, to_int(place));
     add_to_score(heads.sums[place].gold, links(pieces, target), gold);
     add_to_score(heads.sums[place].read_gold, links(pieces, target_read), gold);
   }
-  std::vector<AlignmentChoice> choices;
+  std::vector<AlignmentMethod> choices;
   for (int layer = 0; layer < cross.layers; ++layer) {
-    choices.push_back({AlignmentChoice::From::layer, {layer, 0}});
+    choices.push_back({AlignmentMethod::Source::layer, {layer, 0}});
   }
-  choices.push_back({AlignmentChoice::From::average, {}});
-  if (!record.encoder_self.mixed()) choices.push_back({AlignmentChoice::From::rollout, {}});
+  choices.push_back({AlignmentMethod::Source::average, {}});
+  if (!record.encoder_self.has_projected_keys()) choices.push_back({AlignmentMethod::Source::rollout, {}});
   if (gold_choices_.empty()) {
-    for (const AlignmentChoice& choice : choices) gold_choices_.push_back({to_string(choice), {}});
+    for (const AlignmentMethod& choice : choices) gold_choices_.push_back({to_string(choice), {}});
   }
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    add_to_score(gold_choices_[i].score, links(weights_of(record, hypothesis, choices[i]), target),
+    add_to_score(gold_choices_[i].score, links(alignment_weights(record, hypothesis, choices[i]), target),
                  gold);
   }
 }
 
-KindReport HeadStatistics::report_of(AttentionKind kind) const {
-  const KindSums& of_kind = at(kinds_, kind);
-  KindReport report{kind, of_kind.layers, of_kind.heads, {}, of_kind.queries};
-  for (const HeadSums& sums : of_kind.sums) {
-    HeadFigures figures;
-    figures.entropy = mean(sums.entropy, sums.entropy_rows);
-    figures.distance = mean(sums.distance, sums.rows);
-    figures.diagonality = mean(sums.diagonality, sums.rows_with_choice);
-    figures.end_mass = mean(sums.end, sums.rows);
-    figures.punctuation_mass = mean(sums.punctuation, sums.rows);
-    figures.alignment = mean(2 * sums.written.returns, sums.written.words);
-    figures.read_alignment = mean(2 * sums.read.returns, sums.read.words);
-    if (kind == AttentionKind::cross && gold_pairs_ > 0) {
-      figures.gold = sums.gold;
-      figures.read_gold = sums.read_gold;
+SiteReport HeadStatistics::report_of(AttentionSite kind) const {
+  const SiteSums& of_site = at(sites_, kind);
+  SiteReport report{kind, of_site.layers, of_site.heads, {}, of_site.queries};
+  for (const HeadMetricSums& sums : of_site.sums) {
+    HeadMetrics metrics;
+    metrics.entropy = mean(sums.entropy, sums.entropy_rows);
+    metrics.distance = mean(sums.distance, sums.rows);
+    metrics.diagonality = mean(sums.diagonality, sums.rows_with_choice);
+    metrics.end_mass = mean(sums.end, sums.rows);
+    metrics.punctuation_mass = mean(sums.punctuation, sums.rows);
+    metrics.alignment = mean(2 * sums.written.expected_returns, sums.written.words);
+    metrics.read_alignment = mean(2 * sums.read.expected_returns, sums.read.words);
+    if (kind == AttentionSite::cross && gold_pairs_ > 0) {
+      metrics.gold = sums.gold;
+      metrics.read_gold = sums.read_gold;
     }
-    report.figures.push_back(figures);
+    report.metrics.push_back(metrics);
   }
   return report;
 }
@@ -261,9 +261,9 @@ HeadReport HeadStatistics::report() const {
   report.model = model_;
   report.sentences = sentences_;
   report.skipped_rows = skipped_rows_;
-  report.encoder_self = report_of(AttentionKind::encoder_self);
-  report.decoder_self = report_of(AttentionKind::decoder_self);
-  report.cross = report_of(AttentionKind::cross);
+  report.encoder_self = report_of(AttentionSite::encoder_self);
+  report.decoder_self = report_of(AttentionSite::decoder_self);
+  report.cross = report_of(AttentionSite::cross);
   report.best = rank_by_alignment(report.cross);
   report.gold_choices = gold_choices_;
   report.gold_pairs = gold_pairs_;

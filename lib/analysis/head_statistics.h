@@ -53,8 +53,8 @@
 namespace attn {
 
 /// The parts of `alignment`, which is 2 returns / words.
-struct ReturnChance {
-  double returns = 0;     ///< Σ A C, the expected number of target words that come back
+struct RoundTripProbability {
+  double expected_returns = 0;     ///< Σ A C, the expected number of target words that come back
   std::size_t words = 0;  ///< T + S; target words whose row is not finite are left out
 };
 class HeadStatistics {
@@ -74,7 +74,7 @@ class HeadStatistics {
   HeadReport report() const;
 
  private:
-  struct HeadSums {
+  struct HeadMetricSums {
     double entropy = 0;
     double distance = 0;
     double diagonality = 0;
@@ -83,42 +83,42 @@ class HeadStatistics {
     std::size_t rows = 0;          ///< that look at tokens
     std::size_t entropy_rows = 0;  ///< that look at anything
     std::size_t rows_with_choice = 0;
-    ReturnChance written;  ///< by the steps that write a word
-    ReturnChance read;     ///< by the steps that read it
+    RoundTripProbability written;  ///< by the steps that write a word
+    RoundTripProbability read;     ///< by the steps that read it
     GoldScore gold;
     GoldScore read_gold;
   };
-  struct KindSums {
+  struct SiteSums {
     int layers = 0;
     int heads = 0;
     std::size_t queries = 0;
-    std::vector<HeadSums> sums;  ///< [layer][head]
+    std::vector<HeadMetricSums> sums;  ///< [layer][head]
   };
   /// What the keys of one map are.
-  struct Keys {
+  struct KeyTraits {
     bool causal = false;
     std::vector<bool> end;
     std::vector<bool> punctuation;
   };
 
-  void add_maps(AttentionKind kind, const AttentionMaps& maps, const Keys& keys);
-  void add_row(HeadSums& sums, std::span<const float> row, int query, const AttentionMaps& maps,
-               const Keys& keys);
+  void add_maps(AttentionSite site, const AttentionMaps& maps, const KeyTraits& keys);
+  void add_row(HeadMetricSums& sums, std::span<const float> row, int query, const AttentionMaps& maps,
+               const KeyTraits& keys);
   void add_alignment(const AttentionMaps& cross, const RecordWords& words);
   void add_gold(const AttentionRecord& record, const HypothesisRecord& hypothesis,
                 const RecordWords& words, const GoldAlignment& gold);
-  KindReport report_of(AttentionKind kind) const;
+  SiteReport report_of(AttentionSite site) const;
 
-  KindSums kinds_[3];  ///< by AttentionKind
+  SiteSums sites_[3];  ///< by AttentionSite
   std::string model_;
   std::size_t sentences_ = 0;
   std::size_t skipped_rows_ = 0;
-  std::vector<ChoiceScore> gold_choices_;
+  std::vector<AlignmentChoiceScore> gold_choices_;
   std::size_t gold_pairs_ = 0;
   std::size_t gold_skipped_ = 0;
 };
 
 /// What one map by content words [T, S] adds to `alignment`.
-ReturnChance return_chance(const WeightMatrix& weights);
+RoundTripProbability round_trip_probability(const WeightMatrix& weights);
 
 }  // namespace attn

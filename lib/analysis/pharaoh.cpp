@@ -61,7 +61,7 @@ GoldAlignment parse_pharaoh_line(std::string_view line, const std::string& where
     if (!link) {
       throw InputError(
           "{}: found \"{}\", expected links SOURCE-TARGET, words counted from 0; as in 0-0 1-2",
-          printable(where), fit_width(printable(word), 40));
+          printable(where), truncate_to_width(printable(word), 40));
     }
     links.push_back(*link);
   }

@@ -12,13 +12,13 @@ bool fits(const AttentionMaps& maps) {
   const Approximation& more = *maps.approximation;
   const std::size_t cells = to_size(maps.queries) * to_size(maps.keys);
   const std::size_t heads = to_size(maps.layers * maps.heads);
-  switch (more.kind) {
-    case ApproximationKind::linformer:
-      return more.mixed_keys.size() == to_size(maps.layers) * cells &&
-             more.mixed_values.size() == more.mixed_keys.size();
-    case ApproximationKind::performer:
+  switch (more.type) {
+    case ApproximationType::linformer:
+      return more.projected_keys.size() == to_size(maps.layers) * cells &&
+             more.projected_values.size() == more.projected_keys.size();
+    case ApproximationType::performer:
       return more.exact.empty() || more.exact.size() == heads * cells;
-    case ApproximationKind::lsh:
+    case ApproximationType::lsh:
       return more.hashed.size() == heads;
   }
   return false;
@@ -28,7 +28,7 @@ void check_maps(const char* name, const AttentionMaps& maps, std::size_t queries
                 std::size_t keys) {
   const auto size = [](int n) { return to_size(n); };
   if (maps.layers < 0 || maps.heads < 0 || size(maps.queries) != queries ||
-      (size(maps.keys) != keys && !maps.mixed()) || maps.weights.size() != maps.weight_count() ||
+      (size(maps.keys) != keys && !maps.has_projected_keys()) || maps.weights.size() != maps.weight_count() ||
       !fits(maps)) {
     throw InputError(
         "the record's {} maps are [{}, {}, {}, {}] with {} numbers; expected {} queries and {} "
@@ -39,7 +39,7 @@ void check_maps(const char* name, const AttentionMaps& maps, std::size_t queries
 
 }  // namespace
 
-void check_record(const AttentionRecord& record, std::size_t hypothesis) {
+void check_map_shapes(const AttentionRecord& record, std::size_t hypothesis) {
   const std::size_t source = record.source.tokens.size();
   check_maps("encoder", record.encoder_self, source, source);
   if (hypothesis >= record.hypotheses.size()) return;

@@ -7,6 +7,6 @@ namespace attn {
 
 /// InputError where a map has other rows or columns than there are tokens, or other numbers than
 /// its shape says. `hypothesis` beyond the record's checks the encoder alone.
-void check_record(const AttentionRecord& record, std::size_t hypothesis);
+void check_map_shapes(const AttentionRecord& record, std::size_t hypothesis);
 
 }  // namespace attn

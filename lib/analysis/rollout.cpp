@@ -8,7 +8,7 @@ namespace attn {
 namespace {
 
 /// ½ a x + ½ y, where y has the shape of a x.
-WeightMatrix half_and_half(const WeightMatrix& a, const WeightMatrix& x, const WeightMatrix& y) {
+WeightMatrix average_with_residual(const WeightMatrix& a, const WeightMatrix& x, const WeightMatrix& y) {
   WeightMatrix mixed(a.rows, x.columns);
   for (int row = 0; row < a.rows; ++row) {
     for (int column = 0; column < x.columns; ++column) {
@@ -31,14 +31,14 @@ WeightMatrix identity(int size) {
 WeightMatrix encoder_rollout(const AttentionMaps& encoder_self) {
   WeightMatrix rollout = identity(encoder_self.queries);
   for (int layer = 0; layer < encoder_self.layers; ++layer) {
-    rollout = half_and_half(mean_of_layer(encoder_self, layer), rollout, rollout);
+    rollout = average_with_residual(mean_of_layer(encoder_self, layer), rollout, rollout);
   }
   return rollout;
 }
 
 WeightMatrix cross_rollout(const AttentionRecord& record, const HypothesisRecord& hypothesis) {
   const AttentionMaps& cross = hypothesis.cross;
-  if (record.encoder_self.mixed()) {
+  if (record.encoder_self.has_projected_keys()) {
     throw InputError(
         "a rollout follows weights from token to token, and a linformer's encoder weighs mixtures "
         "of tokens; take the weights of cross-attention alone, as cross:0:1 or average");
@@ -47,8 +47,8 @@ WeightMatrix cross_rollout(const AttentionRecord& record, const HypothesisRecord
   WeightMatrix shares(cross.queries, cross.keys);
   double whole = 0;  // what every row of `shares` sums to
   for (int layer = 0; layer < std::min(cross.layers, hypothesis.decoder_self.layers); ++layer) {
-    shares = half_and_half(mean_of_layer(hypothesis.decoder_self, layer), shares, shares);
-    shares = half_and_half(mean_of_layer(cross, layer), source, shares);
+    shares = average_with_residual(mean_of_layer(hypothesis.decoder_self, layer), shares, shares);
+    shares = average_with_residual(mean_of_layer(cross, layer), source, shares);
     whole = (whole + 1) / 2;
   }
   if (whole > 0) {

@@ -4,8 +4,8 @@
 
 namespace attn {
 
-ShowSelection parse_show(const std::vector<std::string>& arguments) {
-  ShowSelection selection;
+MapSelection parse_map_selection(const std::vector<std::string>& arguments) {
+  MapSelection selection;
   if (arguments.empty()) return selection;
   selection.last_layers = false;
   bool none = false;
@@ -24,9 +24,9 @@ ShowSelection parse_show(const std::vector<std::string>& arguments) {
   return selection;
 }
 
-void check_show(const ShowSelection& selection, const ModelSummary& model) {
+void check_map_selection(const MapSelection& selection, const ModelSummary& model) {
   for (const ShowItem& item : selection.items) {
-    check_head(to_string(item), item.layer, item.head, model.stack(item.kind));
+    check_head(to_string(item), item.layer, item.head, model.stack(item.site));
   }
 }
 

@@ -13,7 +13,7 @@ namespace attn {
 /// A kind, a layer of it or one head.
 using ShowItem = HeadName;
 
-struct ShowSelection {
+struct MapSelection {
   bool all = false;             ///< every layer and head of every kind
   bool last_layers = true;      ///< the default: the last layer's heads of each kind
   std::vector<ShowItem> items;  ///< used when neither of the above is set; empty: show nothing
@@ -22,10 +22,10 @@ struct ShowSelection {
 /// Reads "encoder", "decoder:1", "cross:0:3", "best", "cross:2:mean" (base/head_name.h), "all",
 /// "none", one each. Numbers are plain decimals.
 /// UsageError naming the bad one and the form expected.
-ShowSelection parse_show(const std::vector<std::string>& arguments);
+MapSelection parse_map_selection(const std::vector<std::string>& arguments);
 
 /// UsageError where the selection names a layer or head that the record does not have
 /// ("cross:3: layer 3 is asked for, but the model's decoder has layers 0 to 2").
-void check_show(const ShowSelection& selection, const ModelSummary& model);
+void check_map_selection(const MapSelection& selection, const ModelSummary& model);
 
 }  // namespace attn

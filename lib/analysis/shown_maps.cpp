@@ -14,14 +14,14 @@ namespace attn {
 namespace {
 
 /// The head that the hypothesis has been aligned by.
-std::optional<HeadPlace> aligning_head(const HypothesisRecord& hypothesis) {
+std::optional<HeadIndex> aligning_head(const HypothesisRecord& hypothesis) {
   if (!hypothesis.alignment) return std::nullopt;
-  const AlignmentChoice choice = parse_alignment_choice(hypothesis.alignment->from);
-  if (choice.from != AlignmentChoice::From::head) return std::nullopt;
+  const AlignmentMethod choice = parse_alignment_method(hypothesis.alignment->from);
+  if (choice.from != AlignmentMethod::Source::head) return std::nullopt;
   return choice.place;
 }
 
-std::optional<HeadPlace> best_place(const AttentionRecord& record, std::size_t hypothesis,
+std::optional<HeadIndex> best_place(const AttentionRecord& record, std::size_t hypothesis,
                                     std::optional<int> layer) {
   if (hypothesis >= record.hypotheses.size()) return std::nullopt;
   if (!layer) {
@@ -30,31 +30,31 @@ std::optional<HeadPlace> best_place(const AttentionRecord& record, std::size_t h
   if (record.hypotheses[hypothesis].cross.weights.empty()) return std::nullopt;
   HeadStatistics statistics;
   statistics.add(record, hypothesis);
-  for (const HeadPlace place : rank_by_alignment(statistics.report().cross)) {
+  for (const HeadIndex place : rank_by_alignment(statistics.report().cross)) {
     if (layer.value_or(place.layer) == place.layer) return place;
   }
   return std::nullopt;
 }
 
 /// The heads that the default shows: the last layer's, and of cross-attention the best one first.
-std::vector<HeadName> default_heads(AttentionKind kind, const AttentionMaps& maps,
-                                    const std::optional<HeadPlace>& best) {
+std::vector<HeadName> default_heads(AttentionSite site, const AttentionMaps& maps,
+                                    const std::optional<HeadIndex>& best) {
   std::vector<HeadName> names;
-  if (kind == AttentionKind::cross && best) names.push_back({kind, best->layer, best->head});
+  if (site == AttentionSite::cross && best) names.push_back({site, best->layer, best->head});
   for (int head = 0; head < maps.heads; ++head) {
-    const HeadName name{kind, maps.layers - 1, head};
+    const HeadName name{site, maps.layers - 1, head};
     if (names.empty() || names.front() != name) names.push_back(name);
   }
   return names;
 }
 
 /// The heads and means that are named, in the model's order, a layer's mean after its heads.
-std::vector<HeadName> named_heads(AttentionKind kind, const AttentionMaps& maps,
-                                  const ShowSelection& selection) {
+std::vector<HeadName> named_heads(AttentionSite site, const AttentionMaps& maps,
+                                  const MapSelection& selection) {
   const auto shown = [&](int layer, int head) {
     if (selection.all) return true;
     return std::any_of(selection.items.begin(), selection.items.end(), [&](const ShowItem& item) {
-      return item.kind == kind && item.pick == HeadPick::all &&
+      return item.site == site && item.pick == HeadSelector::all &&
              item.layer.value_or(layer) == layer && item.head.value_or(head) == head;
     });
   };
@@ -64,58 +64,58 @@ std::vector<HeadName> named_heads(AttentionKind kind, const AttentionMaps& maps,
   std::vector<HeadName> names;
   for (int layer = 0; layer < maps.layers; ++layer) {
     for (int head = 0; head < maps.heads; ++head) {
-      if (shown(layer, head)) names.push_back({kind, layer, head});
+      if (shown(layer, head)) names.push_back({site, layer, head});
     }
-    const HeadName mean{kind, layer, {}, HeadPick::mean};
+    const HeadName mean{site, layer, {}, HeadSelector::mean};
     if (named(mean)) names.push_back(mean);
   }
-  const HeadName mean{kind, {}, {}, HeadPick::mean};
+  const HeadName mean{site, {}, {}, HeadSelector::mean};
   if (named(mean)) names.push_back(mean);
   return names;
 }
 
-const AttentionMaps* maps_of(const AttentionRecord& record, AttentionKind kind,
+const AttentionMaps* maps_of(const AttentionRecord& record, AttentionSite site,
                              std::size_t hypothesis) {
-  if (kind == AttentionKind::encoder_self) return &record.encoder_self;
+  if (site == AttentionSite::encoder_self) return &record.encoder_self;
   if (hypothesis >= record.hypotheses.size()) return nullptr;
   const HypothesisRecord& found = record.hypotheses[hypothesis];
-  return kind == AttentionKind::cross ? &found.cross : &found.decoder_self;
+  return site == AttentionSite::cross ? &found.cross : &found.decoder_self;
 }
 
 /// The decoder's input by words: the start symbol, and each word that is written and read again.
 std::vector<Word> read_words(const std::vector<Word>& written, int rows) {
-  std::vector<Word> words = {{"<pad>", 0, 1, WordKind::special, -1}};
-  for (const Word& word : as_read(written, rows)) words.push_back(word);
+  std::vector<Word> words = {{"<pad>", 0, 1, WordType::special, -1}};
+  for (const Word& word : by_reading_step(written, rows)) words.push_back(word);
   return words;
 }
 
 /// Nothing was said: there are special symbols alone.
-bool without_words(const AttentionRecord& record) {
-  const std::vector<Word> words = words_of(record, record.hypotheses.size()).source;
+bool has_no_words(const AttentionRecord& record) {
+  const std::vector<Word> words = words_in_record(record, record.hypotheses.size()).source;
   return std::all_of(words.begin(), words.end(),
-                     [](const Word& word) { return word.kind == WordKind::special; });
+                     [](const Word& word) { return word.type == WordType::special; });
 }
 
 /// Mixtures stay what they are, by words too.
-std::vector<Word> mixtures(int count) {
+std::vector<Word> projected_key_words(int count) {
   std::vector<Word> words;
-  for (int i = 0; i < count; ++i) words.push_back({"", i, 1, WordKind::special, -1});
+  for (int i = 0; i < count; ++i) words.push_back({"", i, 1, WordType::special, -1});
   return words;
 }
 
 /// Puts the axes by words into `shown`.
 void set_words(ShownMaps& shown, const AttentionRecord& record, std::size_t hypothesis,
                const AttentionMaps& maps) {
-  const RecordWords words = words_of(record, hypothesis);
+  const RecordWords words = words_in_record(record, hypothesis);
   shown.by_words = true;
-  if (shown.kind == AttentionKind::encoder_self) {
+  if (shown.site == AttentionSite::encoder_self) {
     shown.rows = shown.columns = words.source;
-    if (maps.mixed()) shown.columns = mixtures(maps.keys);
+    if (maps.has_projected_keys()) shown.columns = projected_key_words(maps.keys);
     return;
   }
   shown.rows = words.target;
   shown.columns = words.source;
-  if (shown.kind == AttentionKind::decoder_self) {
+  if (shown.site == AttentionSite::decoder_self) {
     shown.columns = read_words(words.target, maps.keys);
     const TokenSequence& input = record.hypotheses[hypothesis].decoder_input;
     if (!input.tokens.empty()) shown.columns.front().text = input.tokens.front();
@@ -125,7 +125,7 @@ void set_words(ShownMaps& shown, const AttentionRecord& record, std::size_t hypo
 std::vector<float> weights_of(const HeadName& name, const AttentionMaps& maps,
                               const ShownMaps& shown) {
   WeightMatrix weights;
-  if (name.pick == HeadPick::mean) {
+  if (name.pick == HeadSelector::mean) {
     weights = name.layer ? mean_of_layer(maps, *name.layer) : mean_of_heads(maps);
   } else {
     weights = head_weights(maps, *name.layer, *name.head);
@@ -137,10 +137,10 @@ std::vector<float> weights_of(const HeadName& name, const AttentionMaps& maps,
 /// Adds what a pattern left of a map: a word's cell is left out where all its pieces' are.
 void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& shown) {
   if (!maps.seen) return;
-  map.left_out = maps.left_out(map.name.layer, map.name.head);
+  map.uncomputed = maps.uncomputed(map.name.layer, map.name.head);
   WeightMatrix own(maps.queries, 1);
   int heads = 0;
-  const std::vector<float>& all = maps.seen->outside.weights;
+  const std::vector<float>& all = maps.seen->non_token_weights.weights;
   for (int place = 0; !all.empty() && place < maps.layers * maps.heads; ++place) {
     if (map.name.layer.value_or(place / maps.heads) != place / maps.heads) continue;
     if (map.name.head.value_or(place % maps.heads) != place % maps.heads) continue;
@@ -152,19 +152,19 @@ void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& show
   for (double& sum : own.values) sum /= std::max(1, heads);
   if (shown.by_words) {
     WeightMatrix computed(maps.queries, maps.keys);
-    for (std::size_t i = 0; i < map.left_out.size(); ++i) computed.values[i] = 1 - map.left_out[i];
-    map.left_out.clear();
+    for (std::size_t i = 0; i < map.uncomputed.size(); ++i) computed.values[i] = 1 - map.uncomputed[i];
+    map.uncomputed.clear();
     for (const double seen : merge_to_words(computed, shown.rows, shown.columns).values) {
-      map.left_out.push_back(seen > 0 ? 0 : 1);
+      map.uncomputed.push_back(seen > 0 ? 0 : 1);
     }
-    own = merge_to_words(own, shown.rows, {{"", 0, 1, WordKind::word, -1}});
+    own = merge_to_words(own, shown.rows, {{"", 0, 1, WordType::word, -1}});
   }
   if (heads == 0) return;
-  map.outside = {maps.seen->outside.keys, {own.values.begin(), own.values.end()}};
+  map.non_token_weights = {maps.seen->non_token_weights.keys, {own.values.begin(), own.values.end()}};
 }
 
 /// A map of what stands beside weights, in the units of `shown`.
-ShownMap beside(const HeadName& name, MapPart part, WeightMatrix matrix, const ShownMaps& shown) {
+ShownMap map_beside(const HeadName& name, MapPart part, WeightMatrix matrix, const ShownMaps& shown) {
   if (shown.by_words) matrix = merge_to_words(matrix, shown.rows, shown.columns);
   ShownMap map{name, false, {matrix.values.begin(), matrix.values.end()}};
   map.part = part;
@@ -192,7 +192,7 @@ WeightMatrix exact_of(const HeadName& name, const AttentionMaps& maps) {
 void add_exact(ShownMaps& shown, const AttentionMaps& maps) {
   if (!maps.approximation || maps.approximation->exact.empty()) return;
   const ShownMap& estimated = shown.maps.back();
-  ShownMap exact = beside(estimated.name, MapPart::exact, exact_of(estimated.name, maps), shown);
+  ShownMap exact = map_beside(estimated.name, MapPart::exact, exact_of(estimated.name, maps), shown);
   ShownMap difference{estimated.name, false, {}};
   difference.part = MapPart::difference;
   for (std::size_t i = 0; i < exact.weights.size(); ++i) {
@@ -203,13 +203,13 @@ void add_exact(ShownMaps& shown, const AttentionMaps& maps) {
 }
 
 /// Behind a linformer's maps of a layer its E and F. A word has what its pieces have together.
-void add_mixing(ShownMaps& shown, const AttentionMaps& maps, int layer) {
-  const HeadName name{shown.kind, layer, {}, HeadPick::mean};
-  for (const MapPart part : {MapPart::mixed_keys, MapPart::mixed_values}) {
-    const auto mixing = maps.mixing(layer, part == MapPart::mixed_values);
+void add_projections(ShownMaps& shown, const AttentionMaps& maps, int layer) {
+  const HeadName name{shown.site, layer, {}, HeadSelector::mean};
+  for (const MapPart part : {MapPart::projected_keys, MapPart::projected_values}) {
+    const auto mixing = maps.projection(layer, part == MapPart::projected_values);
     WeightMatrix matrix(maps.queries, maps.keys);
     std::copy(mixing.begin(), mixing.end(), matrix.values.begin());
-    ShownMap map = beside(name, part, std::move(matrix), shown);
+    ShownMap map = map_beside(name, part, std::move(matrix), shown);
     for (std::size_t i = 0; shown.by_words && i < map.weights.size(); ++i) {
       map.weights[i] *= static_cast<float>(shown.rows[i / shown.columns.size()].count);
     }
@@ -220,11 +220,11 @@ void add_mixing(ShownMaps& shown, const AttentionMaps& maps, int layer) {
 }  // namespace
 
 HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::size_t hypothesis) {
-  if (name.pick != HeadPick::best) return name;
-  const int last = record.model.stack(name.kind).layers - 1;
-  const HeadPlace place =
-      best_place(record, hypothesis, name.layer).value_or(HeadPlace{name.layer.value_or(last), 0});
-  return {name.kind, place.layer, place.head};
+  if (name.pick != HeadSelector::best) return name;
+  const int last = record.model.stack(name.site).layers - 1;
+  const HeadIndex place =
+      best_place(record, hypothesis, name.layer).value_or(HeadIndex{name.layer.value_or(last), 0});
+  return {name.site, place.layer, place.head};
 }
 
 std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> layer) {
@@ -234,37 +234,37 @@ std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> la
 
 std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<int> layer) {
   if (!maps.approximation || maps.approximation->exact.empty()) return {};
-  const WeightMatrix mean = exact_of({AttentionKind::encoder_self, layer}, maps);
+  const WeightMatrix mean = exact_of({AttentionSite::encoder_self, layer}, maps);
   return {mean.values.begin(), mean.values.end()};
 }
 
-std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hypothesis,
-                                   const ShowSelection& selection, bool by_words) {
-  check_record(record, hypothesis);
-  if (without_words(record)) return {};
-  constexpr std::array named_order = attention_kinds;
-  constexpr std::array default_order = {AttentionKind::cross, AttentionKind::encoder_self,
-                                        AttentionKind::decoder_self};
-  ShowSelection named = selection;
+std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hypothesis,
+                                   const MapSelection& selection, bool by_words) {
+  check_map_shapes(record, hypothesis);
+  if (has_no_words(record)) return {};
+  constexpr std::array named_order = attention_sites;
+  constexpr std::array default_order = {AttentionSite::cross, AttentionSite::encoder_self,
+                                        AttentionSite::decoder_self};
+  MapSelection named = selection;
   for (ShowItem& item : named.items) item = resolve_best(item, record, hypothesis);
   std::vector<ShownMaps> all;
-  const std::optional<HeadPlace> best = best_place(record, hypothesis, std::nullopt);
-  for (const AttentionKind kind : selection.last_layers ? default_order : named_order) {
-    const AttentionMaps* maps = maps_of(record, kind, hypothesis);
+  const std::optional<HeadIndex> best = best_place(record, hypothesis, std::nullopt);
+  for (const AttentionSite site : selection.last_layers ? default_order : named_order) {
+    const AttentionMaps* maps = maps_of(record, site, hypothesis);
     if (maps == nullptr || maps->weights.empty() || maps->sparse()) continue;
-    ShownMaps shown{kind, false, {}, {}, {}};
+    ShownMaps shown{site, false, {}, {}, {}};
     if (by_words) set_words(shown, record, hypothesis, *maps);
     const std::vector<HeadName> names =
-        selection.last_layers ? default_heads(kind, *maps, best) : named_heads(kind, *maps, named);
+        selection.last_layers ? default_heads(site, *maps, best) : named_heads(site, *maps, named);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const HeadName& name = names[i];
-      const bool is_best = kind == AttentionKind::cross && best && name.layer == best->layer &&
+      const bool is_best = site == AttentionSite::cross && best && name.layer == best->layer &&
                            name.head == best->head;
       shown.maps.push_back({name, is_best, weights_of(name, *maps, shown)});
       add_pattern(shown.maps.back(), *maps, shown);
       add_exact(shown, *maps);
       const bool last_of_layer = i + 1 == names.size() || names[i + 1].layer != name.layer;
-      if (maps->mixed() && name.layer && last_of_layer) add_mixing(shown, *maps, *name.layer);
+      if (maps->has_projected_keys() && name.layer && last_of_layer) add_projections(shown, *maps, *name.layer);
     }
     if (!shown.maps.empty()) all.push_back(std::move(shown));
   }

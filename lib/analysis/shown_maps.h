@@ -31,7 +31,7 @@ std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<i
 /// is named comes in the model's order. The default begins with cross-attention and its best head,
 /// which may be of any layer. By words (record/words.h), special symbols and punctuation stand for
 /// themselves. InputError where the maps do not fit the tokens.
-std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hypothesis,
-                                   const ShowSelection& selection, bool by_words = false);
+std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hypothesis,
+                                   const MapSelection& selection, bool by_words = false);
 
 }  // namespace attn

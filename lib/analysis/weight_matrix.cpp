@@ -6,7 +6,7 @@ namespace attn {
 namespace {
 
 /// Adds a head's map times `factor`.
-void add_head(WeightMatrix& sum, const AttentionMaps& maps, HeadPlace place, double factor) {
+void add_head(WeightMatrix& sum, const AttentionMaps& maps, HeadIndex place, double factor) {
   std::vector<float> scratch;
   const std::span<const float> map = maps.whole(place.layer, place.head, scratch);
   for (std::size_t i = 0; i < map.size(); ++i) {

@@ -8,7 +8,7 @@
 
 namespace attn {
 
-std::vector<AlignmentLink> links_between(const WeightMatrix& weights,
+std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
                                          const std::vector<Word>& source,
                                          const std::vector<Word>& target,
                                          std::optional<float> least) {

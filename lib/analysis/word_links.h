@@ -13,7 +13,7 @@ namespace attn {
 /// source word of at least that weight. `weights` is [target · source] of the same words. A target
 /// word whose row is all 0 or holds anything but finite numbers is linked to nothing. Sorted by
 /// source, then by target.
-std::vector<AlignmentLink> links_between(const WeightMatrix& weights,
+std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
                                          const std::vector<Word>& source,
                                          const std::vector<Word>& target,
                                          std::optional<float> least = std::nullopt);

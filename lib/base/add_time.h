@@ -7,18 +7,18 @@ namespace attn {
 
 /// Adds the milliseconds from here to the end of the scope to a field of `times`; where that is
 /// null, nothing is timed.
-class AddTime {
+class ScopedTimer {
  public:
   template <typename Times>
-  AddTime(Times* times, double Times::*field)
+  ScopedTimer(Times* times, double Times::*field)
       : sum_(times == nullptr ? nullptr : &(times->*field)) {}
-  ~AddTime() {
+  ~ScopedTimer() {
     if (sum_ == nullptr) return;
     const std::chrono::duration<double, std::milli> took = Clock::now() - start_;
     *sum_ += took.count();
   }
-  AddTime(const AddTime&) = delete;
-  AddTime& operator=(const AddTime&) = delete;
+  ScopedTimer(const ScopedTimer&) = delete;
+  ScopedTimer& operator=(const ScopedTimer&) = delete;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -15,7 +15,7 @@ namespace attn {
 
 /// The same number as another type of integer; the caller knows that it fits.
 template <std::integral To, std::integral From>
-constexpr To same_number(From n) {
+constexpr To narrow_cast(From n) {
   assert(std::in_range<To>(n));
   return static_cast<To>(n);
 }
@@ -23,28 +23,28 @@ constexpr To same_number(From n) {
 /// A count or index that is never negative, as the standard library counts.
 template <std::integral Integer>
 constexpr std::size_t to_size(Integer n) {
-  return same_number<std::size_t>(n);
+  return narrow_cast<std::size_t>(n);
 }
 
 /// A count or index as tensors count. Of a container: std::ssize.
 template <std::integral Integer>
 constexpr Index to_index(Integer n) {
-  return same_number<Index>(n);
+  return narrow_cast<Index>(n);
 }
 
 /// A small count or index, as records and options hold them.
 template <std::integral Integer>
 constexpr int to_int(Integer n) {
-  return same_number<int>(n);
+  return narrow_cast<int>(n);
 }
 
 /// The element at an index of any integer or enumeration type; the caller knows that it is inside.
 template <class Elements, class Number>
 requires std::integral<Number> || std::is_enum_v<Number>
 constexpr decltype(auto) at(Elements&& elements, Number index) {
-  const auto place = static_cast<std::size_t>(index);
-  assert(place < std::size(elements));
-  return std::forward<Elements>(elements)[place];
+  const auto position = static_cast<std::size_t>(index);
+  assert(position < std::size(elements));
+  return std::forward<Elements>(elements)[position];
 }
 
 }  // namespace attn

@@ -9,28 +9,28 @@
 namespace attn {
 
 /// The three places where a Transformer attends.
-enum class AttentionKind { encoder_self, decoder_self, cross };
+enum class AttentionSite { encoder_self, decoder_self, cross };
 
-inline constexpr std::array attention_kinds = {AttentionKind::encoder_self,
-                                               AttentionKind::decoder_self, AttentionKind::cross};
+inline constexpr std::array attention_sites = {AttentionSite::encoder_self,
+                                               AttentionSite::decoder_self, AttentionSite::cross};
 
 /// "encoder", "decoder", "cross": as the command line calls them.
-constexpr std::string_view kind_word(AttentionKind kind) {
+constexpr std::string_view site_key(AttentionSite site) {
   constexpr std::array<std::string_view, 3> words = {"encoder", "decoder", "cross"};
-  return at(words, kind);
+  return at(words, site);
 }
 
 /// The kind that the command line calls so.
-constexpr std::optional<AttentionKind> parse_kind(std::string_view word) {
-  for (const AttentionKind kind : attention_kinds) {
-    if (kind_word(kind) == word) return kind;
+constexpr std::optional<AttentionSite> parse_site(std::string_view word) {
+  for (const AttentionSite site : attention_sites) {
+    if (site_key(site) == word) return site;
   }
   return std::nullopt;
 }
 
 /// The stack whose layers and heads attend so; cross-attention is the decoder's.
-constexpr std::string_view stack_of(AttentionKind kind) {
-  return kind == AttentionKind::encoder_self ? "encoder" : "decoder";
+constexpr std::string_view stack_of(AttentionSite site) {
+  return site == AttentionSite::encoder_self ? "encoder" : "decoder";
 }
 
 }  // namespace attn

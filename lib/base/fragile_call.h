@@ -8,16 +8,16 @@ namespace attn {
 /// Lives around a call into SentencePiece. Where an allocation fails in there, the stack must not
 /// be unwound: protobuf's destructors take messages apart that are not yet put together (a piece
 /// whose string got no memory), and crash or spoil the heap. The program's handler of failed
-/// allocations asks `any()` and ends the process itself.
-class FragileCall {
+/// allocations asks `active()` and ends the process itself.
+class NoUnwindScope {
  public:
-  FragileCall() { ++calls_; }
-  ~FragileCall() { --calls_; }
-  FragileCall(const FragileCall&) = delete;
-  FragileCall& operator=(const FragileCall&) = delete;
+  NoUnwindScope() { ++calls_; }
+  ~NoUnwindScope() { --calls_; }
+  NoUnwindScope(const NoUnwindScope&) = delete;
+  NoUnwindScope& operator=(const NoUnwindScope&) = delete;
 
   /// Whether any thread is in such a call; the library's own threads work for it.
-  static bool any() { return calls_ > 0; }
+  static bool active() { return calls_ > 0; }
 
  private:
   static inline std::atomic<int> calls_{0};

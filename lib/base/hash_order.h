@@ -6,7 +6,7 @@
 
 namespace attn {
 
-struct HashOrder {
+struct LshBuckets {
   std::int32_t chunk = 0;  ///< tokens of a chunk; a round's last one may have fewer
   /// [rounds][tokens] each token's bucket. Empty: one chunk holds the sentence, and nothing was
   /// hashed.
@@ -14,7 +14,7 @@ struct HashOrder {
   /// [rounds][tokens] the tokens by bucket, as chunks cut them; padding is in none.
   std::vector<std::vector<std::int32_t>> order = {};
 
-  bool operator==(const HashOrder&) const = default;
+  bool operator==(const LshBuckets&) const = default;
 };
 
 }  // namespace attn

@@ -14,43 +14,43 @@ std::string range_of(std::string_view what, int count) {
   return count == 1 ? fmt::format("only {} 0", what) : fmt::format("{}s 0 to {}", what, count - 1);
 }
 
-std::optional<HeadPick> parse_pick(std::string_view word) {
-  if (word == "best") return HeadPick::best;
-  if (word == "mean") return HeadPick::mean;
+std::optional<HeadSelector> parse_pick(std::string_view word) {
+  if (word == "best") return HeadSelector::best;
+  if (word == "mean") return HeadSelector::mean;
   return std::nullopt;
 }
 
 }  // namespace
 
 std::string to_string(const HeadName& name) {
-  std::string text(kind_word(name.kind));
+  std::string text(site_key(name.site));
   if (name.layer) text += fmt::format(":{}", *name.layer);
   if (name.layer && name.head) text += fmt::format(":{}", *name.head);
-  if (name.pick == HeadPick::best) text += ":best";
-  if (name.pick == HeadPick::mean) text += ":mean";
+  if (name.pick == HeadSelector::best) text += ":best";
+  if (name.pick == HeadSelector::mean) text += ":mean";
   return text;
 }
 
 HeadName parse_head_name(std::string_view text, std::string_view other_forms) {
-  if (text == "best") return {AttentionKind::cross, {}, {}, HeadPick::best};
+  if (text == "best") return {AttentionSite::cross, {}, {}, HeadSelector::best};
   std::vector<std::string_view> parts = split_at(text, ':');
-  const std::optional<AttentionKind> kind = parse_kind(parts[0]);
-  if (!kind || parts.size() > 3) {
+  const std::optional<AttentionSite> site = parse_site(parts[0]);
+  if (!site || parts.size() > 3) {
     throw UsageError(
         "\"{}\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, decoder or "
         "cross, and best or mean may stand for a number{}; try cross:0:1 or best",
         excerpt(text), other_forms);
   }
-  HeadName name{*kind};
-  if (const std::optional<HeadPick> pick = parse_pick(parts.back())) {
+  HeadName name{*site};
+  if (const std::optional<HeadSelector> pick = parse_pick(parts.back())) {
     name.pick = *pick;
     parts.pop_back();
   }
-  if (name.pick == HeadPick::best && name.kind != AttentionKind::cross) {
+  if (name.pick == HeadSelector::best && name.site != AttentionSite::cross) {
     throw UsageError(
         "{}: best is the head that aligns source and target words, and only heads of "
         "cross-attention do; try cross:best or {}:mean",
-        excerpt(text), kind_word(name.kind));
+        excerpt(text), site_key(name.site));
   }
   if (parts.size() > 1) name.layer = parse_index(text, parts[1], "layer");
   if (parts.size() > 2) name.head = parse_index(text, parts[2], "head");

@@ -12,7 +12,7 @@
 namespace attn {
 
 /// Which of the heads that a name leaves open.
-enum class HeadPick {
+enum class HeadSelector {
   all,
   best,  ///< the one that aligns best; of cross-attention alone
   mean,  ///< none of them, but the mean of their weights
@@ -20,10 +20,10 @@ enum class HeadPick {
 
 /// A head, a layer's heads, or all heads of a kind.
 struct HeadName {
-  AttentionKind kind = AttentionKind::cross;
+  AttentionSite site = AttentionSite::cross;
   std::optional<int> layer = std::nullopt;
   std::optional<int> head = std::nullopt;
-  HeadPick pick = HeadPick::all;
+  HeadSelector pick = HeadSelector::all;
   bool operator==(const HeadName&) const = default;
 };
 

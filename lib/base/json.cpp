@@ -93,7 +93,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t position, const std::string& token,
                    const nlohmann::detail::exception& error) override {
-    const JsonProblem problem = explain_json_error(text_, position, token, error.what());
+    const JsonProblem problem = describe_json_error(text_, position, token, error.what());
     fail(problem.offset, "{}", problem.message);
     return false;
   }

@@ -32,7 +32,7 @@ std::string_view word_around(std::string_view text, std::size_t offset, std::siz
 }
 
 std::string_view literal_hint(std::string_view word) {
-  const std::string small = lower(word);
+  const std::string small = ascii_lower(word);
   if (small.starts_with("nan") || small.starts_with("inf")) {
     return "JSON has no NaN and no infinity";
   }
@@ -44,7 +44,7 @@ std::string_view literal_hint(std::string_view word) {
 }
 
 /// An error inside a token: a misspelt literal, a bad number, a broken string.
-JsonProblem explain_token(std::string_view text, std::size_t offset, std::string_view what) {
+JsonProblem describe_token_error(std::string_view text, std::size_t offset, std::string_view what) {
   const auto problem = [&](std::string message) { return JsonProblem{offset, std::move(message)}; };
   if (contains(what, "control character")) {
     const unsigned code = byte_value(text[std::min(offset, text.size() - 1)]);
@@ -110,14 +110,14 @@ TextPosition text_position(std::string_view text, std::size_t offset) {
     if (c == '\n') {
       ++position.line;
       position.column = 1;
-    } else if (!continues_character(c)) {
+    } else if (!is_continuation_byte(c)) {
       ++position.column;  // the first byte of a character
     }
   }
   return position;
 }
 
-JsonProblem explain_json_error(std::string_view text, std::size_t read, std::string_view token,
+JsonProblem describe_json_error(std::string_view text, std::size_t read, std::string_view token,
                                std::string_view what) {
   const std::size_t last = read == 0 ? 0 : read - 1;
   if (what.starts_with("[json.exception.out_of_range")) {
@@ -128,7 +128,7 @@ JsonProblem explain_json_error(std::string_view text, std::size_t read, std::str
   what = what.substr(0, what.find("; last read:"));
   const std::size_t dash = what.find(" - ");
   const std::string_view detail = dash == std::string_view::npos ? what : what.substr(dash + 3);
-  if (detail.starts_with("invalid")) return explain_token(text, last, detail);
+  if (detail.starts_with("invalid")) return describe_token_error(text, last, detail);
   if (detail.starts_with("unexpected end of input")) {
     return {text.size(), fmt::format("found the end of the text, expected {}; is it complete?",
                                      expected_words(what))};

@@ -22,7 +22,7 @@ struct JsonProblem {
 
 /// Translates nlohmann's parse error. `read` is the number of bytes the lexer had consumed (its end
 /// of the text counts as one more), `token` the last token and `what` the exception's text.
-JsonProblem explain_json_error(std::string_view text, std::size_t read, std::string_view token,
+JsonProblem describe_json_error(std::string_view text, std::size_t read, std::string_view token,
                                std::string_view what);
 
 }  // namespace attn

@@ -16,30 +16,30 @@ namespace attn {
 /// Typed looks at a document from outside. Each throws InputError "WHERE: PATH is …; expected …"
 /// where the value is of another kind. A place refers to the one it was reached from, to its key
 /// and to `where`: all of them outlive it.
-class JsonPlace {
+class JsonReader {
  public:
-  JsonPlace(const Json& value, const std::string& where) : value_(value), where_(where) {}
+  JsonReader(const Json& value, const std::string& where) : value_(value), where_(where) {}
 
   const Json& value() const { return value_; }
   std::size_t size() const { return value_.size(); }
 
   /// A member that must be there, of an object.
-  JsonPlace operator[](std::string_view key) const;
+  JsonReader operator[](std::string_view key) const;
   /// A member that may be absent, of an object.
-  std::optional<JsonPlace> find(std::string_view key) const;
+  std::optional<JsonReader> find(std::string_view key) const;
   /// An element of an array, by a number below size().
-  JsonPlace operator[](std::size_t index) const { return {value_[index], *this, {}, index}; }
+  JsonReader operator[](std::size_t index) const { return {value_[index], *this, {}, index}; }
 
-  const JsonPlace& object() const;
-  const JsonPlace& array() const;
+  const JsonReader& object() const;
+  const JsonReader& array() const;
   /// An array of `count` elements; `of` says what they are ("rows, one a query").
-  const JsonPlace& array(std::size_t count, std::string_view of) const;
-  const std::string& text() const;
+  const JsonReader& array(std::size_t count, std::string_view of) const;
+  const std::string& string() const;
   float number() const;  ///< that a 32-bit float holds
-  bool truth() const;
+  bool boolean() const;
   /// From 0.
-  std::uint64_t whole(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
-  std::uint64_t below(std::uint64_t end) const;  ///< a whole number, as an index of `end` things
+  std::uint64_t unsigned_integer(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+  std::uint64_t index_below(std::uint64_t end) const;  ///< a whole number, as an index of `end` things
   int integer() const;                           ///< from 0, that an int holds
 
   /// Calls `each(element)` for those of an array.
@@ -54,7 +54,7 @@ class JsonPlace {
     array(count, of);
     for_each(each);
   }
-  std::vector<std::string> texts() const;
+  std::vector<std::string> strings() const;
   /// An array of `count` numbers, put at the end of `out`.
   void numbers(std::size_t count, std::string_view of, std::vector<float>& out) const;
 
@@ -63,14 +63,14 @@ class JsonPlace {
   [[noreturn]] void fail(std::string_view expected) const;
 
  private:
-  JsonPlace(const Json& value, const JsonPlace& above, std::string_view key, std::size_t index)
-      : value_(value), where_(above.where_), above_(&above), key_(key), index_(index) {}
+  JsonReader(const Json& value, const JsonReader& parent, std::string_view key, std::size_t index)
+      : value_(value), where_(parent.where_), parent_(&parent), key_(key), index_(index) {}
 
   std::string path() const;
 
   const Json& value_;
   const std::string& where_;
-  const JsonPlace* above_ = nullptr;
+  const JsonReader* parent_ = nullptr;
   std::string_view key_;  ///< empty in an array
   std::size_t index_ = 0;
 };

@@ -54,7 +54,7 @@ class JsonWriter {
   }
   /// […] of `each(i)` for i from 0 to `count` − 1.
   template <typename Each>
-  void counted(int count, Each&& each) {
+  void array_of(int count, Each&& each) {
     array([&] {
       for (int i = 0; i < count; ++i) each(i);
     });
@@ -103,17 +103,17 @@ class JsonWriter {
   void number_or_null(Number number) {
     std::isfinite(number) ? value(number) : null();
   }
-  void null() { written("null"); }
+  void null() { raw_value("null"); }
 
   /// A value that is JSON already.
-  void written(std::string_view json) {
+  void raw_value(std::string_view json) {
     comma();
     out_ += json;
   }
 
   /// Text that needs no escapes, with its quotes; `append(out)` puts it there.
   template <typename Append>
-  void plain_text(Append&& append) {
+  void unescaped_string(Append&& append) {
     open('"');
     append(out_);
     out_ += '"';

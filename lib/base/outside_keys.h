@@ -10,7 +10,7 @@
 namespace attn {
 
 /// One sort of them, as a record's JSON and people call it.
-struct OutsideKeys {
+struct NonTokenKeys {
   std::string_view json_key;
   std::string_view name;  ///< within a sentence
   std::string_view name_at_start;
@@ -19,18 +19,18 @@ struct OutsideKeys {
 };
 
 /// Pegasus-X: learned rows before each sentence.
-inline constexpr OutsideKeys own_global_tokens{"own_global", "the model's own global tokens",
+inline constexpr NonTokenKeys model_global_tokens{"own_global", "the model's own global tokens",
                                                "The model's own global tokens", "own global tokens",
                                                "global tokens of the model's own"};
 
 /// All sorts, for readers of records.
-inline constexpr std::array all_outside_keys = {&own_global_tokens};
+inline constexpr std::array all_non_token_keys = {&model_global_tokens};
 
 /// What rows give to such keys, all of them together; a row's other weights sum to the rest of 1.
 /// `Weights`: numbers of its own, or a span of someone else's.
 template <typename Weights>
-struct OutsideWeights {
-  const OutsideKeys* keys = nullptr;  ///< null: every key has a column
+struct NonTokenWeights {
+  const NonTokenKeys* keys = nullptr;  ///< null: every key has a column
   Weights weights = {};
 
   bool any() const { return !weights.empty(); }

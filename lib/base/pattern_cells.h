@@ -15,7 +15,7 @@ namespace attn {
 struct CellRun {
   std::int32_t first = 0;
   std::int32_t end = 0;
-  Reason reason = Reason::full;
+  PatternReason reason = PatternReason::full;
   float bias = 0.0F;  ///< added to the scores: ln c for keys that count c times
 
   bool operator==(const CellRun&) const = default;

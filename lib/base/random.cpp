@@ -24,15 +24,15 @@ void fill_uniform(std::uint64_t seed, std::string_view stream, float bound, floa
   }
 }
 
-RandomNumbers::RandomNumbers(std::uint64_t seed, std::string_view stream, std::uint64_t number)
+RandomGenerator::RandomGenerator(std::uint64_t seed, std::string_view stream, std::uint64_t number)
     : state_(mix(mix(seed ^ fnv1a(stream.data(), stream.size())) + number)) {}
 
-std::uint64_t RandomNumbers::next() {
+std::uint64_t RandomGenerator::next() {
   state_ += 0x9E3779B97F4A7C15U;
   return mix(state_);
 }
 
-std::uint64_t RandomNumbers::below(std::uint64_t n) {
+std::uint64_t RandomGenerator::below(std::uint64_t n) {
   // The first 2⁶⁴ mod n numbers would make some results likelier than others.
   const std::uint64_t uneven = (0 - n) % n;
   for (;;) {

@@ -21,9 +21,9 @@ void fill_uniform(std::uint64_t seed, std::string_view stream, float bound, floa
 
 /// Random numbers one after another, the same on every machine (the standard library's
 /// distributions and its shuffle may differ).
-class RandomNumbers {
+class RandomGenerator {
  public:
-  RandomNumbers(std::uint64_t seed, std::string_view stream, std::uint64_t number);
+  RandomGenerator(std::uint64_t seed, std::string_view stream, std::uint64_t number);
   std::uint64_t next();
   /// Even in [0, n), n > 0.
   std::uint64_t below(std::uint64_t n);
@@ -36,7 +36,7 @@ class RandomNumbers {
 
 /// Every order is as likely (Fisher and Yates).
 template <typename T>
-void shuffle(std::vector<T>& items, RandomNumbers& random) {
+void shuffle(std::vector<T>& items, RandomGenerator& random) {
   for (std::size_t i = items.size(); i > 1; --i) {
     std::swap(items[i - 1], at(items, random.below(i)));
   }

@@ -9,7 +9,7 @@
 namespace attn {
 
 /// Why a query looks at a key, where attention follows a pattern.
-enum class Reason : std::uint8_t {
+enum class PatternReason : std::uint8_t {
   full,    ///< everything is looked at
   window,  ///< the key is near
   global,  ///< one of the two looks at all and is looked at by all
@@ -19,7 +19,7 @@ enum class Reason : std::uint8_t {
 };
 
 /// "full", "window", "global", "random", "stride" or "block".
-constexpr std::string_view reason_word(Reason reason) {
+constexpr std::string_view reason_name(PatternReason reason) {
   constexpr std::array<std::string_view, 6> words = {"full",   "window", "global",
                                                      "random", "stride", "block"};
   return at(words, reason);

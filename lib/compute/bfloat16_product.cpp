@@ -59,7 +59,7 @@ Index columns_of_task(Index columns, Index row_tasks) {
 }
 
 /// The product in parts of its results, on the threads; each in parts of its terms.
-void multiply_all(const TileProduct& whole, Index terms_at_once, RowFunction then = nullptr) {
+void multiply_all(const TileMatmul& whole, Index terms_at_once, RowFunction then = nullptr) {
   const Index row_tasks = (whole.rows + kSidesOfTask - 1) / kSidesOfTask;
   const Index columns = columns_of_task(whole.columns, row_tasks);
   const Index column_tasks = (whole.columns + columns - 1) / columns;
@@ -67,7 +67,7 @@ void multiply_all(const TileProduct& whole, Index terms_at_once, RowFunction the
   parallel_for(row_tasks * column_tasks, cost, [&](Index task) {
     const Index row = task / column_tasks * kSidesOfTask;
     const Index column = task % column_tasks * columns;
-    TileProduct part = whole;
+    TileMatmul part = whole;
     part.rows = std::min(kSidesOfTask, whole.rows - row);
     part.columns = std::min(columns, whole.columns - column);
     part.y += row * whole.y_stride + column;
@@ -96,7 +96,7 @@ float round_to_bfloat16(float x) {
   return std::bit_cast<float>((bits + half) & 0xFFFF'0000U);
 }
 
-bool multiplies_bfloat16() {
+bool cpu_multiplies_bfloat16() {
   return tile_kernels() != nullptr;
 }
 
@@ -105,7 +105,7 @@ std::size_t bfloat16_floats(Index in, Index out) {
 }
 
 void Bfloat16Weight::pack(const std::vector<Parameter>& weights, Index in, Index out,
-                          const Packing& how) {
+                          const PackingOptions& how) {
   in_ = in;
   out_ = out;
   const Index each = term_tiles(in) * kTileSize;
@@ -154,8 +154,8 @@ void Bfloat16Weight::pack_tiles(const std::vector<Parameter>& weights, Index col
                              0, tiles);
 }
 
-void Bfloat16Weight::multiply(const BatchProduct& p) const {
-  AlignedFloats& memory = of_this_thread<LeftTiles>().memory;
+void Bfloat16Weight::multiply(const BatchMatmul& p) const {
+  AlignedFloats& memory = thread_instance<LeftTiles>().memory;
   const Index terms = term_tiles(in_);
   std::uint16_t* left = room_for(memory, side_tiles(p.x.rows()) * terms);
   pack_all(tile_kernels()->pack_left,
@@ -180,7 +180,7 @@ void Bfloat16Weight::multiply(const BatchProduct& p) const {
 }
 
 void add_transposed_bfloat16(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c) {
-  auto& [left_memory, right_memory] = of_this_thread<BothTiles>();
+  auto& [left_memory, right_memory] = thread_instance<BothTiles>();
   for (Index first = 0; first < a.rows(); first += kRowsAtOnce) {
     const Index rows = std::min(kRowsAtOnce, a.rows() - first);
     const Index terms = term_tiles(rows);

@@ -16,16 +16,16 @@ namespace attn {
 float round_to_bfloat16(float x);
 
 /// Whether this CPU multiplies bfloat16, and ATTN_DEMO_CPU asks for no other kernels.
-bool multiplies_bfloat16();
+bool cpu_multiplies_bfloat16();
 
 /// Weights side by side, [in, out] in all, as tiles of the right factor.
 class Bfloat16Weight {
  public:
   /// Every weight has `in` rows. Needs tile_kernels().
-  void pack(const std::vector<Parameter>& weights, Index in, Index out, const Packing& how);
+  void pack(const std::vector<Parameter>& weights, Index in, Index out, const PackingOptions& how);
 
   /// An element's bits depend neither on the other rows nor on the number of threads.
-  void multiply(const BatchProduct& p) const;
+  void multiply(const BatchMatmul& p) const;
 
  private:
   void pack_tiles(const std::vector<Parameter>& weights, Index column, std::uint16_t* tiles) const;
@@ -38,7 +38,7 @@ class Bfloat16Weight {
 /// Floats that pack() takes from an arena.
 std::size_t bfloat16_floats(Index in, Index out);
 
-/// c += aᵀ · b, as add_transposed_product(). Needs tile_kernels().
+/// c += aᵀ · b, as add_transposed_matmul(). Needs tile_kernels().
 void add_transposed_bfloat16(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c);
 
 }  // namespace attn

@@ -8,7 +8,7 @@ namespace attn {
 
 /// A matrix whose memory grows and never shrinks: batches differ in size, and returning memory to
 /// the system after each would cost a page fault for every 4 kB of the next.
-class Buffer {
+class ActivationBuffer {
  public:
   /// [rows, columns], uninitialised where it grew.
   MatrixRef resize(Index rows, Index columns) {

@@ -11,9 +11,9 @@
 
 namespace attn {
 
-class GrowingRows {
+class GrowableMatrix {
  public:
-  explicit GrowingRows(Index columns) : columns_(columns) {}
+  explicit GrowableMatrix(Index columns) : columns_(columns) {}
 
   /// Room for so many. The first time it is what was asked for; later half as much again, so that
   /// rows that come one by one are seldom copied.

@@ -10,12 +10,12 @@ namespace attn {
 namespace {
 
 /// The form that a backend's weights have on this CPU.
-std::variant<PanelWeight, Int8Weight, Bfloat16Weight> form_of(Backend backend, Chains chains) {
+std::variant<PanelWeight, Int8Weight, Bfloat16Weight> form_of(Backend backend, AccumulationLength chains) {
   switch (backend) {
     case Backend::int8:
       return Int8Weight();
     case Backend::bfloat16:
-      if (multiplies_bfloat16()) return Bfloat16Weight();
+      if (cpu_multiplies_bfloat16()) return Bfloat16Weight();
       return PanelWeight(chains, /*rounds=*/true);
     case Backend::panels:
       break;
@@ -35,19 +35,19 @@ Backend default_backend() {
   return chosen;
 }
 
-WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
-                             const std::vector<Parameter>& biases, Preparation how, Chains chains)
+PackedLinear::PackedLinear(const std::vector<Parameter>& weights,
+                             const std::vector<Parameter>& biases, PreparationOptions how, AccumulationLength chains)
     : weight_(form_of(how.backend, chains)) {
   prepare(weights, biases, how);
 }
 
-void WeightProduct::update(const std::vector<Parameter>& weights,
+void PackedLinear::update(const std::vector<Parameter>& weights,
                            const std::vector<Parameter>& biases) {
   prepare(weights, biases, {});
 }
 
-void WeightProduct::prepare(const std::vector<Parameter>& weights,
-                            const std::vector<Parameter>& biases, const Packing& how) {
+void PackedLinear::prepare(const std::vector<Parameter>& weights,
+                            const std::vector<Parameter>& biases, const PackingOptions& how) {
   if (weights.empty()) throw std::logic_error("a product needs a weight");
   in_ = weights.front().rows;
   out_ = 0;
@@ -67,7 +67,7 @@ void WeightProduct::prepare(const std::vector<Parameter>& weights,
   }
 }
 
-void WeightProduct::multiply(const BatchProduct& p) const {
+void PackedLinear::multiply(const BatchMatmul& p) const {
   if (p.x.cols() != in_ || p.y.cols() != out_ || p.x.rows() != p.y.rows()) {
     throw std::logic_error("product of mismatched shapes");
   }
@@ -77,7 +77,7 @@ void WeightProduct::multiply(const BatchProduct& p) const {
 
 std::size_t prepared_floats(const Parameter& weight, Backend backend) {
   if (backend == Backend::int8) return int8_floats(weight.rows, weight.columns);
-  if (backend == Backend::bfloat16 && multiplies_bfloat16()) {
+  if (backend == Backend::bfloat16 && cpu_multiplies_bfloat16()) {
     return bfloat16_floats(weight.rows, weight.columns);
   }
   return panel_weight_floats(weight);

@@ -37,31 +37,31 @@ enum class Backend {
 Backend default_backend();
 
 /// How a product is prepared.
-struct Preparation : Packing {
+struct PreparationOptions : PackingOptions {
   // A backend alone says how, too.
-  Preparation(Backend by, FloatArena* into = nullptr,  // NOLINT(google-explicit-constructor)
-              const WhenPacked* told = nullptr)
-      : Packing{into, told}, backend(by) {}
+  PreparationOptions(Backend by, FloatArena* into = nullptr,  // NOLINT(google-explicit-constructor)
+              const PackedCallback* on_packed = nullptr)
+      : PackingOptions{into, on_packed}, backend(by) {}
 
   Backend backend;
 };
 
 /// y = x · [W₁ W₂ …] + [b₁ b₂ …]: several weights of the same input side by side are one product.
-class WeightProduct {
+class PackedLinear {
  public:
-  WeightProduct() = default;
+  PackedLinear() = default;
 
   /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. std::logic_error where the shapes
   /// do not fit together; InputError where 8 bits cannot hold them (Int8Weight::pack).
-  WeightProduct(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
-                Preparation how, Chains chains = Chains::of_64);
+  PackedLinear(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
+                PreparationOptions how, AccumulationLength chains = AccumulationLength::terms_64);
 
   /// Prepares the same product again after its weights have changed, in the same memory.
   void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
 
   /// x [T, in] → y [T, out]. Row t of y is a function of row t of x alone, to the bit.
   /// What is read next comes into the near caches meanwhile, where the rows are many.
-  void operator()(const ConstMatrixRef& x, MatrixRef y, const ReadNext& next = {}) const {
+  void operator()(const ConstMatrixRef& x, MatrixRef y, const Prefetch& next = {}) const {
     multiply({.x = x, .y = y, .bias = bias_.data(), .next = next});
   }
   /// The same, and then the function on every number of y, where it still lies in cache.
@@ -78,8 +78,8 @@ class WeightProduct {
 
  private:
   void prepare(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
-               const Packing& how);
-  void multiply(const BatchProduct& p) const;
+               const PackingOptions& how);
+  void multiply(const BatchMatmul& p) const;
 
   Index in_ = 0;
   Index out_ = 0;
@@ -93,7 +93,7 @@ std::size_t prepared_floats(const Parameter& weight, Backend backend);
 /// c += aᵀ · b for a [T, M], b [T, N], c [M, N]: the gradient of a weight from its layer's inputs
 /// and the gradients at its outputs. An element's bits do not depend on the number of threads.
 /// (transposed_product.cpp)
-void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
+void add_transposed_matmul(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
                             Backend backend);
 
 }  // namespace attn

@@ -147,7 +147,7 @@ void pack_panel(const std::vector<Parameter>& weights, Index in, Index out, Inde
 
 }  // namespace
 
-bool are_float16(const std::vector<Parameter>& weights) {
+bool all_float16(const std::vector<Parameter>& weights) {
   return std::all_of(weights.begin(), weights.end(), [](const Parameter& w) {
     return w.data == nullptr && w.scales == nullptr && w.format == half::Format::f16;
   });

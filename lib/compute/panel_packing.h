@@ -10,7 +10,7 @@
 namespace attn {
 
 /// Whether all of them are the binary16 of a file, without a scale.
-bool are_float16(const std::vector<Parameter>& weights);
+bool all_float16(const std::vector<Parameter>& weights);
 
 /// Floats of memory that panels of [in, out] take.
 Index panel_floats(Index in, Index out, bool of_16_bits);
@@ -20,7 +20,7 @@ Index panel_floats(Index in, Index out, bool of_16_bits);
 /// `then`: what becomes of each number, null: nothing.
 void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, float* panels,
                  float (*then)(float));
-/// The same of the 16 bits of weights that are_float16.
+/// The same of the 16 bits of weights that all_float16.
 void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, std::uint16_t* panels);
 
 }  // namespace attn

@@ -19,7 +19,7 @@ std::uint16_t* binary16_in(const AlignedFloats& memory) {
 
 /// Whether the panels may hold what a file holds, in 16 bits.
 bool stay_16_bits(const std::vector<Parameter>& weights) {
-  return kernels().widens && are_float16(weights);
+  return kernels().widens && all_float16(weights);
 }
 
 /// A part of a panel in float32, its sums and the rows that pass by take 40 kB. Where multipliers
@@ -35,16 +35,16 @@ bool first_cache_holds_wide_parts() {
 
 /// A panel of many rows does not stay in a core's cache while the rows of x pass by: it is taken in
 /// parts. Their length is a multiple of the kernel's chains, so that the bits are those of one go.
-void multiply_in_parts(const PanelProduct& whole, Index first_panel, Index last_panel) {
+void multiply_in_parts(const PanelMatmul& whole, Index first_panel, Index last_panel) {
   constexpr Index kPart = 1024;
   const Kernels& k = kernels();
   if (whole.in <= kPart || whole.rows <= k.row_block) {
-    k.panel_product(whole, first_panel, last_panel);
+    k.panel_matmul(whole, first_panel, last_panel);
     return;
   }
   for (Index panel = first_panel; panel < last_panel; ++panel) {
     for (Index start = 0; start < whole.in; start += kPart) {
-      PanelProduct part = whole;
+      PanelMatmul part = whole;
       part.in = std::min(kPart, whole.in - start);
       part.x += start;
       if (part.narrow != nullptr) {
@@ -55,7 +55,7 @@ void multiply_in_parts(const PanelProduct& whole, Index first_panel, Index last_
       part.add = whole.add || start > 0;
       part.next = {};
       if (start + part.in < whole.in) part.bias = nullptr;
-      k.panel_product(part, panel, panel + 1);
+      k.panel_matmul(part, panel, panel + 1);
     }
   }
 }
@@ -69,7 +69,7 @@ std::size_t panel_weight_floats(const Parameter& weight) {
 /// The largest weight, the output's, is a quarter of a small model: packed in one go, it would be
 /// in memory twice. Where its columns lie one after another, some are packed and let go at a time.
 void PanelWeight::pack(const std::vector<Parameter>& weights, Index in, Index out,
-                       const Packing& how) {
+                       const PackingOptions& how) {
   constexpr Index kColumns = 512;  // whole panels of every kernel
   in_ = in;
   out_ = out;
@@ -92,7 +92,7 @@ void PanelWeight::pack(const std::vector<Parameter>& weights, Index in, Index ou
   }
 }
 
-void PanelWeight::multiply(const BatchProduct& p) const {
+void PanelWeight::multiply(const BatchMatmul& p) const {
   if (rounds_) {
     multiply_rows(p.x.unaryExpr(&round_to_bfloat16).eval(), p);
   } else {
@@ -101,9 +101,9 @@ void PanelWeight::multiply(const BatchProduct& p) const {
   p.finish();
 }
 
-void PanelWeight::multiply_rows(const ConstMatrixRef& x, const BatchProduct& p) const {
+void PanelWeight::multiply_rows(const ConstMatrixRef& x, const BatchMatmul& p) const {
   const Kernels& k = kernels();
-  const PanelProduct whole{.x = x.data(),
+  const PanelMatmul whole{.x = x.data(),
                            .x_stride = x.outerStride(),
                            .rows = x.rows(),
                            .in = in_,
@@ -130,7 +130,7 @@ void PanelWeight::multiply_rows(const ConstMatrixRef& x, const BatchProduct& p) 
     const Index chunk = task % chunks;
     const Index row = task / chunks * rows_each;
     if (row >= x.rows()) return;
-    PanelProduct part = whole;
+    PanelMatmul part = whole;
     part.x += row * whole.x_stride;
     part.y += row * whole.y_stride;
     part.rows =

@@ -11,9 +11,9 @@ namespace attn {
 /// How a product's terms are added up. Rounding errors grow with the length of a chain of
 /// additions, so a long row is cut into chains as PyTorch's products cut it; longer ones read and
 /// write the result less often.
-enum class Chains : Index {
-  of_64 = 64,    ///< terms: translating, where a score decides between two words
-  of_256 = 256,  ///< terms: training, 5 % faster, and far below the noise of a batch
+enum class AccumulationLength : Index {
+  terms_64 = 64,    ///< terms: translating, where a score decides between two words
+  terms_256 = 256,  ///< terms: training, 5 % faster, and far below the noise of a batch
 };
 
 /// Weights side by side, [in, out] in all. Nothing is packed again at each product, and one row
@@ -21,20 +21,20 @@ enum class Chains : Index {
 class PanelWeight {
  public:
   /// rounds: weights and rows count as rounded to bfloat16, for a CPU without tiles of it.
-  explicit PanelWeight(Chains chains = Chains::of_64, bool rounds = false)
+  explicit PanelWeight(AccumulationLength chains = AccumulationLength::terms_64, bool rounds = false)
       : chains_(chains), rounds_(rounds) {}
 
   /// Every weight has `in` rows. The numbers of a file stay in binary16 where all are, and the
   /// kernel widens what it multiplies by: the same bits from half the memory.
-  void pack(const std::vector<Parameter>& weights, Index in, Index out, const Packing& how);
+  void pack(const std::vector<Parameter>& weights, Index in, Index out, const PackingOptions& how);
 
   /// Row t of y is a function of row t of x alone, to the bit, on any number of threads.
-  void multiply(const BatchProduct& p) const;
+  void multiply(const BatchMatmul& p) const;
 
  private:
-  void multiply_rows(const ConstMatrixRef& x, const BatchProduct& p) const;
+  void multiply_rows(const ConstMatrixRef& x, const BatchMatmul& p) const;
 
-  Chains chains_;
+  AccumulationLength chains_;
   bool rounds_;
   bool of_16_bits_ = false;  ///< the panels hold binary16
   Index in_ = 0;

@@ -99,12 +99,12 @@ class FloatArena {
 /// Told of each weight, or part of one, whose numbers are not read again soon where they lie, so
 /// that the memory of a mapped file may be given back meanwhile: a product has packed it, or will
 /// after many others.
-using WhenPacked = std::function<void(const Parameter&)>;
+using PackedCallback = std::function<void(const Parameter&)>;
 
 /// Where a product's own copy of its weights goes, and who is told that it is made.
-struct Packing {
+struct PackingOptions {
   FloatArena* arena = nullptr;              ///< null: memory of its own
-  const WhenPacked* when_packed = nullptr;  ///< null, or an empty one: nobody asks
+  const PackedCallback* when_packed = nullptr;  ///< null, or an empty one: nobody asks
 
   /// Tells that these weights are not read again soon where they lie.
   void release(const std::vector<Parameter>& weights) const {

@@ -14,7 +14,7 @@ namespace attn {
 /// Why not thread_local? Where there is no memory to note that a thread_local object is to be
 /// destroyed, glibc ends the process by abort().
 template <typename T>
-T& of_this_thread() {
+T& thread_instance() {
   static const pthread_key_t key = [] {
     pthread_key_t made{};
     const auto destroy = [](void* object) { delete static_cast<T*>(object); };

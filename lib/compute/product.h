@@ -11,13 +11,13 @@ namespace attn {
 using RowFunction = void (*)(float* x, Index n);
 
 /// y = then(x · W + bias), or added to y.
-struct BatchProduct {
+struct BatchMatmul {
   const ConstMatrixRef& x;      ///< [T, in]
   MatrixRef& y;                 ///< [T, out]
   const float* bias = nullptr;  ///< [out], or null
   bool add = false;             ///< y += the product instead of y = it; not with `then`
   RowFunction then = nullptr;   ///< null: nothing
-  ReadNext next = {};           ///< what is read after it
+  Prefetch next = {};           ///< what is read after it
 
   /// `then` on all of y: for a form that does not do it piece by piece.
   void finish() const {

@@ -24,7 +24,7 @@ namespace {
 
 std::atomic<int> thread_count = 1;
 thread_local bool inside_task = false;
-thread_local bool runs_alone = false;
+thread_local bool in_serial_scope = false;
 
 void pause_briefly() {
 #if defined(__x86_64__)
@@ -49,10 +49,10 @@ void wait_for_change(std::atomic<std::uint32_t>& value, std::uint32_t old) {
 }
 
 /// Workers that wait for jobs. One job at a time; the caller works on it, too.
-class Pool {
+class WorkerPool {
  public:
   /// Fewer where the system starts no more: threads take memory and count against limits.
-  explicit Pool(int workers) {
+  explicit WorkerPool(int workers) {
     try {
       threads_.reserve(to_size(workers));
       for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
@@ -60,13 +60,13 @@ class Pool {
     } catch (const std::bad_alloc&) {
     }
   }
-  ~Pool() {
+  ~WorkerPool() {
     ending_ = true;
     announce();
     for (std::thread& thread : threads_) thread.join();
   }
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
 
   void run(Index count, void (*call)(void*, Index), void* context) {
     call_ = call;
@@ -79,7 +79,7 @@ class Pool {
     members_.store(kOpen, std::memory_order_release);
     announce();
     inside_task = true;
-    take_turns();
+    run_iterations();
     inside_task = false;
     // No worker may join any more; those that did are waited for.
     std::uint32_t members = members_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
@@ -99,7 +99,7 @@ class Pool {
     jobs_.notify_all();
   }
 
-  void take_turns() {
+  void run_iterations() {
     for (;;) {
       const Index first = next_.fetch_add(grain_, std::memory_order_relaxed);
       const Index last = std::min(first + grain_, count_);
@@ -144,7 +144,7 @@ class Pool {
       if (ending_) return;
       seen = jobs_.load(std::memory_order_acquire);
       if (!join()) continue;
-      take_turns();
+      run_iterations();
       members_.fetch_sub(1, std::memory_order_acq_rel);
       members_.notify_all();
     }
@@ -165,10 +165,10 @@ class Pool {
 };
 
 /// Held by whoever uses, makes or ends the pool.
-std::mutex pool_in_use;
+std::mutex worker_pool_mutex;
 
-std::unique_ptr<Pool>& pool() {
-  static std::unique_ptr<Pool> instance;
+std::unique_ptr<WorkerPool>& worker_pool() {
+  static std::unique_ptr<WorkerPool> instance;
   return instance;
 }
 
@@ -180,20 +180,20 @@ void keep_after_fork() {
   std::call_once(once, [] {
     pthread_atfork(
         [] {
-          if (!inside_task) pool_in_use.lock();
+          if (!inside_task) worker_pool_mutex.lock();
         },
         [] {
-          if (!inside_task) pool_in_use.unlock();
+          if (!inside_task) worker_pool_mutex.unlock();
         },
         [] {
           if (inside_task) return;
-          static_cast<void>(pool().release());
-          pool_in_use.unlock();
+          static_cast<void>(worker_pool().release());
+          worker_pool_mutex.unlock();
         });
   });
 }
 
-void run_here(Index count, void (*run)(void* context, Index i), void* context) {
+void run_serially(Index count, void (*run)(void* context, Index i), void* context) {
   for (Index i = 0; i < count; ++i) run(context, i);
 }
 
@@ -201,9 +201,9 @@ void run_here(Index count, void (*run)(void* context, Index i), void* context) {
 
 void set_threads(int threads) {
   if (inside_task) throw std::logic_error("the number of threads cannot change inside a task");
-  const std::lock_guard lock(pool_in_use);
+  const std::lock_guard lock(worker_pool_mutex);
   threads = std::max(1, threads);
-  if (threads != thread_count) pool().reset();
+  if (threads != thread_count) worker_pool().reset();
   thread_count = threads;
 }
 
@@ -219,23 +219,23 @@ int available_cores() {
 }
 
 bool may_use_threads() {
-  return thread_count.load(std::memory_order_relaxed) > 1 && !inside_task && !runs_alone;
+  return thread_count.load(std::memory_order_relaxed) > 1 && !inside_task && !in_serial_scope;
 }
 
-RunsAlone::RunsAlone() : before_(std::exchange(runs_alone, true)) {}
-RunsAlone::~RunsAlone() {
-  runs_alone = before_;
+SerialScope::SerialScope() : before_(std::exchange(in_serial_scope, true)) {}
+SerialScope::~SerialScope() {
+  in_serial_scope = before_;
 }
 
 void run_on_threads(Index count, void (*run)(void* context, Index i), void* context) {
-  if (count < 2 || !may_use_threads()) return run_here(count, run, context);
-  const std::unique_lock lock(pool_in_use, std::try_to_lock);
-  if (!lock) return run_here(count, run, context);
-  if (!pool()) {
+  if (count < 2 || !may_use_threads()) return run_serially(count, run, context);
+  const std::unique_lock lock(worker_pool_mutex, std::try_to_lock);
+  if (!lock) return run_serially(count, run, context);
+  if (!worker_pool()) {
     keep_after_fork();
-    pool() = std::make_unique<Pool>(thread_count - 1);
+    worker_pool() = std::make_unique<WorkerPool>(thread_count - 1);
   }
-  pool()->run(count, run, context);
+  worker_pool()->run(count, run, context);
 }
 
 }  // namespace attn

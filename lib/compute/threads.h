@@ -29,12 +29,12 @@ int available_cores();
 bool may_use_threads();
 
 /// While it lives, this thread's loops run where they are: others of the process have the cores.
-class RunsAlone {
+class SerialScope {
  public:
-  RunsAlone();
-  ~RunsAlone();
-  RunsAlone(const RunsAlone&) = delete;
-  RunsAlone& operator=(const RunsAlone&) = delete;
+  SerialScope();
+  ~SerialScope();
+  SerialScope(const SerialScope&) = delete;
+  SerialScope& operator=(const SerialScope&) = delete;
 
  private:
   bool before_;

@@ -23,7 +23,7 @@ void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, Matri
                          Index first, Index last) {
   const Kernels& k = kernels();
   const Index panels = k.panels_of(b.cols());
-  auto& [strips, packed] = of_this_thread<TransposedScratch>();
+  auto& [strips, packed] = thread_instance<TransposedScratch>();
   strips.reserve(to_size((kTransposedColumns + k.row_block) * kTransposedPart));
   packed.reserve(to_size(panels * k.panel_width * kTransposedPart));
   for (Index start = 0; start < a.rows(); start += kTransposedPart) {
@@ -34,7 +34,7 @@ void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, Matri
       const Index rows = std::min(kTransposedColumns, last - row);
       k.pack_strips(a.data() + start * a.outerStride() + row, a.outerStride(), count, rows,
                     strips.data());
-      const PanelProduct p{.x = strips.data(),
+      const PanelMatmul p{.x = strips.data(),
                            .x_stride = 0,
                            .rows = rows,
                            .in = count,
@@ -48,14 +48,14 @@ void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, Matri
                            .add = true,
                            .strips = true,
                            .fetches_ahead = true};
-      k.panel_product(p, 0, panels);
+      k.panel_matmul(p, 0, panels);
     }
   }
 }
 
 }  // namespace
 
-void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
+void add_transposed_matmul(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
                             Backend backend) {
   if (a.rows() != b.rows() || c.rows() != a.cols() || c.cols() != b.cols()) {
     throw std::logic_error("product of mismatched shapes");
@@ -66,7 +66,7 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
     if (tile_kernels() != nullptr) {
       add_transposed_bfloat16(a, b, c);
     } else {
-      add_transposed_product(a.unaryExpr(&round_to_bfloat16).eval(),
+      add_transposed_matmul(a.unaryExpr(&round_to_bfloat16).eval(),
                              b.unaryExpr(&round_to_bfloat16).eval(), c, Backend::panels);
     }
     return;

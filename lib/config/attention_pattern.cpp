@@ -14,20 +14,20 @@ namespace {
 /// The words of all kinds, or of those that a decoder can have.
 std::string known_patterns(bool causal = false) {
   std::vector<std::string> words;
-  for (const PatternKind* kind : all_kinds()) {
-    if (!causal || !kind->looks_ahead()) words.emplace_back(kind->word());
+  for (const SparsePattern* kind : all_sparse_patterns()) {
+    if (!causal || !kind->is_encoder_only()) words.emplace_back(kind->name());
   }
   return list_words(words);
 }
 
-const PatternKind& read_kind(KeyReader& reader) {
+const SparsePattern& read_pattern_type(KeyReader& reader) {
   const std::optional<std::string> word = reader.text("type");
   if (!word) {
     throw InputError("{}: {}type is missing; use {}", reader.where(), reader.prefix(),
                      known_patterns());
   }
-  const auto found = std::ranges::find(all_kinds(), *word, &PatternKind::word);
-  if (found == all_kinds().end()) {
+  const auto found = std::ranges::find(all_sparse_patterns(), *word, &SparsePattern::name);
+  if (found == all_sparse_patterns().end()) {
     reader.fail("type",
                 fmt::format("{} is not supported; use {}", in_quotes(*word), known_patterns()));
   }
@@ -35,10 +35,10 @@ const PatternKind& read_kind(KeyReader& reader) {
 }
 
 /// A decoder cannot have what shows a token those behind it.
-void refuse_ahead(const PatternKind& kind, const std::string& where, const std::string& name) {
-  if (!kind.looks_ahead()) return;
+void check_causal(const SparsePattern& kind, const std::string& where, const std::string& name) {
+  if (!kind.is_encoder_only()) return;
   throw InputError("{}: {}.type {} looks ahead, which a decoder must not; use {}", where, name,
-                   in_quotes(kind.word()), known_patterns(true));
+                   in_quotes(kind.name()), known_patterns(true));
 }
 
 }  // namespace
@@ -47,20 +47,20 @@ Index AttentionPattern::window(Index layer) const {
   return windows.size() == 1 ? windows.front() : at(windows, layer);
 }
 
-int AttentionPattern::features_of(int head_dim) const {
+int AttentionPattern::num_features(int head_dim) const {
   if (features > 0) return features;
   return std::max(1, static_cast<int>(head_dim * std::log(static_cast<double>(head_dim))));
 }
 
-std::string_view pattern_word(PatternType type) {
-  return kind_of(type).word();
+std::string_view pattern_name(PatternType type) {
+  return sparse_pattern(type).name();
 }
 
 AttentionPattern read_pattern(const Json& json, const std::string& where, const std::string& name,
                               bool causal) {
   KeyReader reader(json, where, name + ".");
-  const PatternKind& kind = read_kind(reader);
-  if (causal) refuse_ahead(kind, where, name);
+  const SparsePattern& kind = read_pattern_type(reader);
+  if (causal) check_causal(kind, where, name);
   AttentionPattern pattern;
   pattern.type = kind.type();
   kind.read(reader, pattern);
@@ -70,25 +70,25 @@ AttentionPattern read_pattern(const Json& json, const std::string& where, const 
 
 Json to_json(const AttentionPattern& pattern) {
   Json json = Json::object();
-  json["type"] = std::string(kind_of(pattern).word());
-  kind_of(pattern).write(pattern, json);
+  json["type"] = std::string(sparse_pattern(pattern).name());
+  sparse_pattern(pattern).write(pattern, json);
   return json;
 }
 
-std::string pattern_says(const AttentionPattern& pattern) {
+std::string describe_pattern(const AttentionPattern& pattern) {
   const Json json = to_json(pattern);
   std::string says;
   for (const auto& [key, value] : json.items()) {
     if (key == "type") continue;
     says += ", " + key + " " + (value.is_string() ? value.get<std::string>() : value.dump());
   }
-  return std::string(kind_of(pattern).word()) + says;
+  return std::string(sparse_pattern(pattern).name()) + says;
 }
 
-void check_pattern(const AttentionPattern& pattern, const PatternStack& stack,
+void check_pattern(const AttentionPattern& pattern, const PatternContext& stack,
                    const std::string& where, const std::string& name) {
-  if (stack.causal) refuse_ahead(kind_of(pattern), where, name);
-  kind_of(pattern).check({pattern, stack, where, name});
+  if (stack.causal) check_causal(sparse_pattern(pattern), where, name);
+  sparse_pattern(pattern).check({pattern, stack, where, name});
 }
 
 }  // namespace attn

@@ -49,13 +49,13 @@ struct AttentionPattern {
 
   bool full() const { return type == PatternType::full; }
   /// Of heads of `head_dim` columns.
-  int features_of(int head_dim) const;
+  int num_features(int head_dim) const;
   /// Of layer number `layer`.
   Index window(Index layer) const;
 };
 
 /// "full", "window", …
-std::string_view pattern_word(PatternType type);
+std::string_view pattern_name(PatternType type);
 
 /// Reads the pattern that a config calls `name`, strictly: InputError for a key that its type has
 /// not, and, with `causal`, for a type that looks ahead.
@@ -66,20 +66,20 @@ AttentionPattern read_pattern(const Json& json, const std::string& where, const 
 Json to_json(const AttentionPattern& pattern);
 
 /// "longformer, window 64, global [0]": the type, and its keys.
-std::string pattern_says(const AttentionPattern& pattern);
+std::string describe_pattern(const AttentionPattern& pattern);
 
 /// What a stack can have.
-struct PatternStack {
+struct PatternContext {
   bool causal = false;  ///< the decoder's: no key behind the query
   int layers = 1;
   int positions = 0;       ///< longest sentence
-  bool published = false;  ///< a published family's, whose config has keys of its own
+  bool has_family_keys = false;  ///< a published family's, whose config has keys of its own
 };
 
 /// InputError for what does not fit the stack: odd windows, sizes of 0 or beyond the positions,
 /// random blocks more than there are, types that are not causal in a decoder. `name` is the
 /// pattern's key as the user wrote it.
-void check_pattern(const AttentionPattern& pattern, const PatternStack& stack,
+void check_pattern(const AttentionPattern& pattern, const PatternContext& stack,
                    const std::string& where, const std::string& name);
 
 }  // namespace attn

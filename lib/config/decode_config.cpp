@@ -76,8 +76,8 @@ DecodeOptions decode_options_from_experiment(const Json& json, const std::string
 
 std::vector<std::string> task_prefixes(const DecodeOptions& options) {
   std::vector<std::string> prefixes;
-  if (options.tasks == nullptr || !options.tasks->is_object()) return prefixes;
-  for (const Json& task : *options.tasks) {
+  if (options.task_specific_params == nullptr || !options.task_specific_params->is_object()) return prefixes;
+  for (const Json& task : *options.task_specific_params) {
     if (!task.is_object() || !task.contains("prefix") || !task["prefix"].is_string()) continue;
     const auto prefix = task["prefix"].get<std::string>();
     if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(prefix);
@@ -85,7 +85,7 @@ std::vector<std::string> task_prefixes(const DecodeOptions& options) {
   return prefixes;
 }
 
-DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker) {
+DecodeOptions merge_decode_options(const DecodeOptions& stronger, const DecodeOptions& weaker) {
   DecodeOptions merged = stronger;
   const auto fill = [](auto& target, const auto& source) {
     if (!target.has_value()) target = source;
@@ -116,7 +116,7 @@ DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker) 
   fill(merged.min_p, weaker.min_p);
   fill(merged.typical_p, weaker.typical_p);
   if (merged.document == nullptr) merged.document = weaker.document;
-  if (merged.tasks == nullptr) merged.tasks = weaker.tasks;
+  if (merged.task_specific_params == nullptr) merged.task_specific_params = weaker.task_specific_params;
   return merged;
 }
 
@@ -177,7 +177,7 @@ void resolve_width(const DecodeOptions& options, const std::string& where, Decod
 
 }  // namespace
 
-DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_forced_eos,
+DecodeConfig resolve_decode_options(const DecodeOptions& options, std::optional<int> default_forced_eos,
                      const std::string& where) {
   DecodeConfig config;
   resolve_width(options, where, config);
@@ -190,7 +190,7 @@ DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_fo
   config.longest_source = options.longest_source.value_or(0);
   config.eos_token_ids = options.eos_token_ids;
   config.document = options.document;
-  config.tasks = options.tasks;
+  config.task_specific_params = options.task_specific_params;
   if (!std::isfinite(config.length_penalty)) {
     throw InputError("{}: length_penalty {} is not a number; use a finite one such as 1.0", where,
                      config.length_penalty);

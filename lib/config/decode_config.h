@@ -68,7 +68,7 @@ struct DecodeOptions {
   /// too; null where there is none.
   std::shared_ptr<const Json> document;
   /// task_specific_params of config.json (T5) as they were read, likewise.
-  std::shared_ptr<const Json> tasks;
+  std::shared_ptr<const Json> task_specific_params;
 };
 
 /// What the search runs with.
@@ -96,7 +96,7 @@ struct DecodeConfig {
   std::vector<SequenceBias> sequence_bias;
   /// With it `num_return_sequences` translations are drawn, and there is one beam.
   std::optional<Sampling> sampling;
-  std::shared_ptr<const Json> document, tasks;  ///< see DecodeOptions
+  std::shared_ptr<const Json> document, task_specific_params;  ///< see DecodeOptions
 };
 
 /// Reads generation options from generation_config.json, or from config.json where a directory has
@@ -113,12 +113,12 @@ DecodeOptions decode_options_from_experiment(const Json& json, const std::string
 std::vector<std::string> task_prefixes(const DecodeOptions& options);
 
 /// `stronger` where it says something, else `weaker`.
-DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker);
+DecodeOptions merge_decode_options(const DecodeOptions& stronger, const DecodeOptions& weaker);
 
 /// Fills in defaults and checks ranges and that n-best is not above the beam (InputError). Where
 /// tokens are drawn, beams do not count.
 /// `default_forced_eos` is the end that is forced where nothing is said of it.
-DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_forced_eos,
+DecodeConfig resolve_decode_options(const DecodeOptions& options, std::optional<int> default_forced_eos,
                      const std::string& where);
 
 }  // namespace attn

@@ -136,7 +136,7 @@ std::optional<std::vector<SequenceBias>> read_sequence_bias(KeyReader& reader) {
 }
 
 /// `generate` lets min_new_tokens win, as for the most.
-std::optional<int> read_fewest(KeyReader& reader) {
+std::optional<int> read_min_new_tokens(KeyReader& reader) {
   const std::optional<int> whole = read_count(reader, "min_length", "any length");
   const std::optional<int> produced = read_count(reader, "min_new_tokens", "any length");
   if (produced) return produced;
@@ -181,7 +181,7 @@ DecodeOptions read_decode_options(KeyReader& reader) {
   options.no_repeat_ngram_size = read_count(reader, "no_repeat_ngram_size", "off");
   options.encoder_no_repeat_ngram_size = read_count(reader, "encoder_no_repeat_ngram_size", "off");
   options.repetition_penalty = read_repetition_penalty(reader);
-  options.min_new_tokens = read_fewest(reader);
+  options.min_new_tokens = read_min_new_tokens(reader);
   options.suppress_tokens = read_tokens(reader, "suppress_tokens");
   options.begin_suppress_tokens = read_tokens(reader, "begin_suppress_tokens");
   options.sequence_bias = read_sequence_bias(reader);

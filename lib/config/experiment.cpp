@@ -45,7 +45,7 @@ Json override_value(const std::string& override, std::size_t equals) {
 }
 
 /// What --set says of one name of a size goes for its other name, too, which the file may use.
-void forget_other_name(Json& root, const std::string& path, const std::string& override) {
+void erase_alias(Json& root, const std::string& path, const std::string& override) {
   for (const SizeKey& size : size_keys()) {
     const std::string alias = size.alias;
     if (alias.empty() || (path != "model." + alias && path != "model." + std::string(size.key))) {
@@ -86,12 +86,12 @@ void apply_override(Json& root, const std::string& override) {
     begin = end + 1;
   }
   *at = override_value(override, equals);
-  forget_other_name(root, path, override);
+  erase_alias(root, path, override);
 }
 
 /// Whether a message about a config speaks of this key: "train.updates 0 is ...", or "unknown key
 /// "lr" in train; ...".
-bool speaks_of(std::string_view message, const std::string& path) {
+bool mentions_key(std::string_view message, const std::string& path) {
   const std::size_t dot = path.rfind('.');
   const std::string unknown =
       fmt::format("unknown key {} in {};", in_quotes(path.substr(dot + 1)), path.substr(0, dot));
@@ -104,13 +104,13 @@ bool speaks_of(std::string_view message, const std::string& path) {
 }
 
 /// A refusal of what a file and overrides say together names the override that it is about.
-[[noreturn]] void blame(const InputError& error, const std::string& where,
+[[noreturn]] void rethrow_with_override(const InputError& error, const std::string& where,
                         const std::vector<std::string>& overrides) {
   const std::string_view message = error.what();
   std::string_view found = message;
   if (found.starts_with(where)) found.remove_prefix(where.size());  // a path may look like a key
   for (const std::string& override : overrides) {
-    if (!speaks_of(found, override.substr(0, override.find('=')))) continue;
+    if (!mentions_key(found, override.substr(0, override.find('=')))) continue;
     throw InputError("{} (set by the override {})", message, excerpt(override));
   }
   throw InputError(error);
@@ -185,11 +185,11 @@ TokenizerConfig read_tokenizer(const Json& json, ExperimentConfig& experiment) {
   return config;
 }
 
-DataFiles read_files(KeyReader& data, const std::string& key, ExperimentConfig& experiment) {
+ParallelFiles read_files(KeyReader& data, const std::string& key, ExperimentConfig& experiment) {
   const Json* json = data.find(key);
   if (json == nullptr) return {};
   KeyReader reader(*json, data.where(), "data." + key + ".");
-  DataFiles files;
+  ParallelFiles files;
   files.source = read_path(reader, "source", experiment);
   files.target = read_path(reader, "target", experiment);
   reader.refuse_unused();
@@ -226,7 +226,7 @@ Json with_absolute_paths(Json document, const ExperimentConfig& config) {
     (part[0] == '\0' ? at : at[part])[key] = path;
   };
   set("tokenizer", "", "model", config.tokenizer.model);
-  const auto set_files = [&](const char* part, const DataFiles& files) {
+  const auto set_files = [&](const char* part, const ParallelFiles& files) {
     set("data", part, "source", files.source);
     set("data", part, "target", files.target);
   };
@@ -278,7 +278,7 @@ std::size_t edit_distance(std::string_view word, std::string_view other) {
   return row.back();
 }
 
-std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+std::string nearest_word(const std::string& word, const std::vector<std::string>& known) {
   constexpr std::size_t kLongest = 256;  // a key of a megabyte is not a typing mistake
   const std::string typed = word.substr(0, kLongest);
   const auto distance = [&typed](const std::string& candidate) {
@@ -295,7 +295,7 @@ std::vector<std::string> experiment_keys() {
       [] { parse_experiment(R"({"train": {"updates": 1}})", "experiment", {}); });
 }
 
-void require_paths(const ExperimentConfig& config, std::string_view keys) {
+void check_paths_exist(const ExperimentConfig& config, std::string_view keys) {
   for (const ConfigPath& path : config.paths) {
     std::error_code error;
     if (!path.key.starts_with(keys) || std::filesystem::exists(path.path, error) || error) continue;
@@ -321,7 +321,7 @@ ExperimentConfig parse_experiment(std::string_view text, const std::string& path
   try {
     return read_sections(std::move(json), path, where);
   } catch (const InputError& error) {
-    blame(error, where, overrides);
+    rethrow_with_override(error, where, overrides);
   }
 }
 

@@ -25,15 +25,15 @@ struct TokenizerConfig {
   std::string model;  ///< directory of an existing tokenizer (absolute after reading)
 };
 
-struct DataFiles {
+struct ParallelFiles {
   std::string source;  ///< absolute after reading; empty: not given
   std::string target;
 };
 
 struct DataConfig {
-  DataFiles train;
-  DataFiles dev;
-  DataFiles test;
+  ParallelFiles train;
+  ParallelFiles dev;
+  ParallelFiles test;
   /// Codes or names, of tokenizers that know several languages; empty: as their files say.
   std::string source_lang, target_lang;
   std::string probe;         ///< sentence whose attention is watched during training
@@ -61,7 +61,7 @@ struct ExperimentConfig {
 
 /// SystemError for the first path whose key begins with `keys` and that leads to nothing: it names
 /// the file, the key, and what paths are relative to.
-void require_paths(const ExperimentConfig& config, std::string_view keys);
+void check_paths_exist(const ExperimentConfig& config, std::string_view keys);
 
 /// Reads an experiment file. `overrides` are "section.key=value" (value: JSON, or a bare string),
 /// applied before anything is checked. Paths are relative to the file. An unknown section or key
@@ -82,6 +82,6 @@ std::vector<std::string> experiment_keys();
 
 /// The known word nearest to `word`, for "did you mean": one that begins with it, else by edit
 /// distance (ties: the first).
-std::string nearest(const std::string& word, const std::vector<std::string>& known);
+std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace attn

@@ -93,12 +93,12 @@ std::vector<bool C::*> norms_and(std::initializer_list<bool C::*> more) {
   return flags;
 }
 
-Family marian() {
-  Family row;
+ModelFamily marian() {
+  ModelFamily row;
   row.model_type = "marian";
   row.class_name = "MarianMTModel";
-  row.marian_keys = true;
-  row.fixed = kNorms;
+  row.uses_marian_keys = true;
+  row.fixed_flags = kNorms;
   row.learned_positions = false;
   row.vocab_size = 58101;
   row.pad = row.start = 58100;
@@ -106,12 +106,12 @@ Family marian() {
   return row;
 }
 
-Family pegasus() {
-  Family row;
+ModelFamily pegasus() {
+  ModelFamily row;
   row.model_type = "pegasus";
   row.class_name = "PegasusForConditionalGeneration";
-  row.marian_keys = true;
-  row.fixed = norms_and({&C::share_embeddings});
+  row.uses_marian_keys = true;
+  row.fixed_flags = norms_and({&C::share_embeddings});
   row.pre_norm = true;
   row.learned_positions = false;
   row.pad = row.start = 0;
@@ -119,20 +119,20 @@ Family pegasus() {
   return row;
 }
 
-Family bart() {
-  Family row;
+ModelFamily bart() {
+  ModelFamily row;
   row.model_type = "bart";
   row.class_name = "BartForConditionalGeneration";
-  row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
+  row.fixed_flags = norms_and({&C::share_embeddings, &C::static_positions});
   row.embedding_norm = true;
-  row.first_position = 2;
-  row.starts_with_eos = true;
+  row.position_offset = 2;
+  row.decoder_starts_with_eos = true;
   return row;
 }
 
 /// BART with the norm before each block, and behind both stacks.
-Family mbart() {
-  Family row = bart();
+ModelFamily mbart() {
+  ModelFamily row = bart();
   row.model_type = "mbart";
   row.class_name = "MBartForConditionalGeneration";
   row.pre_norm = true;
@@ -140,37 +140,37 @@ Family mbart() {
   return row;
 }
 
-Family led() {
-  Family row = bart();
+ModelFamily led() {
+  ModelFamily row = bart();
   row.model_type = "led";
   row.class_name = "LEDForConditionalGeneration";
-  row.fixed = norms_and({&C::share_embeddings, &C::static_positions, &C::scale_embedding});
-  row.base = "led.";
+  row.fixed_flags = norms_and({&C::share_embeddings, &C::static_positions, &C::scale_embedding});
+  row.tensor_prefix = "led.";
   row.encoder.self = {"self_attn.longformer_self_attn.query", "self_attn.longformer_self_attn.key",
                       "self_attn.longformer_self_attn.value", "self_attn.output"};
-  row.first_position = 0;
-  row.globals = GlobalTokens::projected;
+  row.position_offset = 0;
+  row.globals = GlobalTokenType::projected;
   row.positions_key = "max_encoder_position_embeddings";
   row.decoder_positions_key = "max_decoder_position_embeddings";
-  row.read_attention = read_windows_of_led;
-  row.write_attention = write_windows_of_led;
+  row.read_class_keys = read_windows_of_led;
+  row.write_class_keys = write_windows_of_led;
   row.positions = 16384;
   row.decoder_positions = 1024;
   return row;
 }
 
-Family bigbird_pegasus() {
-  Family row;
+ModelFamily bigbird_pegasus() {
+  ModelFamily row;
   row.model_type = "bigbird_pegasus";
   row.class_name = "BigBirdPegasusForConditionalGeneration";
-  row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
+  row.fixed_flags = norms_and({&C::share_embeddings, &C::static_positions});
   row.encoder.self = {"self_attn.self.query", "self_attn.self.key", "self_attn.self.value",
                       "self_attn.output"};
   row.final_norm = "layernorm_embedding";
   row.pre_norm = true;
   row.scale_embedding = true;
-  row.read_attention = read_blocks_of_bigbird;
-  row.write_attention = write_blocks_of_bigbird;
+  row.read_class_keys = read_blocks_of_bigbird;
+  row.write_class_keys = write_blocks_of_bigbird;
   row.layers = 16;
   row.vocab_size = 96103;
   row.positions = 4096;
@@ -180,19 +180,19 @@ Family bigbird_pegasus() {
   return row;
 }
 
-Family pegasus_x() {
-  Family row;
+ModelFamily pegasus_x() {
+  ModelFamily row;
   row.model_type = "pegasus_x";
   row.class_name = "PegasusXForConditionalGeneration";
-  row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
+  row.fixed_flags = norms_and({&C::share_embeddings, &C::static_positions});
   row.pre_norm = true;
   row.learned_positions = false;
-  row.sinusoids = SinusoidKind::pegasus_x;
+  row.sinusoids = SinusoidVariant::pegasus_x;
   row.scale_embedding = true;
-  row.globals = GlobalTokens::learned;
+  row.globals = GlobalTokenType::learned;
   row.logits_bias = false;
-  row.read_attention = read_chunks_of_pegasus_x;
-  row.write_attention = write_chunks_of_pegasus_x;
+  row.read_class_keys = read_chunks_of_pegasus_x;
+  row.write_class_keys = write_chunks_of_pegasus_x;
   row.layers = 16;
   row.vocab_size = 96103;
   row.positions = 16384;
@@ -202,65 +202,65 @@ Family pegasus_x() {
 }
 
 /// M2M100 and NLLB, which differ in their tokenizers alone.
-Family m2m_100() {
-  Family row;
+ModelFamily m2m_100() {
+  ModelFamily row;
   row.model_type = "m2m_100";
   row.class_name = "M2M100ForConditionalGeneration";
-  row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
+  row.fixed_flags = norms_and({&C::share_embeddings, &C::static_positions});
   row.pre_norm = true;
   row.learned_positions = false;
-  row.sinusoids = SinusoidKind::m2m100;
-  row.places_follow_pad = true;
-  row.first_position = 2;
+  row.sinusoids = SinusoidVariant::m2m100;
+  row.positions_start_after_pad = true;
+  row.position_offset = 2;
   row.scale_embedding = true;
   row.logits_bias = false;
-  row.starts_with_eos = true;
+  row.decoder_starts_with_eos = true;
   row.vocab_size = 128112;
   row.activation = Activation::relu;
   return row;
 }
 
 /// What no class of transformers computes, in Marian's layers.
-Family attn_demo() {
-  Family row = marian();
+ModelFamily attn_demo() {
+  ModelFamily row = marian();
   row.model_type = "attn-demo";
   row.class_name = "AttnDemoModel";
   row.relative_bias = "self_attn.relative_attention_bias";
-  row.fixed = {};
+  row.fixed_flags = {};
   return row;
 }
 
 }  // namespace
 
-bool Family::fixes(bool ModelConfig::*flag) const {
-  return std::ranges::find(fixed, flag) != fixed.end();
+bool ModelFamily::fixes(bool ModelConfig::*flag) const {
+  return std::ranges::find(fixed_flags, flag) != fixed_flags.end();
 }
 
-const std::vector<Family>& families() {
-  static const std::vector<Family> all = {
+const std::vector<ModelFamily>& families() {
+  static const std::vector<ModelFamily> all = {
       marian(),          pegasus(),   bart(),      mbart(),      m2m_100(),     led(),
       bigbird_pegasus(), pegasus_x(), t5_family(), mt5_family(), umt5_family(), attn_demo()};
   return all;
 }
 
-const Family* find_family(std::string_view model_type) {
-  const auto found = std::ranges::find(families(), model_type, &Family::model_type);
+const ModelFamily* find_family(std::string_view model_type) {
+  const auto found = std::ranges::find(families(), model_type, &ModelFamily::model_type);
   return found == families().end() ? nullptr : &*found;
 }
 
-const Family& family_of(std::string_view model_type) {
-  const Family* found = find_family(model_type);
+const ModelFamily& family_of(std::string_view model_type) {
+  const ModelFamily* found = find_family(model_type);
   if (found == nullptr) throw std::logic_error("no family has this model_type");
   return *found;
 }
 
-const Family& family_of(const ModelConfig& config) {
+const ModelFamily& family_of(const ModelConfig& config) {
   return family_of(config.model_type);
 }
 
 std::string known_model_types(const char* link) {
   std::string words;
-  for (const Family& family : families()) {
+  for (const ModelFamily& family : families()) {
     const bool last = &family == &families().back();
     words += words.empty() ? "" : last ? fmt::format(" {} ", link) : ", ";
     words += family.model_type;
@@ -268,7 +268,7 @@ std::string known_model_types(const char* link) {
   return words;
 }
 
-void set_fixed(const Family& family, ModelConfig& config) {
+void apply_fixed_settings(const ModelFamily& family, ModelConfig& config) {
   config.normalize_before = config.add_final_layer_norm = family.pre_norm;
   config.normalize_embedding = family.embedding_norm;
   config.static_positions = !family.learned_positions;
@@ -281,7 +281,7 @@ void set_fixed(const Family& family, ModelConfig& config) {
   if (family.fixes(&ModelConfig::scale_embedding)) config.scale_embedding = family.scale_embedding;
 }
 
-ModelConfig family_defaults(const Family& family) {
+ModelConfig family_defaults(const ModelFamily& family) {
   ModelConfig config;
   config.model_type = family.model_type;
   config.d_model = family.d_model;
@@ -296,12 +296,12 @@ ModelConfig family_defaults(const Family& family) {
   config.pad_token_id = family.pad;
   config.eos_token_id = family.eos;
   config.decoder_start_token_id = family.start;
-  set_fixed(family, config);
+  apply_fixed_settings(family, config);
   return config;
 }
 
-void read_family_keys(KeyReader& reader, const Family& family, ModelConfig& config) {
-  if (family.read_attention != nullptr) family.read_attention(reader, config);
+void read_family_keys(KeyReader& reader, const ModelFamily& family, ModelConfig& config) {
+  if (family.read_class_keys != nullptr) family.read_class_keys(reader, config);
   if (family.decoder_positions_key.empty()) return;
   const std::string key(family.decoder_positions_key);
   const std::optional<int> positions = reader.integer(key);
@@ -313,9 +313,9 @@ void read_family_keys(KeyReader& reader, const Family& family, ModelConfig& conf
   config.max_decoder_positions = *positions;
 }
 
-void write_family_keys(const Family& family, const ModelConfig& config, Json& json) {
-  for (const SizeName& size : family.size_names) {
-    json.erase(key_of(size.member));
+void write_family_keys(const ModelFamily& family, const ModelConfig& config, Json& json) {
+  for (const FamilySizeKey& size : family.size_names) {
+    json.erase(size_key_name(size.member));
     json[size.key] = config.*size.member;
   }
   if (!family.decoder_positions_key.empty()) {
@@ -323,8 +323,8 @@ void write_family_keys(const Family& family, const ModelConfig& config, Json& js
     json[family.positions_key] = config.max_positions;
     json[std::string(family.decoder_positions_key)] = config.decoder_positions();
   }
-  if (family.write_attention != nullptr) family.write_attention(config, json);
-  if (family.marian_keys) return;
+  if (family.write_class_keys != nullptr) family.write_class_keys(config, json);
+  if (family.uses_marian_keys) return;
   for (const FlagKey& flag : flag_keys) {
     if (family.fixes(flag.member)) json.erase(flag.key);
   }

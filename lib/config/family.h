@@ -33,14 +33,14 @@ struct LayerNames {
 };
 
 /// What a class calls a size of MarianConfig's; two sizes may share a key.
-struct SizeName {
+struct FamilySizeKey {
   int ModelConfig::*member;
   const char* key;
   const char* alias = "";
 };
 
 /// How a family's encoder treats global tokens, where its attention has any.
-enum class GlobalTokens {
+enum class GlobalTokenType {
   plain,      ///< tokens of the sentence, chosen by their places
   projected,  ///< the same with query, key and value projections of their own (LED)
   learned  ///< rows of the model's own before each sentence, with a norm of their own (Pegasus-X)
@@ -48,17 +48,17 @@ enum class GlobalTokens {
 
 /// Sinusoids whose angles are p / 10000^(i / (D/2)), or with D/2 − 1 in the place of D/2, in double
 /// or in float32.
-enum class SinusoidKind { marian, pegasus_x, m2m100 };
+enum class SinusoidVariant { marian, pegasus_x, m2m100 };
 
-struct Family {
+struct ModelFamily {
   std::string_view model_type;  ///< "bart"
   std::string_view class_name;  ///< "BartForConditionalGeneration"
   /// Its config has MarianConfig's keys: a model may combine norms, positions and tables by them,
   /// and is then written under the type whose class computes it (model_type_for()).
-  bool marian_keys = false;
-  /// Flags that the class does not ask its config for: set_fixed() says them.
-  std::vector<bool ModelConfig::*> fixed = {};
-  std::string_view base = "model.";
+  bool uses_marian_keys = false;
+  /// Flags that the class does not ask its config for: apply_fixed_settings() says them.
+  std::vector<bool ModelConfig::*> fixed_flags = {};
+  std::string_view tensor_prefix = "model.";
   std::string_view layers_name = "layers";
   LayerNames encoder = {};
   LayerNames decoder = {};
@@ -67,23 +67,23 @@ struct Family {
   std::string_view final_norm = "layer_norm";
   bool pre_norm = false;  ///< with a norm behind each stack
   bool embedding_norm = false;
-  NormKind norm = NormKind::layer;
+  NormType norm = NormType::layer;
   bool biases = true;  ///< of all projections
   bool absolute_positions = true;
   bool learned_positions = true;
-  SinusoidKind sinusoids = SinusoidKind::marian;  ///< where positions are not learned
+  SinusoidVariant sinusoids = SinusoidVariant::marian;  ///< where positions are not learned
   /// Rows of the position table before that of the first position.
-  int first_position = 0;
+  int position_offset = 0;
   /// The first position is pad_token_id + 1, and pad itself has none.
-  bool places_follow_pad = false;
+  bool positions_start_after_pad = false;
   bool scale_embedding = false;  ///< default of the class, or what it fixes
   bool scale_attention = true;
-  GlobalTokens globals = GlobalTokens::plain;
+  GlobalTokenType globals = GlobalTokenType::plain;
   bool logits_bias = true;
   /// Output and embedding are one table unless the file holds two that differ, whatever
   /// tie_word_embeddings says.
-  bool ties_by_tensors = false;
-  std::vector<SizeName> size_names = {};  ///< those that are not MarianConfig's;
+  bool ties_if_tensors_match = false;
+  std::vector<FamilySizeKey> size_names = {};  ///< those that are not MarianConfig's;
                                           ///< such a class has no other keys of Marian's either
   /// The encoder's positions and the decoder's; the first null: the class has no limit; the second
   /// empty: one number for both.
@@ -91,10 +91,10 @@ struct Family {
   std::string_view decoder_positions_key = "";
   /// Reads the class's own keys, most of them of attention: windows, blocks, global tokens, biases.
   /// InputError for values that it cannot have. Null: it has none.
-  void (*read_attention)(KeyReader& reader, ModelConfig& config) = nullptr;
+  void (*read_class_keys)(KeyReader& reader, ModelConfig& config) = nullptr;
   /// The same keys again.
-  void (*write_attention)(const ModelConfig& config, Json& json) = nullptr;
-  bool starts_with_eos = false;  ///< a new model's start, unless its tokenizer has <pad> last
+  void (*write_class_keys)(const ModelConfig& config, Json& json) = nullptr;
+  bool decoder_starts_with_eos = false;  ///< a new model's start, unless its tokenizer has <pad> last
   int layers = 12;               ///< defaults of the class, as the next ones
   int d_model = 1024;
   int heads = 16;
@@ -112,29 +112,29 @@ struct Family {
   bool fixes(bool ModelConfig::*flag) const;
 };
 
-const std::vector<Family>& families();
+const std::vector<ModelFamily>& families();
 
 /// Null for a model_type that is unknown.
-const Family* find_family(std::string_view model_type);
+const ModelFamily* find_family(std::string_view model_type);
 
 /// The family of a config that has been read; std::logic_error for an unknown model_type.
-const Family& family_of(std::string_view model_type);
-const Family& family_of(const ModelConfig& config);
+const ModelFamily& family_of(std::string_view model_type);
+const ModelFamily& family_of(const ModelConfig& config);
 
 /// "marian, pegasus, …, attn-demo", all that a config may say, with `link` before the last.
 std::string known_model_types(const char* link);
 
 /// What the class fixes whatever a config says: norms, positions, one table.
-void set_fixed(const Family& family, ModelConfig& config);
+void apply_fixed_settings(const ModelFamily& family, ModelConfig& config);
 
 /// The defaults of the class.
-ModelConfig family_defaults(const Family& family);
+ModelConfig family_defaults(const ModelFamily& family);
 
 /// The class's own keys: those of its attention, positions of the decoder. InputError for values
 /// that it cannot have.
-void read_family_keys(KeyReader& reader, const Family& family, ModelConfig& config);
+void read_family_keys(KeyReader& reader, const ModelFamily& family, ModelConfig& config);
 
 /// Makes of MarianConfig's keys those of the class.
-void write_family_keys(const Family& family, const ModelConfig& config, Json& json);
+void write_family_keys(const ModelFamily& family, const ModelConfig& config, Json& json);
 
 }  // namespace attn

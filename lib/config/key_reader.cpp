@@ -140,12 +140,12 @@ void KeyReader::refuse_unused() const {
   const std::string inside =
       prefix_.empty() ? "" : fmt::format(" in {}", prefix_.substr(0, prefix_.size() - 1));
   const std::string found = fmt::format("unknown {} {}{}", what, in_quotes(keys.front()), inside);
-  const std::vector<std::string> meant = keys_called(keys.front(), known_);
+  const std::vector<std::string> meant = keys_for_alias(keys.front(), known_);
   if (!meant.empty()) {
     throw InputError("{}: {}; its name here is {}", where_, found,
                      fmt::format("{}", fmt::join(meant, " and ")));
   }
-  const std::string close = nearest(keys.front(), known_);
+  const std::string close = nearest_word(keys.front(), known_);
   if (known_.size() <= 4 && edit_distance(keys.front(), close) > 2) {  // near to nothing
     throw InputError("{}: {}; its keys are {}", where_, found,
                      fmt::format("{}", fmt::join(known_, ", ")));

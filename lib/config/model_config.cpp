@@ -11,11 +11,11 @@ namespace attn {
 void validate(const ModelConfig& config, const std::string& where) {
   const KeyNames names{where, "", {}};
   check_sizes(raw_sizes(config), config, names);
-  check_relations(config, names);
+  check_consistency(config, names);
 }
 
 std::optional<std::uint64_t> count_parameters(const ModelConfig& config) {
-  return parameters_of(model_sizes(config));
+  return count_parameters(model_sizes(config));
 }
 
 std::string list_divisors(int d_model) {
@@ -30,10 +30,10 @@ std::string list_divisors(int d_model) {
 }
 
 std::string model_type_for(const ModelConfig& config) {
-  if (!family_of(config).marian_keys) return config.model_type;
+  if (!family_of(config).uses_marian_keys) return config.model_type;
   if (config.normalize_embedding || !config.scale_attention) return "attn-demo";
   if (!config.encoder_attention.full() || !config.decoder_attention.full()) return "attn-demo";
-  if (has_own_parts(config)) return "attn-demo";
+  if (has_custom_architecture(config)) return "attn-demo";
   if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
   if (!config.normalize_before || !config.add_final_layer_norm) return "attn-demo";
   // PegasusForConditionalGeneration has one vocabulary: its tables are one, or three when untied.
@@ -57,7 +57,7 @@ std::string to_string(Activation activation) {
   return "relu";
 }
 
-std::optional<Activation> activation_named(std::string_view name) {
+std::optional<Activation> parse_activation(std::string_view name) {
   if (name == "silu") return Activation::swish;
   for (const Activation each :
        {Activation::relu, Activation::gelu, Activation::swish, Activation::gelu_new}) {
@@ -66,12 +66,12 @@ std::optional<Activation> activation_named(std::string_view name) {
   return std::nullopt;
 }
 
-double as_printed(float value) {
+double shortest_double(float value) {
   return std::stod(fmt::format("{}", value));
 }
 
-Json to_directory_json(const ModelConfig& config) {
-  const Family& family = family_of(model_type_for(config));
+Json to_config_json(const ModelConfig& config) {
+  const ModelFamily& family = family_of(model_type_for(config));
   Json json = Json::object();
   json["model_type"] = std::string(family.model_type);
   json["architectures"] = Json::array({std::string(family.class_name)});
@@ -95,16 +95,16 @@ Json to_directory_json(const ModelConfig& config) {
   json["add_final_layer_norm"] = config.add_final_layer_norm;
   json["normalize_embedding"] = config.normalize_embedding;
   if (!config.scale_attention) json["scale_attention"] = false;
-  if (!config.encoder_attention.full() && family.marian_keys) {
+  if (!config.encoder_attention.full() && family.uses_marian_keys) {
     json["encoder_attention"] = to_json(config.encoder_attention);
   }
   if (!config.decoder_attention.full()) {
     json["decoder_attention"] = to_json(config.decoder_attention);
   }
-  if (family.marian_keys) write_own_parts(config, json);
-  json["dropout"] = as_printed(config.dropout);
-  json["attention_dropout"] = as_printed(config.attention_dropout);
-  json["activation_dropout"] = as_printed(config.activation_dropout);
+  if (family.uses_marian_keys) write_custom_architecture(config, json);
+  json["dropout"] = shortest_double(config.dropout);
+  json["attention_dropout"] = shortest_double(config.attention_dropout);
+  json["activation_dropout"] = shortest_double(config.activation_dropout);
   json["pad_token_id"] = config.pad_token_id;
   json["eos_token_id"] = config.eos_token_id;
   json["decoder_start_token_id"] = config.decoder_start_token_id;

@@ -17,16 +17,16 @@ namespace attn {
 enum class Activation { relu, gelu, swish, gelu_new };
 
 /// What a norm makes of a row: mean 0 and variance 1, or its root mean square 1.
-enum class NormKind { layer, rms };
+enum class NormType { layer, rms };
 
 /// A bias of each head for each bucket of distances between query and key (Raffel et al. 2020),
 /// which is added to the scores of self-attention.
-struct RelativePositions {
+struct RelativePositionBiasConfig {
   int buckets = 0;         ///< relative_attention_num_buckets; 0: the model has none
   int max_distance = 128;  ///< relative_attention_max_distance: from here on all are one bucket
-  bool in_every_layer = false;  ///< a table a layer (UMT5), or one for all of a stack
+  bool per_layer = false;  ///< a table a layer (UMT5), or one for all of a stack
 
-  bool exist() const { return buckets > 0; }
+  bool enabled() const { return buckets > 0; }
 };
 
 /// One model's shape. The field's comment is its key in config.json.
@@ -58,8 +58,8 @@ struct ModelConfig {
   bool scale_attention = true;         ///< scale_attention: scores / sqrt(head_dim)
   bool absolute_positions = true;      ///< sinusoids or learned ones; T5 has none
   bool rotary = false;                 ///< position: rotary turns queries and keys by their places
-  RelativePositions relative;          ///< position: relative, as T5 has them
-  NormKind norm = NormKind::layer;     ///< norm; T5: rms
+  RelativePositionBiasConfig relative;          ///< position: relative, as T5 has them
+  NormType norm = NormType::layer;     ///< norm; T5: rms
   float norm_epsilon = 1e-5F;          ///< layer_norm_epsilon of T5
   bool gated = false;                  ///< feed_forward: gated; its hidden layer has a gate
   bool scale_output = false;           ///< scale_decoder_outputs: logits of hidden / sqrt(d_model)
@@ -78,19 +78,19 @@ struct ModelConfig {
   int encoder_head_dim() const { return head_dim > 0 ? head_dim : d_model / encoder_heads; }
   int decoder_head_dim() const { return head_dim > 0 ? head_dim : d_model / decoder_heads; }
   /// Columns of all heads side by side: d_model, where head_dim is not free.
-  int encoder_inner() const { return encoder_heads * encoder_head_dim(); }
-  int decoder_inner() const { return decoder_heads * decoder_head_dim(); }
+  int encoder_inner_dim() const { return encoder_heads * encoder_head_dim(); }
+  int decoder_inner_dim() const { return decoder_heads * decoder_head_dim(); }
   /// Heads of keys and values; each serves as many heads of queries as the next.
-  int encoder_key_heads() const { return key_value_heads > 0 ? key_value_heads : encoder_heads; }
-  int decoder_key_heads() const { return key_value_heads > 0 ? key_value_heads : decoder_heads; }
+  int encoder_kv_heads() const { return key_value_heads > 0 ? key_value_heads : encoder_heads; }
+  int decoder_kv_heads() const { return key_value_heads > 0 ? key_value_heads : decoder_heads; }
   /// Their columns side by side, of the keys or of the values.
-  int encoder_key_columns() const { return encoder_key_heads() * encoder_head_dim(); }
-  int decoder_key_columns() const { return decoder_key_heads() * decoder_head_dim(); }
+  int encoder_kv_dim() const { return encoder_kv_heads() * encoder_head_dim(); }
+  int decoder_kv_dim() const { return decoder_kv_heads() * decoder_head_dim(); }
   int decoder_positions() const {
     return max_decoder_positions > 0 ? max_decoder_positions : max_positions;
   }
   /// The longest source and target that both stacks take.
-  int pair_positions() const { return std::min(max_positions, decoder_positions()); }
+  int max_pair_length() const { return std::min(max_positions, decoder_positions()); }
 };
 
 /// A flag of config.json, in the order in which they are read.
@@ -141,7 +141,7 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
 /// config.json of a model directory, with every key that transformers' class needs. model_type is
 /// chosen by what the class of that name computes: marian (post-norm), pegasus (pre-norm with final
 /// norms), a family's own where it has one, else attn-demo.
-Json to_directory_json(const ModelConfig& config);
+Json to_config_json(const ModelConfig& config);
 
 /// A family's own type, else marian, pegasus or attn-demo: the class of transformers that computes
 /// this config, if any.
@@ -149,9 +149,9 @@ std::string model_type_for(const ModelConfig& config);
 
 std::string to_string(Activation activation);
 /// Of "relu", "gelu", "gelu_new", "swish" or "silu"; nothing for another name.
-std::optional<Activation> activation_named(std::string_view name);
+std::optional<Activation> parse_activation(std::string_view name);
 
 /// The double that prints as the float does: 0.1, not 0.10000000149.
-double as_printed(float value);
+double shortest_double(float value);
 
 }  // namespace attn

@@ -45,15 +45,15 @@ std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames
 
 /// Where the vocabularies' sizes come from, and what the class calls its sizes.
 struct SizeRules {
-  const Family& family;
+  const ModelFamily& family;
   bool may_be_absent = false;  ///< vocab_size 0 then: the tokenizer decides
   bool one_for_both = false;   ///< the class has no decoder_vocab_size
 };
 
 /// A size's key as the class calls it; null: it has none.
-SizeKey named_by(const Family& family, SizeKey size) {
+SizeKey size_key_of_class(const ModelFamily& family, SizeKey size) {
   if (size.member == &ModelConfig::max_positions) size.key = family.positions_key;
-  for (const SizeName& name : family.size_names) {
+  for (const FamilySizeKey& name : family.size_names) {
     if (name.member != size.member) continue;
     size.key = name.key;
     size.alias = name.alias;
@@ -76,7 +76,7 @@ void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, SizeRul
       reader.find(size.key);
       continue;
     }
-    const SizeKey named = named_by(rules.family, size);
+    const SizeKey named = size_key_of_class(rules.family, size);
     if (named.key == nullptr) continue;
     if (named.key != size.key) names.aliases[size.key] = named.key;
     std::optional<double> value = read_size(reader, named, names);
@@ -101,7 +101,7 @@ void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, SizeRul
 void read_activation(KeyReader& reader, ModelConfig& config) {
   const std::optional<std::string> name = reader.text("activation_function");
   if (!name) return;
-  const std::optional<Activation> found = activation_named(*name);
+  const std::optional<Activation> found = parse_activation(*name);
   if (!found) {
     reader.fail("activation_function",
                 fmt::format("{} is not supported; use relu, gelu, gelu_new, swish or silu",
@@ -130,7 +130,7 @@ bool read_ids(KeyReader& reader, ModelConfig& config) {
 }
 
 /// Reads flags and dropouts; what is absent keeps its value.
-void read_rest(KeyReader& reader, const Family& family, ModelConfig& config) {
+void read_rest(KeyReader& reader, const ModelFamily& family, ModelConfig& config) {
   for (const FlagKey& flag : flag_keys) {
     if (const std::optional<bool> value = reader.boolean(flag.key)) config.*flag.member = *value;
   }
@@ -170,8 +170,8 @@ void refuse_patterns(KeyReader& reader, ModelConfig config) {
 
 /// What transformers computes for the embedding flags: untying unties all three tables, and a
 /// shared table has vocab_size rows.
-void settle_embeddings(KeyReader& reader, ModelConfig& config) {
-  if (!config.share_embeddings || family_of(config).ties_by_tensors) return;
+void normalize_embedding_flags(KeyReader& reader, ModelConfig& config) {
+  if (!config.share_embeddings || family_of(config).ties_if_tensors_match) return;
   if (config.vocab_size > 0 && config.decoder_vocab_size != config.vocab_size) {
     reader.fail("decoder_vocab_size",
                 fmt::format("{} differs from vocab_size {}, but the embeddings are shared; set "
@@ -183,10 +183,10 @@ void settle_embeddings(KeyReader& reader, ModelConfig& config) {
 }
 
 /// The class computes one thing whatever these keys say: keep that, and note it.
-void keep_class_behaviour(const Family& family, const std::string& where, ModelConfig& config,
+void apply_class_behaviour(const ModelFamily& family, const std::string& where, ModelConfig& config,
                           std::vector<std::string>& notes) {
   ModelConfig fixed;
-  set_fixed(family, fixed);
+  apply_fixed_settings(family, fixed);
   for (const FlagKey& flag : flag_keys) {
     if (!family.fixes(flag.member) || config.*flag.member == fixed.*flag.member) continue;
     notes.push_back(fmt::format("{}: {} {} is ignored, as transformers' {} class ignores it", where,
@@ -195,13 +195,13 @@ void keep_class_behaviour(const Family& family, const std::string& where, ModelC
   }
 }
 
-const Family& read_type(KeyReader& reader) {
+const ModelFamily& read_type(KeyReader& reader) {
   const std::optional<std::string> type = reader.text("model_type");
   if (!type) {
     throw InputError("{}: {}model_type is missing; expected {}", reader.where(), reader.prefix(),
                      known_model_types("or"));
   }
-  const Family* family = find_family(*type);
+  const ModelFamily* family = find_family(*type);
   if (family == nullptr) {
     reader.fail("model_type", fmt::format("{} is not supported; supported are {}", in_quotes(*type),
                                           known_model_types("and")));
@@ -215,21 +215,21 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
                                         std::vector<std::string>& unknown,
                                         std::vector<std::string>& notes) {
   KeyReader reader(json, where);
-  const Family& family = read_type(reader);
+  const ModelFamily& family = read_type(reader);
   ModelConfig config = family_defaults(family);
   KeyNames names{where, "", {}};
   read_rest(reader, family, config);
   read_ids(reader, config);
-  if (family.fixed.empty()) {
+  if (family.fixed_flags.empty()) {
     read_patterns(reader, config);
-    read_own_parts(reader, config);
+    read_custom_architecture(reader, config);
   } else {
     refuse_patterns(reader, config);
-    keep_class_behaviour(family, where, config, notes);
+    apply_class_behaviour(family, where, config, notes);
   }
   read_family_keys(reader, family, config);
   read_sizes(reader, config, names, {family, false, family.fixes(&ModelConfig::share_embeddings)});
-  if (family.marian_keys) settle_own_parts(config);
+  if (family.uses_marian_keys) normalize_custom_architecture(config);
   if (config.share_embeddings && config.tie_word_embeddings &&
       config.decoder_vocab_size != config.vocab_size) {
     notes.push_back(
@@ -238,8 +238,8 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
                     where, config.decoder_vocab_size, config.vocab_size));
     config.decoder_vocab_size = config.vocab_size;
   }
-  settle_embeddings(reader, config);
-  check_relations(config, names);
+  normalize_embedding_flags(reader, config);
+  check_consistency(config, names);
   unknown = reader.unused();
   return config;
 }
@@ -247,11 +247,11 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
 namespace {
 
 /// An experiment's keys of a family; InputError for one that its class computes otherwise.
-void read_family(KeyReader& reader, const Family& family, ModelConfig& config) {
+void read_family(KeyReader& reader, const ModelFamily& family, ModelConfig& config) {
   config.model_type = family.model_type;
   config.scale_embedding = family.scale_embedding;
   if (family.positions_key == nullptr) config.max_positions = family.positions;
-  set_fixed(family, config);
+  apply_fixed_settings(family, config);
   const ModelConfig fixed = config;
   read_rest(reader, family, config);
   for (const FlagKey& flag : flag_keys) {
@@ -269,25 +269,25 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   ModelConfig config;
   KeyNames names{where, "model.", {}};
   const bool chosen = reader.find("model_type") != nullptr;
-  const Family& family = chosen ? read_type(reader) : family_of("attn-demo");
-  if (family.marian_keys) {
+  const ModelFamily& family = chosen ? read_type(reader) : family_of("attn-demo");
+  if (family.uses_marian_keys) {
     config.normalize_before = config.add_final_layer_norm = family.pre_norm;
     read_rest(reader, family, config);
     read_patterns(reader, config);
-    read_own_parts(reader, config);
+    read_custom_architecture(reader, config);
   } else {
     read_family(reader, family, config);
   }
-  read_sizes(reader, config, names, {family, true, !family.marian_keys});
-  if (family.marian_keys) settle_own_parts(config);
+  read_sizes(reader, config, names, {family, true, !family.uses_marian_keys});
+  if (family.uses_marian_keys) normalize_custom_architecture(config);
   // In models that the program makes, pad is the last piece and also the decoder's start.
   config.pad_token_id = std::max(config.decoder_vocab_size - 1, 0);
   const bool own_start = read_ids(reader, config);
   if (!own_start) config.decoder_start_token_id = config.pad_token_id;
   reader.refuse_unused();
-  settle_embeddings(reader, config);
+  normalize_embedding_flags(reader, config);
   config.model_type = model_type_for(config);
-  if (!family.fixed.empty() && family.model_type != config.model_type) {
+  if (!family.fixed_flags.empty() && family.model_type != config.model_type) {
     reader.fail("model_type",
                 fmt::format("is {}, but that class does not compute these norms, embeddings, "
                             "positions or attention; leave model_type out or use {}",

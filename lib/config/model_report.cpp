@@ -41,18 +41,18 @@ std::uint64_t sum(std::initializer_list<std::uint64_t> terms) {
 
 // --- modules --------------------------------------------------------------------------------
 
-std::string title_of(BlockKind kind, const ModelConfig& config) {
-  const std::string base(family_of(config).base);
+std::string title_of(ParameterBlockType kind, const ModelConfig& config) {
+  const std::string base(family_of(config).tensor_prefix);
   switch (kind) {
-    case BlockKind::embeddings:
+    case ParameterBlockType::embeddings:
       return "embeddings";
-    case BlockKind::encoder_layers:
+    case ParameterBlockType::encoder_layers:
       return base + "encoder.layers";
-    case BlockKind::decoder_layers:
+    case ParameterBlockType::decoder_layers:
       return base + "decoder.layers";
-    case BlockKind::final_norms:
+    case ParameterBlockType::final_norms:
       return "final norms";
-    case BlockKind::output:
+    case ParameterBlockType::output:
       return "output";
   }
   return "";
@@ -69,7 +69,7 @@ std::string module_of(const std::string& parameter) {
 /// Why a parameter is not counted; empty where it is.
 std::string note_of(const ParameterEntry& entry) {
   if (entry.buffer) {
-    return entry.part == Part::positions ? "sinusoids, computed" : "a buffer";
+    return entry.part == ParameterPart::positions ? "sinusoids, computed" : "a buffer";
   }
   if (entry.tied_to.empty()) return "";
   const std::string module = module_of(entry.tied_to);
@@ -77,7 +77,7 @@ std::string note_of(const ParameterEntry& entry) {
 }
 
 void add_parameter(ModuleBlock& block, const std::string& prefix, const ParameterEntry& entry) {
-  if (entry.part == Part::embedding && !entry.tied_to.empty()) return;  // shared: listed once
+  if (entry.part == ParameterPart::embedding && !entry.tied_to.empty()) return;  // shared: listed once
   const std::string note = note_of(entry);
   std::uint64_t elements = note.empty() ? 1 : 0;
   for (const std::uint64_t n : entry.shape) elements *= n;
@@ -104,10 +104,10 @@ std::uint64_t ModuleBlock::parameters() const {
 std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
   const auto table = parameter_table(model_sizes(config));
   std::vector<ModuleBlock> modules;
-  for (const BlockKind kind :
-       {BlockKind::embeddings, BlockKind::encoder_layers, BlockKind::decoder_layers,
-        BlockKind::final_norms, BlockKind::output}) {
-    const bool layers = kind == BlockKind::encoder_layers || kind == BlockKind::decoder_layers;
+  for (const ParameterBlockType kind :
+       {ParameterBlockType::embeddings, ParameterBlockType::encoder_layers, ParameterBlockType::decoder_layers,
+        ParameterBlockType::final_norms, ParameterBlockType::output}) {
+    const bool layers = kind == ParameterBlockType::encoder_layers || kind == ParameterBlockType::decoder_layers;
     ModuleBlock listed{title_of(kind, config), 1, {}};
     for (const ParameterBlock& block : table) {
       if (block.kind != kind) continue;
@@ -124,9 +124,9 @@ std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
 CostReport cost_report(const ModelConfig& config, int source_length, int target_length) {
   const std::uint64_t s = u(source_length), l = u(target_length), d = u(config.d_model);
   // Columns of all heads: D, or I where head_dim is free.
-  const std::uint64_t e = u(config.encoder_inner()), c = u(config.decoder_inner());
+  const std::uint64_t e = u(config.encoder_inner_dim()), c = u(config.decoder_inner_dim());
   // Of their keys or values: as many, or fewer (I') where heads share them.
-  const auto e_keys = u(config.encoder_key_columns()), c_keys = u(config.decoder_key_columns());
+  const auto e_keys = u(config.encoder_kv_dim()), c_keys = u(config.decoder_kv_dim());
   const auto of = [&config](const char* plain, const char* inner, const char* shared) {
     return config.key_value_heads > 0 ? shared : config.head_dim > 0 ? inner : plain;
   };
@@ -201,13 +201,13 @@ GrowthReport growth_report(int d_model, int heads, std::uint64_t weights,
   return report;
 }
 
-GrowthReport growth_of(const ModelConfig& config, const std::vector<int>& lengths) {
-  const std::uint64_t columns = u(config.encoder_inner()) + u(config.encoder_key_columns());
-  return growth_report(config.encoder_inner(), config.encoder_heads,
+GrowthReport attention_growth(const ModelConfig& config, const std::vector<int>& lengths) {
+  const std::uint64_t columns = u(config.encoder_inner_dim()) + u(config.encoder_kv_dim());
+  return growth_report(config.encoder_inner_dim(), config.encoder_heads,
                        2 * u(config.d_model) * columns, lengths);
 }
 
-GrowthReport growth_of(const Preset& preset, const std::vector<int>& lengths) {
+GrowthReport attention_growth(const Preset& preset, const std::vector<int>& lengths) {
   return growth_report(preset.d_model, preset.heads, preset_row(preset, 1).weights, lengths);
 }
 
@@ -219,7 +219,7 @@ std::vector<HeadsRow> heads_report(const ModelConfig& config, const std::vector<
     changed.encoder_heads = changed.decoder_heads = count;
     validate(changed, where);
     const std::uint64_t d = u(config.d_model);
-    const std::uint64_t inner = u(changed.encoder_inner()), keys = u(changed.encoder_key_columns());
+    const std::uint64_t inner = u(changed.encoder_inner_dim()), keys = u(changed.encoder_kv_dim());
     const std::uint64_t weights = 2 * d * (inner + keys);
     rows.push_back({count, changed.encoder_head_dim(),
                     weights + (config.attention_biases ? d + inner + 2 * keys : 0),

@@ -76,8 +76,8 @@ GrowthReport growth_report(int d_model, int heads, std::uint64_t weights,
                            const std::vector<int>& lengths);
 
 /// Of a model's encoder layers, and of a preset's layers.
-GrowthReport growth_of(const ModelConfig& config, const std::vector<int>& lengths);
-GrowthReport growth_of(const Preset& preset, const std::vector<int>& lengths);
+GrowthReport attention_growth(const ModelConfig& config, const std::vector<int>& lengths);
+GrowthReport attention_growth(const Preset& preset, const std::vector<int>& lengths);
 
 /// The same model with another number of heads in both stacks.
 struct HeadsRow {

@@ -40,7 +40,7 @@ std::uint64_t from_zero(int n) {
 
 }  // namespace
 
-const char* key_of(int ModelConfig::*member) {
+const char* size_key_name(int ModelConfig::*member) {
   return std::ranges::find(size_keys(), member, &SizeKey::member)->key;
 }
 
@@ -49,15 +49,15 @@ ModelSizes model_sizes(const ModelConfig& config) {
   for (const SizeKey& key : size_keys()) sizes.*key.size = from_zero(config.*key.member);
   sizes.decoder_positions = from_zero(config.decoder_positions());
   sizes.global_tokens = from_zero(config.global_tokens);
-  sizes.share = config.share_embeddings;
-  sizes.tie = config.tie_word_embeddings;
+  sizes.share_embeddings = config.share_embeddings;
+  sizes.tie_word_embeddings = config.tie_word_embeddings;
   sizes.static_positions = config.static_positions;
   sizes.final_norms = config.add_final_layer_norm;
   sizes.embedding_norms = config.normalize_embedding;
   sizes.attention_biases = config.attention_biases;
   sizes.feed_forward_biases = config.feed_forward_biases;
   sizes.absolute_positions = config.absolute_positions;
-  sizes.norm_biases = config.norm == NormKind::layer;
+  sizes.norm_biases = config.norm == NormType::layer;
   sizes.gated = config.gated;
   sizes.head_dim = from_zero(config.head_dim);
   sizes.key_value_heads = from_zero(config.key_value_heads);
@@ -94,7 +94,7 @@ std::string memory_text(const RawSizes& raw, const ModelConfig& config) {
   for (std::size_t i = 0; i < size_key_count; ++i) {
     sizes.*size_keys()[i].size = static_cast<std::uint64_t>(std::clamp(raw[i], 0.0, kMostSize));
   }
-  const std::optional<std::uint64_t> parameters = parameters_of(sizes);
+  const std::optional<std::uint64_t> parameters = count_parameters(sizes);
   const double bytes = parameters ? 4.0 * static_cast<double>(*parameters) : kMostBytes;
   return bytes < kMostBytes ? "about " + human_bytes(bytes) : "more than 18 EB";
 }
@@ -142,10 +142,10 @@ void check_sizes(const RawSizes& sizes, const ModelConfig& config, const KeyName
   }
 }
 
-void check_relations(const ModelConfig& config, const KeyNames& names) {
+void check_consistency(const ModelConfig& config, const KeyNames& names) {
   check_heads(config, names, size_keys()[3]);
   check_heads(config, names, size_keys()[4]);
-  check_own_parts(config, names);
+  check_custom_architecture(config, names);
   const SizeKey& source = size_keys()[7];
   const SizeKey& target = size_keys()[8];
   check_id("pad_token_id", config.pad_token_id, source, names, config);
@@ -153,9 +153,9 @@ void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_id("eos_token_id", config.eos_token_id, source, names, config);
   check_id("eos_token_id", config.eos_token_id, target, names, config);
   check_id("decoder_start_token_id", config.decoder_start_token_id, target, names, config);
-  const Family& family = family_of(config);
+  const ModelFamily& family = family_of(config);
   if (config.absolute_positions && config.static_positions &&
-      family.sinusoids != SinusoidKind::marian && (config.d_model % 2 != 0 || config.d_model < 4)) {
+      family.sinusoids != SinusoidVariant::marian && (config.d_model % 2 != 0 || config.d_model < 4)) {
     throw InputError("{}: {} {} does not fit {}'s sinusoids; use an even number from 4 on",
                      names.where, names.of("d_model"), config.d_model, config.model_type);
   }
@@ -163,7 +163,7 @@ void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_dropout("attention_dropout", config.attention_dropout, names);
   check_dropout("activation_dropout", config.activation_dropout, names);
   check_pattern(config.encoder_attention,
-                {false, config.encoder_layers, config.max_positions, !family.marian_keys},
+                {false, config.encoder_layers, config.max_positions, !family.uses_marian_keys},
                 names.where, names.of("encoder_attention"));
   check_pattern(config.decoder_attention, {true, config.decoder_layers, config.decoder_positions()},
                 names.where, names.of("decoder_attention"));

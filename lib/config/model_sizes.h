@@ -10,7 +10,7 @@
 
 namespace attn {
 
-struct Family;
+struct ModelFamily;
 
 /// What the number of parameters depends on.
 struct ModelSizes {
@@ -18,14 +18,14 @@ struct ModelSizes {
   std::uint64_t encoder_heads = 0, decoder_heads = 0, encoder_ffn = 0, decoder_ffn = 0;
   std::uint64_t vocab = 0, decoder_vocab = 0, positions = 0;
   std::uint64_t decoder_positions = 0, global_tokens = 0;
-  bool share = true, tie = true, static_positions = true;
+  bool share_embeddings = true, tie_word_embeddings = true, static_positions = true;
   bool final_norms = false, embedding_norms = false, attention_biases = true;
   bool feed_forward_biases = true, absolute_positions = true, norm_biases = true, gated = false;
   std::uint64_t head_dim = 0;         ///< 0: d_model / heads
   std::uint64_t key_value_heads = 0;  ///< 0: as many as heads
-  RelativePositions relative;
+  RelativePositionBiasConfig relative;
   AttentionPattern encoder_attention, decoder_attention;
-  const Family* family = nullptr;
+  const ModelFamily* family = nullptr;
 };
 
 /// One size key: its name, its alias (or empty), where it lives and its limit.
@@ -43,7 +43,7 @@ inline constexpr std::size_t size_key_count = 10;
 const std::array<SizeKey, size_key_count>& size_keys();
 
 /// MarianConfig's key of a size.
-const char* key_of(int ModelConfig::*member);
+const char* size_key_name(int ModelConfig::*member);
 
 /// A config's sizes; what is below 0 counts as 0.
 ModelSizes model_sizes(const ModelConfig& config);
@@ -69,6 +69,6 @@ struct KeyNames {
 void check_sizes(const RawSizes& sizes, const ModelConfig& config, const KeyNames& names);
 /// InputError for head counts that do not divide d_model, ids outside the vocabularies, dropouts,
 /// parts and patterns of attention that do not fit.
-void check_relations(const ModelConfig& config, const KeyNames& names);
+void check_consistency(const ModelConfig& config, const KeyNames& names);
 
 }  // namespace attn

@@ -9,12 +9,12 @@
 namespace attn {
 namespace {
 
-struct OtherNames {
+struct KeyAliases {
   std::string_view words;
   std::string_view keys;
 };
 
-constexpr std::array<OtherNames, 18> kOtherNames = {{
+constexpr std::array<KeyAliases, 18> kKeyAliases = {{
     {"heads num_heads n_heads n_head nhead attention_heads num_attention_heads",
      "encoder_attention_heads decoder_attention_heads"},
     {"layers num_layers n_layers n_layer depth", "encoder_layers decoder_layers"},
@@ -45,10 +45,10 @@ bool holds(std::string_view list, const std::string& word) {
 
 }  // namespace
 
-std::vector<std::string> keys_called(const std::string& word,
+std::vector<std::string> keys_for_alias(const std::string& word,
                                      const std::vector<std::string>& known) {
   std::vector<std::string> keys;
-  for (const OtherNames& names : kOtherNames) {
+  for (const KeyAliases& names : kKeyAliases) {
     if (!holds(names.words, word)) continue;
     for (const std::string_view key : split_at(names.keys, ' ')) {
       if (std::find(known.begin(), known.end(), key) != known.end()) keys.emplace_back(key);

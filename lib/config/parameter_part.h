@@ -11,7 +11,7 @@ enum class ParameterRole {
   norm_bias,
   embedding,
   positions,
-  distances,  ///< T5's biases of relative positions
+  relative_bias,  ///< T5's biases of relative positions
   global_tokens,
   low_rank,   ///< Linformer's
   features,   ///< Performer's, drawn once and not trained
@@ -20,10 +20,10 @@ enum class ParameterRole {
 };
 
 /// Where the model keeps a parameter: in a stack, in one of its layers, or behind both.
-enum class Part {
+enum class ParameterPart {
   embedding,  ///< of a stack, as the next five
   positions,
-  distances,
+  relative_bias,
   global_tokens,
   embedding_norm,
   final_norm,
@@ -37,7 +37,7 @@ enum class Part {
   self_output,
   self_key_projection,
   self_value_projection,
-  self_distances,
+  self_relative_bias,
   self_features,
   self_rotations,
   self_norm,

@@ -15,40 +15,40 @@ namespace {
 /// Writes down one block.
 struct BlockWriter {
   const ModelSizes& sizes;
-  const Family& family;
+  const ModelFamily& family;
   ParameterBlock block;
 
   void add(const ParameterEntry& entry) { block.entries.push_back(entry); }
 
-  void linear(const std::string& name, Part part, std::uint64_t in, std::uint64_t out,
-              int side_by_side = 1) {
-    projection(name, part, in, out, side_by_side);
+  void linear(const std::string& name, ParameterPart part, std::uint64_t in, std::uint64_t out,
+              int fused_projections = 1) {
+    projection(name, part, in, out, fused_projections);
     add({name + ".bias", {out}, part, ParameterRole::bias, ""});
   }
 
-  void projection(const std::string& name, Part part, std::uint64_t in, std::uint64_t out,
-                  int side_by_side) {
-    add({name + ".weight", {out, in}, part, ParameterRole::weight, "", false, true, side_by_side});
+  void projection(const std::string& name, ParameterPart part, std::uint64_t in, std::uint64_t out,
+                  int fused_projections) {
+    add({name + ".weight", {out, in}, part, ParameterRole::weight, "", false, true, fused_projections});
   }
 
   /// A projection of attention, in some families without a bias.
-  void attention(std::string_view name, Part part, int side_by_side = 1) {
-    map(name, part, sizes.attention_biases, {sizes.d_model, inner()}, side_by_side);
+  void attention_projection(std::string_view name, ParameterPart part, int fused_projections = 1) {
+    map(name, part, sizes.attention_biases, {sizes.d_model, inner()}, fused_projections);
   }
   /// One of keys or values, which heads may share.
-  void memory(std::string_view name, Part part, int side_by_side) {
-    map(name, part, sizes.attention_biases, {sizes.d_model, columns_of(key_heads())}, side_by_side);
+  void key_value_projection(std::string_view name, ParameterPart part, int fused_projections) {
+    map(name, part, sizes.attention_biases, {sizes.d_model, columns_of(key_heads())}, fused_projections);
   }
   /// The projection behind the heads.
-  void mixing(std::string_view name, Part part) {
+  void output_projection(std::string_view name, ParameterPart part) {
     map(name, part, sizes.attention_biases, {inner(), sizes.d_model});
   }
 
-  void map(std::string_view name, Part part, bool bias, std::array<std::uint64_t, 2> in_out,
-           int side_by_side = 1) {
+  void map(std::string_view name, ParameterPart part, bool bias, std::array<std::uint64_t, 2> in_out,
+           int fused_projections = 1) {
     const auto [in, out] = in_out;
-    if (bias) return linear(std::string(name), part, in, out, side_by_side);
-    projection(std::string(name), part, in, out, side_by_side);
+    if (bias) return linear(std::string(name), part, in, out, fused_projections);
+    projection(std::string(name), part, in, out, fused_projections);
   }
 
   std::uint64_t heads() const { return block.encoder ? sizes.encoder_heads : sizes.decoder_heads; }
@@ -67,7 +67,7 @@ struct BlockWriter {
 
   const LayerNames& names() const { return block.encoder ? family.encoder : family.decoder; }
 
-  void norm(std::string_view name, Part part) {
+  void norm(std::string_view name, ParameterPart part) {
     const std::string norm(name);
     add({norm + ".weight", {sizes.d_model}, part, ParameterRole::norm_weight, ""});
     if (!sizes.norm_biases) return;
@@ -75,35 +75,35 @@ struct BlockWriter {
   }
 
   /// Biases of relative positions, of the stack or of each layer.
-  void distances(const std::string& name, Part part) {
+  void relative_bias(const std::string& name, ParameterPart part) {
     add({name + ".weight",
          {to_size(sizes.relative.buckets), heads()},
          part,
-         ParameterRole::distances,
+         ParameterRole::relative_bias,
          ""});
   }
 
   void self_attention() {
     const AttentionNames& self = names().self;
-    const GlobalTokens globals = block.encoder ? family.globals : GlobalTokens::plain;
-    const PatternKind& kind = kind_of(pattern());
-    const int side_by_side = kind.keys_are_queries() ? 2 : 3;
-    attention(self.query, Part::self_query, side_by_side);
-    if (!kind.keys_are_queries()) memory(self.key, Part::self_key, 3);
-    memory(self.value, Part::self_value, side_by_side);
-    if (globals == GlobalTokens::projected) {
-      attention(std::string(self.query) + "_global", Part::global_query, 3);
-      attention(std::string(self.key) + "_global", Part::global_key, 3);
-      attention(std::string(self.value) + "_global", Part::global_value, 3);
+    const GlobalTokenType globals = block.encoder ? family.globals : GlobalTokenType::plain;
+    const SparsePattern& kind = sparse_pattern(pattern());
+    const int fused_projections = kind.shares_query_and_key() ? 2 : 3;
+    attention_projection(self.query, ParameterPart::self_query, fused_projections);
+    if (!kind.shares_query_and_key()) key_value_projection(self.key, ParameterPart::self_key, 3);
+    key_value_projection(self.value, ParameterPart::self_value, fused_projections);
+    if (globals == GlobalTokenType::projected) {
+      attention_projection(std::string(self.query) + "_global", ParameterPart::global_query, 3);
+      attention_projection(std::string(self.key) + "_global", ParameterPart::global_key, 3);
+      attention_projection(std::string(self.value) + "_global", ParameterPart::global_value, 3);
     }
-    mixing(self.output, Part::self_output);
+    output_projection(self.output, ParameterPart::self_output);
     extras(kind);
-    if (sizes.relative.in_every_layer) {
-      distances(std::string(family.relative_bias), Part::self_distances);
+    if (sizes.relative.per_layer) {
+      relative_bias(std::string(family.relative_bias), ParameterPart::self_relative_bias);
     }
-    norm(names().self_norm, Part::self_norm);
-    if (globals == GlobalTokens::learned) {
-      norm("global_self_attn_layer_norm", Part::global_norm);
+    norm(names().self_norm, ParameterPart::self_norm);
+    if (globals == GlobalTokenType::learned) {
+      norm("global_self_attn_layer_norm", ParameterPart::global_norm);
     }
   }
 
@@ -112,8 +112,8 @@ struct BlockWriter {
   }
 
   /// What the kind of attention has besides.
-  void extras(const PatternKind& kind) {
-    const KindStack stack{pattern(), block.encoder ? sizes.positions : sizes.decoder_positions,
+  void extras(const SparsePattern& kind) {
+    const SelfAttentionDims stack{pattern(), block.encoder ? sizes.positions : sizes.decoder_positions,
                           inner(), heads()};
     for (const ExtraParameter& extra : kind.extra_parameters(stack)) {
       const bool drawn = extra.role != ParameterRole::low_rank;
@@ -128,63 +128,63 @@ struct BlockWriter {
 
   void cross_attention() {
     const AttentionNames& cross = names().cross;
-    attention(cross.query, Part::cross_query, 3);
-    memory(cross.key, Part::cross_key, 3);
-    memory(cross.value, Part::cross_value, 3);
-    mixing(cross.output, Part::cross_output);
-    norm(names().cross_norm, Part::cross_norm);
+    attention_projection(cross.query, ParameterPart::cross_query, 3);
+    key_value_projection(cross.key, ParameterPart::cross_key, 3);
+    key_value_projection(cross.value, ParameterPart::cross_value, 3);
+    output_projection(cross.output, ParameterPart::cross_output);
+    norm(names().cross_norm, ParameterPart::cross_norm);
   }
 
   void feed_forward(std::uint64_t width) {
     const bool biases = sizes.feed_forward_biases;
     const std::string first(names().first);
-    map(first + (sizes.gated ? "_0" : ""), Part::feed_forward_first, biases,
+    map(first + (sizes.gated ? "_0" : ""), ParameterPart::feed_forward_first, biases,
         {sizes.d_model, width});
     if (sizes.gated) {
-      map(first + "_1", Part::feed_forward_gate, biases, {sizes.d_model, width});
+      map(first + "_1", ParameterPart::feed_forward_gate, biases, {sizes.d_model, width});
     }
-    map(names().second, Part::feed_forward_second, biases, {width, sizes.d_model});
-    norm(names().feed_forward_norm, Part::feed_forward_norm);
+    map(names().second, ParameterPart::feed_forward_second, biases, {width, sizes.d_model});
+    norm(names().feed_forward_norm, ParameterPart::feed_forward_norm);
   }
 
   void embedding(const std::string& name, std::uint64_t rows, const std::string& tied_to = "") {
     add({name + ".weight",
          {rows, sizes.d_model},
-         Part::embedding,
+         ParameterPart::embedding,
          ParameterRole::embedding,
          tied_to});
   }
 
   void positions() {
     const std::uint64_t places = block.encoder ? sizes.positions : sizes.decoder_positions;
-    const std::uint64_t rows = places + to_size(family.first_position);
+    const std::uint64_t rows = places + to_size(family.position_offset);
     if (sizes.absolute_positions) {
       add({"embed_positions.weight",
            {rows, sizes.d_model},
-           Part::positions,
+           ParameterPart::positions,
            ParameterRole::positions,
            "",
            sizes.static_positions,
            !sizes.static_positions});
     }
-    if (sizes.relative.exist() && !sizes.relative.in_every_layer) {
-      distances(fmt::format("{}.0.{}", family.layers_name, family.relative_bias), Part::distances);
+    if (sizes.relative.enabled() && !sizes.relative.per_layer) {
+      relative_bias(fmt::format("{}.0.{}", family.layers_name, family.relative_bias), ParameterPart::relative_bias);
     }
     if (block.encoder && sizes.global_tokens > 0) {
       add({"embed_global.weight",
            {sizes.global_tokens, sizes.d_model},
-           Part::global_tokens,
+           ParameterPart::global_tokens,
            ParameterRole::global_tokens,
            ""});
     }
-    if (sizes.embedding_norms) norm("layernorm_embedding", Part::embedding_norm);
+    if (sizes.embedding_norms) norm("layernorm_embedding", ParameterPart::embedding_norm);
   }
 };
 
 class TableWriter {
  public:
   explicit TableWriter(const ModelSizes& sizes)
-      : sizes_(sizes), family_(*sizes.family), base_(family_.base) {}
+      : sizes_(sizes), family_(*sizes.family), base_(family_.tensor_prefix) {}
 
   std::vector<ParameterBlock> write() {
     embeddings();
@@ -195,15 +195,15 @@ class TableWriter {
   }
 
  private:
-  BlockWriter block(BlockKind kind, bool encoder, const std::string& prefix) const {
+  BlockWriter block(ParameterBlockType kind, bool encoder, const std::string& prefix) const {
     return {sizes_, family_, {kind, encoder, prefix, 1, {}}};
   }
   void keep(BlockWriter& writer) { blocks_.push_back(std::move(writer.block)); }
 
   void embeddings() {
-    auto encoder = block(BlockKind::embeddings, true, base_);
-    auto decoder = block(BlockKind::embeddings, false, base_);
-    if (sizes_.share) {
+    auto encoder = block(ParameterBlockType::embeddings, true, base_);
+    auto decoder = block(ParameterBlockType::embeddings, false, base_);
+    if (sizes_.share_embeddings) {
       target_embedding_ = base_ + "shared.weight";
       encoder.embedding("shared", sizes_.vocab);
       encoder.embedding("encoder.embed_tokens", sizes_.vocab, target_embedding_);
@@ -219,10 +219,10 @@ class TableWriter {
 
   void stack(bool encoder) {
     const std::string prefix = base_ + (encoder ? "encoder." : "decoder.");
-    auto start = block(BlockKind::embeddings, encoder, prefix);
+    auto start = block(ParameterBlockType::embeddings, encoder, prefix);
     start.positions();
     keep(start);
-    auto layer = block(encoder ? BlockKind::encoder_layers : BlockKind::decoder_layers, encoder,
+    auto layer = block(encoder ? ParameterBlockType::encoder_layers : ParameterBlockType::decoder_layers, encoder,
                        fmt::format("{}{}.", prefix, family_.layers_name));
     layer.block.repeat = encoder ? sizes_.encoder_layers : sizes_.decoder_layers;
     layer.self_attention();
@@ -230,22 +230,22 @@ class TableWriter {
     layer.feed_forward(encoder ? sizes_.encoder_ffn : sizes_.decoder_ffn);
     keep(layer);
     if (!sizes_.final_norms) return;
-    auto end = block(BlockKind::final_norms, encoder, prefix);
-    end.norm(std::string(family_.final_norm), Part::final_norm);
+    auto end = block(ParameterBlockType::final_norms, encoder, prefix);
+    end.norm(std::string(family_.final_norm), ParameterPart::final_norm);
     keep(end);
   }
 
   void output() {
-    auto end = block(BlockKind::output, false, "");
+    auto end = block(ParameterBlockType::output, false, "");
     const std::uint64_t vocabulary = sizes_.decoder_vocab;
     end.add({"lm_head.weight",
              {vocabulary, sizes_.d_model},
-             Part::output,
+             ParameterPart::output,
              ParameterRole::embedding,
-             sizes_.tie ? target_embedding_ : ""});
+             sizes_.tie_word_embeddings ? target_embedding_ : ""});
     end.add({"final_logits_bias",
              {1, vocabulary},
-             Part::logits_bias,
+             ParameterPart::logits_bias,
              ParameterRole::logits_bias,
              "",
              true,
@@ -254,7 +254,7 @@ class TableWriter {
   }
 
   const ModelSizes& sizes_;
-  const Family& family_;
+  const ModelFamily& family_;
   std::string base_;  ///< of the names: "model."
   std::string target_embedding_;
   std::vector<ParameterBlock> blocks_;
@@ -266,7 +266,7 @@ std::vector<ParameterBlock> parameter_table(const ModelSizes& sizes) {
   return TableWriter(sizes).write();
 }
 
-std::optional<std::uint64_t> parameters_of(const ModelSizes& sizes) {
+std::optional<std::uint64_t> count_parameters(const ModelSizes& sizes) {
   std::optional<std::uint64_t> total = 0;
   for (const ParameterBlock& block : parameter_table(sizes)) {
     for (const ParameterEntry& entry : block.entries) {

@@ -17,19 +17,19 @@ namespace attn {
 struct ParameterEntry {
   std::string name;                  ///< after its block's prefix: "self_attn.q_proj.weight"
   std::vector<std::uint64_t> shape;  ///< as in the file; a projection's weight is [out, in] there
-  Part part;
+  ParameterPart part;
   ParameterRole role;
   std::string tied_to;   ///< whole name of the parameter whose memory it shares; empty: its own
   bool buffer = false;   ///< not trained; sinusoids, final_logits_bias may be absent from a file
-  bool written = true;   ///< false: the class has no such tensor
-  int side_by_side = 1;  ///< projections of one input that are one matrix: 3 for Q, K and V
+  bool saved = true;   ///< false: the class has no such tensor
+  int fused_projections = 1;  ///< projections of one input that are one matrix: 3 for Q, K and V
 };
 
-enum class BlockKind { embeddings, encoder_layers, decoder_layers, final_norms, output };
+enum class ParameterBlockType { embeddings, encoder_layers, decoder_layers, final_norms, output };
 
 /// Parameters that occur together: those of a layer, or of what stands around the layers.
 struct ParameterBlock {
-  BlockKind kind;
+  ParameterBlockType kind;
   bool encoder = true;       ///< of which stack; for output, neither
   std::string prefix;        ///< of every name; layers have their number behind it: "….layers.0."
   std::uint64_t repeat = 1;  ///< as many layers
@@ -41,6 +41,6 @@ std::vector<ParameterBlock> parameter_table(const ModelSizes& sizes);
 
 /// Weights of the whole model: tied ones once, buffers not, as PyTorch counts; nothing where they
 /// leave 64 bits.
-std::optional<std::uint64_t> parameters_of(const ModelSizes& sizes);
+std::optional<std::uint64_t> count_parameters(const ModelSizes& sizes);
 
 }  // namespace attn

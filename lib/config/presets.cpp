@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-using enum PresetKind;
+using enum ModelArchitecture;
 
 constexpr const char* kBert = "token-type embeddings; learned positions; gelu";
 constexpr const char* kGpt = "pre-norm; learned positions; gelu";
@@ -47,10 +47,10 @@ const Preset& find_preset(std::string_view name) {
     names.push_back(preset.name);
   }
   throw InputError("unknown preset {}; the nearest is {}", in_quotes(name),
-                   in_quotes(nearest(std::string(name), names)));
+                   in_quotes(nearest_word(std::string(name), names)));
 }
 
-ModelConfig model_config_for(const Preset& preset) {
+ModelConfig preset_model_config(const Preset& preset) {
   if (preset.kind != encoder_decoder) {
     throw InputError(
         "preset {}: {} has only {}, so it can be inspected but not run; use t5-base, t5-large, "

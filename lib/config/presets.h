@@ -10,12 +10,12 @@
 
 namespace attn {
 
-enum class PresetKind { encoder, decoder, encoder_decoder };
+enum class ModelArchitecture { encoder, decoder, encoder_decoder };
 
 struct Preset {
   std::string name;   ///< as people type it: "bert-base"
   std::string title;  ///< as its authors write it: "BERT-base"
-  PresetKind kind = PresetKind::encoder_decoder;
+  ModelArchitecture kind = ModelArchitecture::encoder_decoder;
   int d_model = 0;
   int heads = 0;
   int head_dim = 0;
@@ -33,6 +33,6 @@ const std::vector<Preset>& presets();
 const Preset& find_preset(std::string_view name);
 
 /// The preset as a runnable model. InputError for encoder-only and decoder-only ones.
-ModelConfig model_config_for(const Preset& preset);
+ModelConfig preset_model_config(const Preset& preset);
 
 }  // namespace attn

@@ -18,9 +18,9 @@ constexpr double kMostGrowth = 1000;
 constexpr double kMostSeed = 9007199254740992.0;  // 2^53: exact in JSON everywhere
 
 /// The readers of one section, with ranges.
-class Reader {
+class TrainSectionReader {
  public:
-  Reader(const Json& json, const std::string& where) : keys_(json, where, "train.") {}
+  TrainSectionReader(const Json& json, const std::string& where) : keys_(json, where, "train.") {}
 
   void whole(const char* key, double low, double high, std::uint64_t& value) {
     const std::optional<double> found = keys_.size(key);
@@ -86,7 +86,7 @@ class Reader {
   KeyReader keys_;
 };
 
-void read_length(Reader& reader, TrainConfig& c) {
+void read_length(TrainSectionReader& reader, TrainConfig& c) {
   reader.whole("updates", 0, kMostUpdates, c.updates);
   reader.whole("epochs", 0, kMostUpdates, c.epochs);
   reader.whole("patience", 0, kMostUpdates, c.patience);
@@ -102,7 +102,7 @@ void read_length(Reader& reader, TrainConfig& c) {
   reader.whole("seed", 0, kMostSeed, c.seed);
 }
 
-void read_optimizer(Reader& reader, TrainConfig& c) {
+void read_optimizer(TrainSectionReader& reader, TrainConfig& c) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   reader.real32("learning_rate", 0, 1e6, false, c.learning_rate);
   reader.whole("warmup_updates", 0, kMostUpdates, c.warmup_updates);
@@ -112,8 +112,8 @@ void read_optimizer(Reader& reader, TrainConfig& c) {
   reader.real32("label_smoothing", 0, 1, true, c.label_smoothing);
   reader.real32("r_drop", 0, 1000, true, c.r_drop);
   reader.real32("clip_norm", 0, kInfinity, true, c.clip_norm);
-  reader.choice<Precision>("precision",
-                           {{"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}},
+  reader.choice<TrainingPrecision>("precision",
+                           {{"float32", TrainingPrecision::float32}, {"bfloat16", TrainingPrecision::bfloat16}},
                            c.precision);
   reader.choice<LearningRateSchedule>("schedule",
                                       {{"inverse_sqrt", LearningRateSchedule::inverse_sqrt},
@@ -123,11 +123,11 @@ void read_optimizer(Reader& reader, TrainConfig& c) {
                                       c.schedule);
 }
 
-void read_choosing(Reader& reader, TrainConfig& c) {
-  reader.choice<Averaging>("average",
-                           {{"none", Averaging::none},
-                            {"exponential", Averaging::exponential},
-                            {"checkpoints", Averaging::checkpoints}},
+void read_model_selection(TrainSectionReader& reader, TrainConfig& c) {
+  reader.choice<WeightAveraging>("average",
+                           {{"none", WeightAveraging::none},
+                            {"exponential", WeightAveraging::exponential},
+                            {"checkpoints", WeightAveraging::checkpoints}},
                            c.average);
   reader.real("average_decay", 0, 1, true, c.average_decay);
   reader.whole("average_last", 1, 100, c.average_last);
@@ -159,7 +159,7 @@ double TrainConfig::learning_rate_at(std::uint64_t t) const {
   return learning_rate;
 }
 
-bool TrainConfig::early_look_at(std::uint64_t t) const {
+bool TrainConfig::is_early_validation(std::uint64_t t) const {
   if (early_growth == 0) return false;
   std::uint64_t look = 0;
   while (look < t) {
@@ -171,10 +171,10 @@ bool TrainConfig::early_look_at(std::uint64_t t) const {
 
 TrainConfig train_config_from_experiment(const Json& json, const std::string& where) {
   TrainConfig c;
-  Reader reader(json, where);
+  TrainSectionReader reader(json, where);
   read_length(reader, c);
   read_optimizer(reader, c);
-  read_choosing(reader, c);
+  read_model_selection(reader, c);
   reader.keys().refuse_unused();
   const bool falls =
       c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine;

@@ -17,7 +17,7 @@ enum class LearningRateSchedule {
 };
 
 /// Which weights are validated and kept besides those that the optimizer moves.
-enum class Averaging {
+enum class WeightAveraging {
   none,
   exponential,  ///< after each update average ← decay · average + (1 − decay) · weights
   checkpoints,  ///< the mean of the last checkpoints' weights
@@ -27,7 +27,7 @@ enum class Averaging {
 enum class ValidationMetric { bleu, chrf, loss };
 
 /// In what the products' factors are kept; sums, weights and everything else are float32.
-enum class Precision { float32, bfloat16 };
+enum class TrainingPrecision { float32, bfloat16 };
 
 /// The field's comment begins with its key where that is not its name.
 struct TrainConfig {
@@ -47,7 +47,7 @@ struct TrainConfig {
   /// one pass.
   double r_drop = 0;
   double clip_norm = 1.0;  ///< largest norm of the gradient; 0: no clipping
-  Averaging average = Averaging::none;
+  WeightAveraging average = WeightAveraging::none;
   double average_decay = 0.999;      ///< of the exponential one
   std::uint64_t average_last = 5;    ///< checkpoints of the other
   std::uint64_t validate_every = 0;  ///< updates; 0: at the end of each epoch
@@ -62,7 +62,7 @@ struct TrainConfig {
   std::uint64_t patience = 0;
   ValidationMetric metric = ValidationMetric::bleu;
   std::uint64_t max_length = 0;  ///< tokens; longer pairs are skipped. 0: the model's positions
-  Precision precision = Precision::float32;
+  TrainingPrecision precision = TrainingPrecision::float32;
   std::uint64_t seed = 1;  ///< of weights, order, drawn cuts and dropout
 
   /// The learning rate of update t, counted from 1.
@@ -70,7 +70,7 @@ struct TrainConfig {
 
   /// Whether update t, 0 being before the first, is one of those that early_growth names, without
   /// regard to where validations begin.
-  bool early_look_at(std::uint64_t t) const;
+  bool is_early_validation(std::uint64_t t) const;
 };
 
 /// Strict: unknown keys name the nearest known one, values out of range say the range (InputError

@@ -15,20 +15,20 @@
 namespace attn {
 namespace {
 
-Scene scene_of(const Transformer& model, const AttentionRecord& record, HeadChoice choice,
-               AttentionKind kind) {
-  choice.kind = kind;
+ExplanationContext scene_of(const Transformer& model, const AttentionRecord& record, ExplainedHead choice,
+               AttentionSite site) {
+  choice.site = site;
   choice.query = 0;
-  return run_scene(model, record, choice);
+  return run_for_explanation(model, record, choice);
 }
 
-NamedMatrix weights_of(const Scene& s, const std::string& name) {
-  NamedMatrix matrix = s.query_by_key(named(name, s.head().weights));
+NamedMatrix weights_of(const ExplanationContext& s, const std::string& name) {
+  NamedMatrix matrix = s.query_by_key(named_matrix(name, s.head().weights));
   matrix.marked_row = -1;
   return matrix;
 }
 
-ExplanationStep origins(const Scene& encoder, const Scene& decoder, const Scene& cross) {
+ExplanationStep origins(const ExplanationContext& encoder, const ExplanationContext& decoder, const ExplanationContext& cross) {
   ExplanationStep step;
   step.id = "origins";
   step.title = "Where query, key and value come from";
@@ -54,7 +54,7 @@ ExplanationStep origins(const Scene& encoder, const Scene& decoder, const Scene&
 }
 
 /// x · W[:, block] + b[block] with nothing fused, in plain loops.
-Matrix small_product(const Matrix& x, const Linear& linear, Index begin, Index end) {
+Matrix single_head_projection(const Matrix& x, const Linear& linear, Index begin, Index end) {
   Matrix out(x.rows(), end - begin);
   for (Index i = 0; i < x.rows(); ++i) {
     for (Index j = begin; j < end; ++j) {
@@ -68,8 +68,8 @@ Matrix small_product(const Matrix& x, const Linear& linear, Index begin, Index e
   return out;
 }
 
-ExplanationStep small_and_fused(const Scene& s) {
-  const Matrix small = small_product(s.sublayer_input(), s.attention().query, s.begin(), s.end());
+ExplanationStep separate_and_fused(const ExplanationContext& s) {
+  const Matrix small = single_head_projection(s.sublayer_input(), s.attention().query, s.begin(), s.end());
   const Matrix block = s.at(Stage::projected).middleCols(s.begin(), s.head_dim());
   const float difference = (small - block).cwiseAbs().maxCoeff();
   ExplanationStep step;
@@ -85,8 +85,8 @@ ExplanationStep small_and_fused(const Scene& s) {
       "Papers draw each head with small matrices of its own; programs multiply once by one "
       "large matrix and read the heads off as columns. It is the same sum of the same "
       "products.";
-  step.matrices = {s.by_query(named("Q of its own small product", small)),
-                   s.by_query(named("Q as columns of the fused product", block))};
+  step.matrices = {s.by_query(named_matrix("Q of its own small product", small)),
+                   s.by_query(named_matrix("Q as columns of the fused product", block))};
   step.lines = {fmt::format("largest difference: {} (rounding of 32-bit floats)", difference)};
   return step;
 }
@@ -100,8 +100,8 @@ double mean_entropy(const Matrix& weights) {
   return sum / static_cast<double>(std::max<Index>(weights.rows(), 1));
 }
 
-ExplanationStep scaling(const Scene& s) {
-  const HeadNumbers& head = s.head();
+ExplanationStep scaling(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
   const float root = std::sqrt(static_cast<float>(s.head_dim()));
   const float raw_factor = 1.0F / head.scale;
   const auto softmax = [&](float factor) -> Matrix {
@@ -117,7 +117,7 @@ ExplanationStep scaling(const Scene& s) {
   step.why =
       "Without the division the same scores are √head_dim times as far apart: softmax goes to "
       "the largest one, and its gradient vanishes (Vaswani et al. 2017, section 3.2.1).";
-  step.matrices = {s.query_by_key(named("with", with)), s.query_by_key(named("without", without))};
+  step.matrices = {s.query_by_key(named_matrix("with", with)), s.query_by_key(named_matrix("without", without))};
   for (NamedMatrix& matrix : step.matrices) matrix.marked_row = -1;
   step.lines = {
       fmt::format("mean entropy of a row, with: {} nats; without: {} nats (0 is one word, "
@@ -144,19 +144,19 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   const auto rows = std::ssize(sentence.ids);
   Workspace work;
   work.reserve(rows, config, /*encoder=*/true, /*watched=*/false);
-  const StackPlaces none;
+  const AttentionPositionEncoding none;
   const std::vector<Index> places(sentence.ids.size(), 0);  // every token stands at 0
-  const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work, none, places};
+  const StackRun run{config, AttentionSite::encoder_self, groups, {}, nullptr, work, none, places};
 
-  Matrix zeros = Matrix::Zero(1 + rows_before_places(config), config.d_model);
-  EmbeddingsAndNorm ends = parameters.encoder;
+  Matrix zeros = Matrix::Zero(1 + position_table_offset(config), config.d_model);
+  StackParameters ends = parameters.encoder;
   ends.positions = row_major(zeros.data(), zeros.rows(), config.d_model);
   Matrix x(rows, config.d_model);
-  enter_stack(ends, run, sentence.ids, x);
+  embed_inputs(ends, run, sentence.ids, x);
   for (std::size_t i = 0; i < parameters.encoder_layers.size(); ++i) {
     encoder_layer(parameters.encoder_layers[i], to_index(i), run, x);
   }
-  leave_stack(ends, run, x);
+  apply_final_norm(ends, run, x);
   return x;
 }
 
@@ -214,7 +214,7 @@ ExplanationStep positions(const Transformer& model, const WordOrder& order) {
   step.id = "positions";
   step.title = "With and without positions";
   step.formula =
-      model.config().relative.exist() ? "scores + bias of their distance   or   scores alone"
+      model.config().relative.enabled() ? "scores + bias of their distance   or   scores alone"
       : model.config().rotary         ? "Q and K turned by their places   or   as they are"
                               : "x = E[id] · √d_model + position   or   x = E[id] · √d_model";
   step.why =
@@ -231,17 +231,17 @@ ExplanationStep positions(const Transformer& model, const WordOrder& order) {
 }  // namespace
 
 Explanation compare_attention(const Transformer& model, const AttentionRecord& record,
-                              const HeadChoice& choice, const WordOrder& order) {
-  const Scene encoder = scene_of(model, record, choice, AttentionKind::encoder_self);
-  const Scene decoder = scene_of(model, record, choice, AttentionKind::decoder_self);
-  const Scene cross = scene_of(model, record, choice, AttentionKind::cross);
+                              const ExplainedHead& choice, const WordOrder& order) {
+  const ExplanationContext encoder = scene_of(model, record, choice, AttentionSite::encoder_self);
+  const ExplanationContext decoder = scene_of(model, record, choice, AttentionSite::decoder_self);
+  const ExplanationContext cross = scene_of(model, record, choice, AttentionSite::cross);
   Explanation explanation;
   explanation.model = record.model;
   explanation.title =
       fmt::format("Attention compared, layer {}, head {}", choice.layer, choice.head);
   explanation.facts = {"source: " + record.source_text, "target: " + encoder.hypothesis().text};
   explanation.steps.push_back(origins(encoder, decoder, cross));
-  explanation.steps.push_back(small_and_fused(encoder));
+  explanation.steps.push_back(separate_and_fused(encoder));
   explanation.steps.push_back(scaling(cross));
   explanation.steps.push_back(positions(model, order));
   return explanation;

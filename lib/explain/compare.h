@@ -19,6 +19,6 @@ struct WordOrder {
 ///   sentence and its permutation have the same vectors (self-attention does not see order).
 /// `choice.kind` is ignored. InputError as in explain_head().
 Explanation compare_attention(const Transformer& model, const AttentionRecord& record,
-                              const HeadChoice& choice, const WordOrder& order);
+                              const ExplainedHead& choice, const WordOrder& order);
 
 }  // namespace attn

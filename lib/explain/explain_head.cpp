@@ -11,22 +11,22 @@
 namespace attn {
 namespace {
 
-const char* title_of(AttentionKind kind) {
-  switch (kind) {
-    case AttentionKind::encoder_self:
+const char* title_of(AttentionSite site) {
+  switch (site) {
+    case AttentionSite::encoder_self:
       return "encoder self-attention";
-    case AttentionKind::decoder_self:
+    case AttentionSite::decoder_self:
       return "masked decoder self-attention";
-    case AttentionKind::cross:
+    case AttentionSite::cross:
       return "cross-attention";
   }
   return "";
 }
 
-void check(const AttentionRecord& record, const HeadChoice& choice) {
-  const bool encoder = choice.kind == AttentionKind::encoder_self;
-  const StackShape shape = record.model.stack(choice.kind);
-  check_head(to_string(HeadName{choice.kind, choice.layer, choice.head}), choice.layer, choice.head,
+void check(const AttentionRecord& record, const ExplainedHead& choice) {
+  const bool encoder = choice.site == AttentionSite::encoder_self;
+  const StackShape shape = record.model.stack(choice.site);
+  check_head(to_string(HeadName{choice.site, choice.layer, choice.head}), choice.layer, choice.head,
              shape);
   const bool empty = record.source.ids.size() <= 1 ||
                      choice.hypothesis >= record.hypotheses.size() ||
@@ -43,18 +43,18 @@ void check(const AttentionRecord& record, const HeadChoice& choice) {
 
 }  // namespace
 
-Scene run_scene(const Transformer& model, const AttentionRecord& record, const HeadChoice& choice) {
+ExplanationContext run_for_explanation(const Transformer& model, const AttentionRecord& record, const ExplainedHead& choice) {
   check(record, choice);
   const ModelConfig& config = model.config();
-  const AttentionPattern& own = choice.kind == AttentionKind::encoder_self
+  const AttentionPattern& own = choice.site == AttentionSite::encoder_self
                                     ? config.encoder_attention
                                     : config.decoder_attention;
-  if (choice.kind != AttentionKind::cross && kind_of(own).approximates()) {
+  if (choice.site != AttentionSite::cross && sparse_pattern(own).approximates()) {
     throw InputError(
         "attention {} is no softmax of one head's scores; explain a head of another kind",
-        kind_of(own).word());
+        sparse_pattern(own).name());
   }
-  Scene s{model, record, choice, {}};
+  ExplanationContext s{model, record, choice, {}};
   PackedTokens source, decoder_input;
   source.add(record.source.ids);
   const EncodedSource encoded = model.encode(source, &s.stages);
@@ -68,20 +68,20 @@ Scene run_scene(const Transformer& model, const AttentionRecord& record, const H
 namespace {
 
 /// Everything but the steps.
-Explanation opening(const Scene& s) {
+Explanation opening(const ExplanationContext& s) {
   const AttentionRecord& record = s.record;
-  const HeadChoice& choice = s.choice;
+  const ExplainedHead& choice = s.choice;
   Explanation explanation;
   explanation.model = record.model;
   explanation.title =
-      fmt::format("{}, layer {}, head {}", title_of(choice.kind), choice.layer, choice.head);
+      fmt::format("{}, layer {}, head {}", title_of(choice.site), choice.layer, choice.head);
   explanation.facts.push_back("source: " + record.source_text);
   if (!s.in_encoder()) explanation.facts.push_back("target: " + s.hypothesis().text);
-  std::string query = spoken(at(s.queries().tokens, choice.query));
+  std::string query = readable(at(s.queries().tokens, choice.query));
   const auto row = to_size(choice.query);
   if (!s.in_encoder() && row < s.hypothesis().produced.tokens.size()) {
     query = fmt::format("the step that reads {} and writes {}", query,
-                        spoken(s.hypothesis().produced.tokens[row]));
+                        readable(s.hypothesis().produced.tokens[row]));
   }
   explanation.facts.push_back(fmt::format("query {}: {}", choice.query, query));
   return explanation;
@@ -89,17 +89,17 @@ Explanation opening(const Scene& s) {
 
 }  // namespace
 
-Explanation explain_short(const Transformer& model, const AttentionRecord& record,
-                          const HeadChoice& choice) {
-  const Scene s = run_scene(model, record, choice);
+Explanation explain_single_query(const Transformer& model, const AttentionRecord& record,
+                          const ExplainedHead& choice) {
+  const ExplanationContext s = run_for_explanation(model, record, choice);
   Explanation explanation = opening(s);
-  explanation.steps.push_back(board_step(s));
+  explanation.steps.push_back(single_query_step(s));
   return explanation;
 }
 
 Explanation explain_head(const Transformer& model, const AttentionRecord& record,
-                         const HeadChoice& choice) {
-  const Scene s = run_scene(model, record, choice);
+                         const ExplainedHead& choice) {
+  const ExplanationContext s = run_for_explanation(model, record, choice);
   Explanation explanation = opening(s);
   std::vector<ExplanationStep>& steps = explanation.steps;
   // A step has the same number in every kind, also where another is left out before it.
@@ -114,20 +114,20 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
   if (s.in_encoder() || s.cross()) add(embedding_step(s, true));
   ++number;
   if (!s.in_encoder()) add(embedding_step(s, false));
-  for (auto* tell : {input_step, projection_step, head_step}) {
+  for (auto* tell : {input_step, fused_projection_step, query_key_value_step}) {
     ++number;
     add(tell(s));
   }
   if (s.config().rotary) ++number;
-  if (s.rotary()) add(rotation_step(s));
+  if (s.rotary()) add(rotary_step(s));
   for (auto* tell : {scores_step, scaling_step}) {
     ++number;
     add(tell(s));
   }
-  if (s.config().relative.exist()) ++number;
-  if (s.head().distances.size() > 0) add(distance_step(s));
+  if (s.config().relative.enabled()) ++number;
+  if (s.head().relative_bias.size() > 0) add(relative_bias_step(s));
   for (auto* tell :
-       {mask_step, softmax_step, values_step, heads_step, mixing_step, residual_step}) {
+       {mask_step, softmax_step, weighted_sum_step, concatenated_heads_step, output_projection_step, residual_step}) {
     ++number;
     add(tell(s));
   }

@@ -8,8 +8,8 @@
 namespace attn {
 
 /// Which head of which hypothesis, and which of its queries the arithmetic follows.
-struct HeadChoice {
-  AttentionKind kind = AttentionKind::cross;
+struct ExplainedHead {
+  AttentionSite site = AttentionSite::cross;
   int layer = 0;
   int head = 0;
   int query = 0;
@@ -23,11 +23,11 @@ struct HeadChoice {
 /// scores and weights are computed from them by lib/paper, in double. InputError where the choice
 /// names what is not there, or where the sentence is empty.
 Explanation explain_head(const Transformer& model, const AttentionRecord& record,
-                         const HeadChoice& choice);
+                         const ExplainedHead& choice);
 
 /// The same for a blackboard, of the one query and as one step: the scores of its keys, softmax,
 /// the first columns of the values and their weighted sum.
-Explanation explain_short(const Transformer& model, const AttentionRecord& record,
-                          const HeadChoice& choice);
+Explanation explain_single_query(const Transformer& model, const AttentionRecord& record,
+                          const ExplainedHead& choice);
 
 }  // namespace attn

@@ -10,15 +10,15 @@
 namespace attn {
 
 /// Everything that the steps are told from.
-struct Scene {
+struct ExplanationContext {
   const Transformer& model;
   const AttentionRecord& record;
-  HeadChoice choice;
-  StageCollector stages;
+  ExplainedHead choice;
+  ActivationCollector stages;
 
   const ModelConfig& config() const { return model.config(); }
-  bool cross() const { return choice.kind == AttentionKind::cross; }
-  bool in_encoder() const { return choice.kind == AttentionKind::encoder_self; }
+  bool cross() const { return choice.site == AttentionSite::cross; }
+  bool in_encoder() const { return choice.site == AttentionSite::encoder_self; }
   Index d() const { return config().d_model; }
   Index head_dim() const {
     return in_encoder() ? config().encoder_head_dim() : config().decoder_head_dim();
@@ -28,7 +28,7 @@ struct Scene {
   Index begin() const { return choice.head * head_dim(); }  ///< of the head's columns
   Index end() const { return begin() + head_dim(); }
   Index key_heads() const {
-    return in_encoder() ? config().encoder_key_heads() : config().decoder_key_heads();
+    return in_encoder() ? config().encoder_kv_heads() : config().decoder_kv_heads();
   }
   Index key_columns() const { return key_heads() * head_dim(); }  ///< of all keys, or values
   /// Of the keys and values that the head reads, which it may share with its neighbours.
@@ -42,8 +42,8 @@ struct Scene {
     return in_encoder() ? record.source : hypothesis().decoder_input;
   }
   const TokenSequence& keys() const { return cross() ? record.source : queries(); }
-  const Matrix& at(Stage stage) const { return stages.at(choice.kind, choice.layer, stage); }
-  const HeadNumbers& head() const { return stages.head(choice.kind, choice.layer, choice.head); }
+  const Matrix& at(Stage stage) const { return stages.at(choice.site, choice.layer, stage); }
+  const HeadActivations& head() const { return stages.head(choice.site, choice.layer, choice.head); }
   const MultiHeadAttention& attention() const {
     const auto layer = to_size(choice.layer);
     if (in_encoder()) return model.parameters().encoder_layers[layer].self_attention;
@@ -63,7 +63,7 @@ struct Scene {
 
   NamedMatrix by_query(NamedMatrix matrix) const {
     matrix.row_tokens = queries().tokens;
-    if (!in_encoder()) matrix.row_writes = hypothesis().produced.tokens;
+    if (!in_encoder()) matrix.row_outputs = hypothesis().produced.tokens;
     matrix.marked_row = choice.query;
     return matrix;
   }
@@ -79,41 +79,41 @@ struct Scene {
 
 /// Runs the model over the record's ids under observation. InputError and UsageError as
 /// explain_head() says.
-Scene run_scene(const Transformer& model, const AttentionRecord& record, const HeadChoice& choice);
+ExplanationContext run_for_explanation(const Transformer& model, const AttentionRecord& record, const ExplainedHead& choice);
 
 /// The same matrix with the head's columns marked: of `queries` columns of all heads, and of the
 /// keys' and the values' behind them.
-NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, bool queries, bool memory = false);
+NamedMatrix mark_head(const ExplanationContext& s, NamedMatrix matrix, bool queries, bool memory = false);
 
 /// “token”
 std::string quoted(const std::string& token);
 /// “token” without the mark of a word's beginning.
-std::string spoken(const std::string& token);
+std::string readable(const std::string& token);
 /// The query that is followed: “token”, or of a decoder's step “what it reads → what it writes”.
-std::string spoken_query(const Scene& s);
+std::string readable_query(const ExplanationContext& s);
 
 // From words to this head's Q, K and V (head_steps_input.cpp).
-ExplanationStep tokens_step(const Scene& s);
-ExplanationStep embedding_step(const Scene& s, bool encoder);
-ExplanationStep input_step(const Scene& s);
-ExplanationStep projection_step(const Scene& s);
+ExplanationStep tokens_step(const ExplanationContext& s);
+ExplanationStep embedding_step(const ExplanationContext& s, bool encoder);
+ExplanationStep input_step(const ExplanationContext& s);
+ExplanationStep fused_projection_step(const ExplanationContext& s);
 
 // The formula of attention (head_steps_formula.cpp).
-ExplanationStep head_step(const Scene& s);
-ExplanationStep rotation_step(const Scene& s);  ///< of models with rotary positions
-ExplanationStep scores_step(const Scene& s);
-ExplanationStep scaling_step(const Scene& s);
-ExplanationStep distance_step(const Scene& s);  ///< of models with relative positions
-ExplanationStep mask_step(const Scene& s);
-ExplanationStep softmax_step(const Scene& s);
-ExplanationStep values_step(const Scene& s);
+ExplanationStep query_key_value_step(const ExplanationContext& s);
+ExplanationStep rotary_step(const ExplanationContext& s);  ///< of models with rotary positions
+ExplanationStep scores_step(const ExplanationContext& s);
+ExplanationStep scaling_step(const ExplanationContext& s);
+ExplanationStep relative_bias_step(const ExplanationContext& s);  ///< of models with relative positions
+ExplanationStep mask_step(const ExplanationContext& s);
+ExplanationStep softmax_step(const ExplanationContext& s);
+ExplanationStep weighted_sum_step(const ExplanationContext& s);
 
 /// All of the formula for the one query: what stands on a blackboard.
-ExplanationStep board_step(const Scene& s);
+ExplanationStep single_query_step(const ExplanationContext& s);
 
 // Back into the token's row (head_steps_output.cpp).
-ExplanationStep heads_step(const Scene& s);
-ExplanationStep mixing_step(const Scene& s);
-ExplanationStep residual_step(const Scene& s);
+ExplanationStep concatenated_heads_step(const ExplanationContext& s);
+ExplanationStep output_projection_step(const ExplanationContext& s);
+ExplanationStep residual_step(const ExplanationContext& s);
 
 }  // namespace attn

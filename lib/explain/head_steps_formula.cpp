@@ -18,7 +18,7 @@ constexpr Index kBoardFirst = 3;     // else the first ones
 
 /// Q · Kᵀ as lib/paper has it before it scales; of rows with projections of their own what they
 /// gave.
-Matrix raw_scores(const HeadNumbers& head) {
+Matrix raw_scores(const HeadActivations& head) {
   const paper::Matrix<double> query = head.query.cast<double>(), key = head.key.cast<double>();
   Matrix raw = (query * key.transpose()).cast<float>();
   for (Index i = 0; i < raw.rows(); ++i) {
@@ -28,22 +28,22 @@ Matrix raw_scores(const HeadNumbers& head) {
 }
 
 /// The key that the marked query looks at most: its arithmetic is written out.
-Index best_key(const Scene& s) {
+Index best_key(const ExplanationContext& s) {
   Index best = 0;
   s.head().weights.row(s.choice.query).maxCoeff(&best);
   return best;
 }
 
 /// What takes the place of arithmetic that would need numbers which are not shown.
-std::string own_projections_say(const Scene& s) {
+std::string describe_global_projections(const ExplanationContext& s) {
   return fmt::format(
       "{} is a global token: its query, and the keys and values that it looks at, come from "
       "projections of its own. They are not shown; its row is what they gave.",
-      spoken_query(s));
+      readable_query(s));
 }
 
 /// What a mask without a causal one hides, and adds.
-std::string mask_says(const Matrix& mask) {
+std::string describe_mask(const Matrix& mask) {
   const bool hides = (mask.array() == -std::numeric_limits<float>::infinity()).any();
   const bool adds = (mask.array() > 0.0F).any();
   if (!hides && !adds) {
@@ -69,11 +69,11 @@ bool hides_earlier(const Matrix& mask) {
 
 }  // namespace
 
-ExplanationStep head_step(const Scene& s) {
+ExplanationStep query_key_value_step(const ExplanationContext& s) {
   ExplanationStep step;
   step.id = "head";
   step.title = fmt::format("Q, K and V of head {}", s.choice.head);
-  const HeadNumbers& head = s.head();
+  const HeadActivations& head = s.head();
   const std::string origin =
       s.config().head_dim > 0
           ? fmt::format("{}; {} heads have {} columns", s.head_dim(), s.heads(), s.inner())
@@ -86,18 +86,18 @@ ExplanationStep head_step(const Scene& s) {
   if (s.rotary()) {  // what the head reads is turned already
     const Matrix& all = s.at(Stage::projected);
     const Index key = s.inner() + s.key_begin();
-    step.matrices.push_back(s.by_query(named("Q", all.middleCols(s.begin(), s.head_dim()))));
-    step.matrices.push_back(s.by_key(named("K", all.middleCols(key, s.head_dim()))));
+    step.matrices.push_back(s.by_query(named_matrix("Q", all.middleCols(s.begin(), s.head_dim()))));
+    step.matrices.push_back(s.by_key(named_matrix("K", all.middleCols(key, s.head_dim()))));
   } else {
-    step.matrices.push_back(s.by_query(named("Q", head.query)));
-    step.matrices.push_back(s.by_key(named("K", head.key)));
+    step.matrices.push_back(s.by_query(named_matrix("Q", head.query)));
+    step.matrices.push_back(s.by_key(named_matrix("K", head.key)));
   }
-  step.matrices.push_back(s.by_key(named("V", head.value)));
+  step.matrices.push_back(s.by_key(named_matrix("V", head.value)));
   return step;
 }
 
-ExplanationStep rotation_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
+ExplanationStep rotary_step(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
   const Index half = s.head_dim() / 2;
   ExplanationStep step;
   step.id = "turned";
@@ -111,20 +111,20 @@ ExplanationStep rotation_step(const Scene& s) {
       "No position was added to the words. Instead pairs of columns are turned, the further the "
       "later a word stands. The product of two turned vectors depends on how far apart they were "
       "turned: on the distance of the words, not on where they stand.";
-  step.matrices.push_back(s.by_query(named("Q turned", head.query)));
-  step.matrices.push_back(s.by_key(named("K turned", head.key)));
+  step.matrices.push_back(s.by_query(named_matrix("Q turned", head.query)));
+  step.matrices.push_back(s.by_key(named_matrix("K turned", head.key)));
   const Matrix& all = s.at(Stage::projected);
   const Index q = s.choice.query;
   const auto value = [](float x) { return number(static_cast<double>(x)); };
   step.lines.push_back(fmt::format(
-      "{} at place {}, columns 0 and {}: ({}, {}) turned by {} becomes ({}, {})", spoken_query(s),
+      "{} at place {}, columns 0 and {}: ({}, {}) turned by {} becomes ({}, {})", readable_query(s),
       q, half, value(all(q, s.begin())), value(all(q, s.begin() + half)), q,
       value(head.query(q, 0)), value(head.query(q, half))));
   return step;
 }
 
-ExplanationStep scores_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
+ExplanationStep scores_step(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
   const Matrix raw = raw_scores(head);
   const Index q = s.choice.query, k = best_key(s);
   ExplanationStep step;
@@ -137,20 +137,20 @@ ExplanationStep scores_step(const Scene& s) {
   step.why =
       "The dot product is large where the two vectors point the same way: where a key offers "
       "what the query looks for.";
-  step.matrices.push_back(s.query_by_key(named("raw", raw)));
+  step.matrices.push_back(s.query_by_key(named_matrix("raw", raw)));
   if (head.has_own_projections(q)) {
-    step.lines.push_back(own_projections_say(s));
+    step.lines.push_back(describe_global_projections(s));
     return step;
   }
   step.lines.push_back(
-      fmt::format("{} · {}: {}", spoken_query(s), spoken(at(s.keys().tokens, k)),
+      fmt::format("{} · {}: {}", readable_query(s), readable(at(s.keys().tokens, k)),
                   sum_of_products(head.query.row(q), head.key.row(k), kShownProducts,
                                   static_cast<double>(raw(q, k)))));
   return step;
 }
 
-ExplanationStep scaling_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
+ExplanationStep scaling_step(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
   ExplanationStep step;
   step.id = "scaled";
   step.title = "The scores are scaled";
@@ -168,29 +168,29 @@ ExplanationStep scaling_step(const Scene& s) {
   step.why =
       "A sum of head_dim products grows with √head_dim; without the division softmax would "
       "see large differences and look at one word only.";
-  step.matrices.push_back(s.query_by_key(named("scaled", head.scores)));
+  step.matrices.push_back(s.query_by_key(named_matrix("scaled", head.scores)));
   return step;
 }
 
-ExplanationStep distance_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
-  const Index n = head.distances.rows(), q = s.choice.query;
-  const bool causal = s.choice.kind == AttentionKind::decoder_self;
+ExplanationStep relative_bias_step(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
+  const Index n = head.relative_bias.rows(), q = s.choice.query;
+  const bool causal = s.choice.site == AttentionSite::decoder_self;
   ExplanationStep step;
   step.id = "distances";
   step.title = "Each distance has a bias";
   step.formula = "biased[i, j] = scaled[i, j] + bias(j − i)";
-  step.shape = shape_of(n, head.distances.cols());
+  step.shape = shape_of(n, head.relative_bias.cols());
   step.why =
       "No position was added to the words. Instead a head has learned a number for each distance "
       "between query and key, and adds it to their score: so it can look at a neighbour, whatever "
       "stands there. Near distances have a number each, far ones share theirs.";
-  step.matrices.push_back(s.query_by_key(named("bias", head.distances)));
-  step.matrices.push_back(s.query_by_key(named("biased", head.scores + head.distances)));
+  step.matrices.push_back(s.query_by_key(named_matrix("bias", head.relative_bias)));
+  step.matrices.push_back(s.query_by_key(named_matrix("biased", head.scores + head.relative_bias)));
   Matrix by_distance(s.heads(), causal ? n : 2 * n - 1);
-  NamedMatrix all = named("bias of each head by distance", by_distance);
+  NamedMatrix all = named_matrix("bias of each head by distance", by_distance);
   for (Index h = 0; h < s.heads(); ++h) {
-    const Matrix& of = s.stages.head(s.choice.kind, s.choice.layer, to_int(h)).distances;
+    const Matrix& of = s.stages.head(s.choice.site, s.choice.layer, to_int(h)).relative_bias;
     for (Index c = 0; c < by_distance.cols(); ++c) {
       const Index j = std::max<Index>(c - n + 1, 0);  // the key whose distance is c − n + 1
       by_distance(h, c) = of(j - (c - n + 1), j);
@@ -205,36 +205,36 @@ ExplanationStep distance_step(const Scene& s) {
   step.matrices.push_back(std::move(all));
   for (Index j = 0; j < (causal ? q + 1 : n); ++j) {
     step.lines.push_back(
-        fmt::format("{}, at distance {}: {} + {} = {}", spoken(at(s.keys().tokens, j)), j - q,
+        fmt::format("{}, at distance {}: {} + {} = {}", readable(at(s.keys().tokens, j)), j - q,
                     number(static_cast<double>(head.scores(q, j))),
-                    number(static_cast<double>(head.distances(q, j))),
-                    number(static_cast<double>(head.scores(q, j) + head.distances(q, j)))));
+                    number(static_cast<double>(head.relative_bias(q, j))),
+                    number(static_cast<double>(head.scores(q, j) + head.relative_bias(q, j)))));
   }
   return step;
 }
 
-ExplanationStep mask_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
+ExplanationStep mask_step(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
   ExplanationStep step;
   step.id = "masked";
   step.title = "What may not be seen is masked";
-  const bool biased = head.distances.size() > 0;
+  const bool biased = head.relative_bias.size() > 0;
   step.formula = biased ? "masked = biased + mask" : "masked = scaled + mask";
   step.shape = shape_of(head.mask.rows(), head.mask.cols());
-  const bool causal = s.choice.kind == AttentionKind::decoder_self;
+  const bool causal = s.choice.site == AttentionSite::decoder_self;
   step.why = causal ? "−∞ right of the diagonal: a word may not look at words that come after it, "
                       "which do not exist yet when it is produced. e^−∞ is exactly 0."
-                    : mask_says(head.mask);
+                    : describe_mask(head.mask);
   if (causal && hides_earlier(head.mask)) {
     step.why += " The pattern of this attention leaves out earlier words, too.";
   }
-  step.matrices.push_back(s.query_by_key(named("mask", head.mask)));
-  step.matrices.push_back(s.query_by_key(named("masked", head.masked())));
+  step.matrices.push_back(s.query_by_key(named_matrix("mask", head.mask)));
+  step.matrices.push_back(s.query_by_key(named_matrix("masked", head.masked())));
   return step;
 }
 
-ExplanationStep softmax_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
+ExplanationStep softmax_step(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
   const Index q = s.choice.query;
   ExplanationStep step;
   step.id = "weights";
@@ -247,31 +247,31 @@ ExplanationStep softmax_step(const Scene& s) {
   step.why =
       "Each row becomes shares of attention: positive, and 1 in sum. This is the map that the "
       "pictures show.";
-  step.matrices.push_back(s.query_by_key(named("weights", head.weights)));
+  step.matrices.push_back(s.query_by_key(named_matrix("weights", head.weights)));
   const RowVector masked = head.masked().row(q);
   const float top = masked.maxCoeff();
   double total = 0, sum = 0;
   for (Index j = 0; j < masked.size(); ++j) total += std::exp(static_cast<double>(masked[j] - top));
-  const auto own = static_cast<double>(head.outside.of(q));
+  const auto own = static_cast<double>(head.non_token_weights.of(q));
   total /= 1 - own;
   for (Index j = 0; j < masked.size(); ++j) {
     sum += static_cast<double>(head.weights(q, j));
     step.lines.push_back(
-        fmt::format("{}: exp({} − {}) = {}, / {} = {}", spoken(at(s.keys().tokens, j)),
+        fmt::format("{}: exp({} − {}) = {}, / {} = {}", readable(at(s.keys().tokens, j)),
                     number(static_cast<double>(masked[j])), number(static_cast<double>(top)),
                     number(std::exp(static_cast<double>(masked[j] - top))), number(total),
                     number(static_cast<double>(head.weights(q, j)))));
   }
   if (own > 0) {
     step.lines.push_back(
-        fmt::format("{}, which are no words: {}", head.outside.keys->name, number(own)));
+        fmt::format("{}, which are no words: {}", head.non_token_weights.keys->name, number(own)));
   }
   step.lines.push_back("sum of the row: " + number(sum + own));
   return step;
 }
 
-ExplanationStep values_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
+ExplanationStep weighted_sum_step(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
   const Index q = s.choice.query;
   ExplanationStep step;
   step.id = "output";
@@ -281,17 +281,17 @@ ExplanationStep values_step(const Scene& s) {
                            shape_of(head.value.rows(), head.value.cols()),
                            shape_of(head.output.rows(), head.output.cols()));
   step.why = "What each token takes home: the values of the tokens it looked at, by their shares.";
-  step.matrices.push_back(s.by_query(named(fmt::format("head {}", s.choice.head), head.output)));
-  if (head.has_own_projections(q) || head.outside.of(q) > 0) {
+  step.matrices.push_back(s.by_query(named_matrix(fmt::format("head {}", s.choice.head), head.output)));
+  if (head.has_own_projections(q) || head.non_token_weights.of(q) > 0) {
     step.lines.push_back(head.has_own_projections(q)
-                             ? own_projections_say(s)
+                             ? describe_global_projections(s)
                              : fmt::format("The values of {}, which are not shown, are added with "
                                            "their weights.",
-                                           head.outside.keys->name));
+                                           head.non_token_weights.keys->name));
     return step;
   }
   step.lines.push_back(
-      fmt::format("column {} of {}: {}", s.begin(), spoken_query(s),
+      fmt::format("column {} of {}: {}", s.begin(), readable_query(s),
                   sum_of_products(head.weights.row(q), head.value.col(0).transpose(), 1 << 20,
                                   static_cast<double>(head.output(q, 0)))));
   return step;
@@ -300,31 +300,31 @@ ExplanationStep values_step(const Scene& s) {
 namespace {
 
 /// InputError where what is shown of a head is not all that its row is made of.
-void require_whole_row(const HeadNumbers& head, Index q) {
+void require_whole_row(const HeadActivations& head, Index q) {
   if (head.has_own_projections(q)) {
     throw InputError(
         "query {} is a global token, whose query, keys and values come from projections of its own "
         "that are not shown; explain another query",
         q);
   }
-  if (head.outside.of(q) > 0) {
+  if (head.non_token_weights.of(q) > 0) {
     throw InputError(
         "the rows of this head also look at {}, whose keys and values are not shown; a short "
         "explanation would not add up",
-        head.outside.keys->description);
+        head.non_token_weights.keys->description);
   }
 }
 
 }  // namespace
 
-ExplanationStep board_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
+ExplanationStep single_query_step(const ExplanationContext& s) {
+  const HeadActivations& head = s.head();
   const Index q = s.choice.query, k = best_key(s);
   require_whole_row(head, q);
   const Index shown = s.head_dim() <= kBoardValues ? s.head_dim() : kBoardFirst;
   const RowVector raw = raw_scores(head).row(q), x = head.masked().row(q);
   const float top = x.maxCoeff();
-  const bool biased = head.distances.size() > 0;
+  const bool biased = head.relative_bias.size() > 0;
   const Index first = biased ? 5 : 4;  // column of the values
   Matrix board(x.size(), first + shown);
   double total = 0;
@@ -332,14 +332,14 @@ ExplanationStep board_step(const Scene& s) {
     const double e = std::exp(static_cast<double>(x[j] - top));
     total += e;
     board(j, 0) = raw[j];
-    if (biased) board(j, 1) = head.distances(q, j);
+    if (biased) board(j, 1) = head.relative_bias(q, j);
     board.row(j).segment(first - 3, 3) << x[j], static_cast<float>(e), head.weights(q, j);
     board.row(j).tail(shown) = head.value.row(j).head(shown);
   }
   ExplanationStep step;
   step.id = "board";
   const std::string divided = s.config().scale_attention ? fmt::format(" / √{}", s.head_dim()) : "";
-  const bool causal = s.choice.kind == AttentionKind::decoder_self;
+  const bool causal = s.choice.site == AttentionSite::decoder_self;
   step.formula =
       fmt::format("x = q · k{}{}{},  e = exp(x − max),  weight = e / Σ e,  head = Σ weight · v",
                   divided, biased ? " + bias" : "", causal ? " + mask" : "");
@@ -348,15 +348,15 @@ ExplanationStep board_step(const Scene& s) {
       "\\frac{{e}}{{\\sum e}}, \\quad \\text{{head}} = \\sum w \\cdot v",
       s.config().scale_attention ? fmt::format("\\sqrt{{{}}}", s.head_dim()) : "1",
       biased ? " + \\text{bias}" : "", causal ? " + \\text{mask}" : "");
-  NamedMatrix table = s.by_key(named(spoken_query(s) + " and its keys", board));
+  NamedMatrix table = s.by_key(named_matrix(readable_query(s) + " and its keys", board));
   table.listing = true;
-  table.telling_column = to_int(first) - 1;
+  table.ranking_column = to_int(first) - 1;
   table.marked_row = to_int(k);
   table.column_tokens = {"q·k", "x", "e", "weight"};
   if (biased) table.column_tokens.insert(table.column_tokens.begin() + 1, "bias");
   for (Index c = 0; c < shown; ++c) table.column_tokens.push_back(fmt::format("v{}", c));
   step.matrices.push_back(std::move(table));
-  const std::string key = spoken(at(s.keys().tokens, k));
+  const std::string key = readable(at(s.keys().tokens, k));
   step.lines.push_back(fmt::format(
       "q · k of {}: {}", key,
       sum_of_products(head.query.row(q), head.key.row(k), 1, static_cast<double>(raw[k]))));

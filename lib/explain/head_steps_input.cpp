@@ -7,7 +7,7 @@
 
 namespace attn {
 
-NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, bool queries, bool memory) {
+NamedMatrix mark_head(const ExplanationContext& s, NamedMatrix matrix, bool queries, bool memory) {
   const auto mark = [&](Index first) {
     matrix.marked_columns.push_back({to_int(first), to_int(first + s.head_dim())});
   };
@@ -24,20 +24,20 @@ std::string quoted(const std::string& token) {
   return "“" + token + "”";
 }
 
-std::string spoken(const std::string& token) {
+std::string readable(const std::string& token) {
   constexpr std::string_view mark = "▁";
   const bool marked = token.size() > mark.size() && token.starts_with(mark);
   return quoted(marked ? token.substr(mark.size()) : token);
 }
 
-std::string spoken_query(const Scene& s) {
-  std::string reads = spoken(at(s.queries().tokens, s.choice.query));
+std::string readable_query(const ExplanationContext& s) {
+  std::string reads = readable(at(s.queries().tokens, s.choice.query));
   const auto row = to_size(s.choice.query);
   if (s.in_encoder() || row >= s.hypothesis().produced.tokens.size()) return reads;
-  return reads + " → " + spoken(s.hypothesis().produced.tokens[row]);
+  return reads + " → " + readable(s.hypothesis().produced.tokens[row]);
 }
 
-ExplanationStep tokens_step(const Scene& s) {
+ExplanationStep tokens_step(const ExplanationContext& s) {
   ExplanationStep step{"tokens", "Words become tokens, tokens become numbers", "", "", "", {}, {}};
   step.why =
       "A model knows a fixed list of pieces; a sentence is their row numbers in one table. The end "
@@ -55,22 +55,22 @@ ExplanationStep tokens_step(const Scene& s) {
 }
 
 /// Embedding of one stack: table row, scaled, plus position.
-ExplanationStep embedding_step(const Scene& s, bool encoder) {
-  const EmbeddingsAndNorm& ends =
+ExplanationStep embedding_step(const ExplanationContext& s, bool encoder) {
+  const StackParameters& ends =
       encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
   const TokenSequence& sequence = encoder ? s.record.source : s.hypothesis().decoder_input;
   const auto n = std::ssize(sequence.ids);
-  const auto [words, places, scale, without_place] = embedding_tables(s.model.config(), ends);
+  const auto [words, places, scale, token_without_position] = embedding_tables(s.model.config(), ends);
   const bool placed = s.config().absolute_positions;
   Matrix table(n, s.d()), positions(n, s.d());
   for (Index t = 0; t < n; ++t) {
     for (Index j = 0; j < s.d(); ++j) {
       const int id = at(sequence.ids, t);
       table(t, j) = words.at(id, j);
-      if (placed) positions(t, j) = id == without_place ? 0.0F : places.at(t, j);
+      if (placed) positions(t, j) = id == token_without_position ? 0.0F : places.at(t, j);
     }
   }
-  const AttentionKind stack = encoder ? AttentionKind::encoder_self : AttentionKind::decoder_self;
+  const AttentionSite stack = encoder ? AttentionSite::encoder_self : AttentionSite::decoder_self;
   const std::string side = encoder ? "source" : "decoder input";
   ExplanationStep step;
   step.id = encoder ? "embedding" : "decoder_embedding";
@@ -90,14 +90,14 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
       s.config().scale_embedding ? " The factor keeps the word from drowning in it." : "");
   if (!placed) {
     step.why =
-        s.config().relative.exist() || s.config().rotary
+        s.config().relative.enabled() || s.config().rotary
             ? "No position is added: where a token stands is known to the heads alone, by "
               "its distance to the one that looks."
             : "No position is added: an encoder cannot tell the order of its words then, and "
               "a decoder only by how many it may look at.";
   }
   const auto add = [&](const char* name, const Matrix& rows) {
-    NamedMatrix matrix = named(name, rows);
+    NamedMatrix matrix = named_matrix(name, rows);
     matrix.row_tokens = sequence.tokens;
     step.matrices.push_back(std::move(matrix));
   };
@@ -107,7 +107,7 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
   return step;
 }
 
-ExplanationStep input_step(const Scene& s) {
+ExplanationStep input_step(const ExplanationContext& s) {
   ExplanationStep step;
   step.id = "input";
   step.title = "What this layer reads";
@@ -118,24 +118,24 @@ ExplanationStep input_step(const Scene& s) {
                  ? "The first layer reads the embeddings."
                  : "Every block adds to the row of its token; what earlier blocks found out about "
                    "a token stands in the same row.";
-  step.matrices.push_back(s.by_query(named("X", s.at(Stage::block_input))));
+  step.matrices.push_back(s.by_query(named_matrix("X", s.at(Stage::block_input))));
   if (s.config().normalize_before) {
     step.formula += ",  N = norm(X)";
-    step.matrices.push_back(named("norm weight", s.norm().weight));
-    if (s.norm().kind == NormKind::rms) {
+    step.matrices.push_back(named_matrix("norm weight", s.norm().weight));
+    if (s.norm().kind == NormType::rms) {
       step.formula = step.formula.substr(0, step.formula.rfind("norm(X)")) +
                      "X / √(mean of X² + ε) · weight, row by row";
     } else {
-      step.matrices.push_back(named("norm bias", s.norm().bias));
+      step.matrices.push_back(named_matrix("norm bias", s.norm().bias));
     }
-    step.matrices.push_back(s.by_query(named("N", s.at(Stage::normed_input))));
+    step.matrices.push_back(s.by_query(named_matrix("N", s.at(Stage::normed_input))));
   }
   if (s.cross()) {
     step.formula += ",  M = the encoder's output";
     step.why += " Keys and values come from somewhere else: from the encoder's last layer, M.";
     step.shape += fmt::format(", M {}", shape_of(std::ssize(s.record.source.ids), s.d()));
     step.matrices.push_back(
-        s.by_key(named("M", s.stages.at(AttentionKind::encoder_self, s.config().encoder_layers - 1,
+        s.by_key(named_matrix("M", s.stages.at(AttentionSite::encoder_self, s.config().encoder_layers - 1,
                                         Stage::stack_output))));
   }
   return step;
@@ -143,7 +143,7 @@ ExplanationStep input_step(const Scene& s) {
 
 namespace {
 
-std::string why_of_projection(const Scene& s) {
+std::string why_of_projection(const ExplanationContext& s) {
   const std::string says =
       "A query says what a token looks for, a key what it offers, a value what it hands over. ";
   if (s.key_heads() < s.heads()) {
@@ -163,7 +163,7 @@ std::string why_of_projection(const Scene& s) {
 }  // namespace
 
 /// The product that makes queries, keys and values of all heads at once.
-ExplanationStep projection_step(const Scene& s) {
+ExplanationStep fused_projection_step(const ExplanationContext& s) {
   const Index d = s.d(), k = s.head_dim(), heads = s.heads(), inner = s.inner();
   const Index all = inner + 2 * s.key_columns(), memory = 2 * s.key_columns();
   const auto n = std::ssize(s.queries().ids);
@@ -194,20 +194,20 @@ ExplanationStep projection_step(const Scene& s) {
     const bool query = linear == &attention.query;
     const Index begin = query ? s.begin() : s.key_begin(), end = query ? s.end() : s.key_end();
     step.matrices.push_back(
-        named(fmt::format("W_{} (head {})", letter, s.choice.head), linear->weight, begin, end));
+        named_matrix(fmt::format("W_{} (head {})", letter, s.choice.head), linear->weight, begin, end));
     if (linear->bias.data != nullptr) {
       step.matrices.push_back(
-          named(fmt::format("b_{} (head {})", letter, s.choice.head), linear->bias, begin, end));
+          named_matrix(fmt::format("b_{} (head {})", letter, s.choice.head), linear->bias, begin, end));
     }
   }
   const Matrix& projected = s.at(Stage::projected);
   if (s.cross()) {
-    step.matrices.push_back(mark_head(s, s.by_query(named("Q_all", projected)), true));
+    step.matrices.push_back(mark_head(s, s.by_query(named_matrix("Q_all", projected)), true));
     step.matrices.push_back(
-        mark_head(s, s.by_key(named("[K | V]_all", s.at(Stage::memory))), false, true));
+        mark_head(s, s.by_key(named_matrix("[K | V]_all", s.at(Stage::memory))), false, true));
   } else {
     step.matrices.push_back(
-        mark_head(s, s.by_query(named("[Q | K | V]_all", projected)), true, true));
+        mark_head(s, s.by_query(named_matrix("[Q | K | V]_all", projected)), true, true));
   }
   step.lines.push_back(fmt::format("reshape [{}, {}] to [{}, {}, {}] (tokens, heads, head_dim)", n,
                                    inner, n, heads, k));

@@ -5,7 +5,7 @@
 
 namespace attn {
 
-ExplanationStep heads_step(const Scene& s) {
+ExplanationStep concatenated_heads_step(const ExplanationContext& s) {
   const Matrix& heads = s.at(Stage::heads);
   ExplanationStep step;
   step.id = "heads";
@@ -14,27 +14,27 @@ ExplanationStep heads_step(const Scene& s) {
   step.shape = fmt::format("{} of {} = {}", s.heads(), shape_of(heads.rows(), s.head_dim()),
                            shape_of(heads.rows(), s.inner()));
   step.why = "Nothing is moved or mixed: each head wrote into its own columns.";
-  step.matrices.push_back(mark_head(s, s.by_query(named("H", heads)), true));
+  step.matrices.push_back(mark_head(s, s.by_query(named_matrix("H", heads)), true));
   return step;
 }
 
-ExplanationStep mixing_step(const Scene& s) {
+ExplanationStep output_projection_step(const ExplanationContext& s) {
   const Linear& linear = s.attention().output;
-  const Matrix& mixed = s.at(Stage::mixed);
+  const Matrix& attn_output = s.at(Stage::attn_output);
   ExplanationStep step;
   step.id = "mixed";
   step.title = "The output projection mixes the heads";
   step.formula = linear.bias.exists() ? "A = H · W_o + b_o" : "A = H · W_o";
-  step.shape = fmt::format("{} · {} = {}", shape_of(mixed.rows(), s.inner()),
-                           shape_of(s.inner(), s.d()), shape_of(mixed.rows(), s.d()));
+  step.shape = fmt::format("{} · {} = {}", shape_of(attn_output.rows(), s.inner()),
+                           shape_of(s.inner(), s.d()), shape_of(attn_output.rows(), s.d()));
   step.why = "The first place where heads meet: what each found is written into all columns.";
-  step.matrices.push_back(named("W_o", linear.weight));
-  if (linear.bias.data != nullptr) step.matrices.push_back(named("b_o", linear.bias));
-  step.matrices.push_back(s.by_query(named("A", mixed)));
+  step.matrices.push_back(named_matrix("W_o", linear.weight));
+  if (linear.bias.data != nullptr) step.matrices.push_back(named_matrix("b_o", linear.bias));
+  step.matrices.push_back(s.by_query(named_matrix("A", attn_output)));
   return step;
 }
 
-ExplanationStep residual_step(const Scene& s) {
+ExplanationStep residual_step(const ExplanationContext& s) {
   const bool before = s.config().normalize_before;
   ExplanationStep step;
   step.id = "residual";
@@ -54,11 +54,11 @@ ExplanationStep residual_step(const Scene& s) {
                  : "The block adds to the token's row and takes nothing away; the norm keeps the "
                    "numbers in a range that the next block can work with.";
   if (!before) {
-    step.matrices.push_back(s.by_query(named("R", s.at(Stage::block_sum))));
-    step.matrices.push_back(named("norm weight", s.norm().weight));
-    step.matrices.push_back(named("norm bias", s.norm().bias));
+    step.matrices.push_back(s.by_query(named_matrix("R", s.at(Stage::block_sum))));
+    step.matrices.push_back(named_matrix("norm weight", s.norm().weight));
+    step.matrices.push_back(named_matrix("norm bias", s.norm().bias));
   }
-  step.matrices.push_back(s.by_query(named("Y", s.at(Stage::block_output))));
+  step.matrices.push_back(s.by_query(named_matrix("Y", s.at(Stage::block_output))));
   return step;
 }
 

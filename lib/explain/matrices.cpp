@@ -11,7 +11,7 @@
 
 namespace attn {
 
-NamedMatrix named(std::string name, const ConstMatrixRef& rows) {
+NamedMatrix named_matrix(std::string name, const ConstMatrixRef& rows) {
   NamedMatrix matrix;
   matrix.name = std::move(name);
   matrix.rows = to_int(rows.rows());
@@ -24,7 +24,7 @@ NamedMatrix named(std::string name, const ConstMatrixRef& rows) {
   return matrix;
 }
 
-NamedMatrix named(std::string name, const Parameter& parameter, Index begin, Index end) {
+NamedMatrix named_matrix(std::string name, const Parameter& parameter, Index begin, Index end) {
   NamedMatrix matrix;
   matrix.name = std::move(name);
   matrix.rows = to_int(parameter.rows);
@@ -36,11 +36,11 @@ NamedMatrix named(std::string name, const Parameter& parameter, Index begin, Ind
   return matrix;
 }
 
-NamedMatrix named(std::string name, const Parameter& parameter) {
-  return named(std::move(name), parameter, 0, parameter.columns);
+NamedMatrix named_matrix(std::string name, const Parameter& parameter) {
+  return named_matrix(std::move(name), parameter, 0, parameter.columns);
 }
 
-void require_numbers(const Explanation& explanation, std::string_view model) {
+void check_finite_matrices(const Explanation& explanation, std::string_view model) {
   constexpr float kMask = -std::numeric_limits<float>::infinity();
   const auto is_number = [](float value) { return std::isfinite(value) || value == kMask; };
   for (const ExplanationStep& step : explanation.steps) {

@@ -11,13 +11,13 @@
 
 namespace attn {
 
-NamedMatrix named(std::string name, const ConstMatrixRef& rows);
+NamedMatrix named_matrix(std::string name, const ConstMatrixRef& rows);
 /// The columns [begin, end) of a parameter.
-NamedMatrix named(std::string name, const Parameter& parameter, Index begin, Index end);
-NamedMatrix named(std::string name, const Parameter& parameter);
+NamedMatrix named_matrix(std::string name, const Parameter& parameter, Index begin, Index end);
+NamedMatrix named_matrix(std::string name, const Parameter& parameter);
 
 /// InputError naming the model and the step where a matrix holds NaN or ∞. −∞ is what a mask adds.
-void require_numbers(const Explanation& explanation, std::string_view model);
+void check_finite_matrices(const Explanation& explanation, std::string_view model);
 
 /// "[6, 12]"
 std::string shape_of(Index rows, Index columns);

@@ -59,7 +59,7 @@ NamedMatrix cosines(const std::string& name, const std::vector<RowVector>& vecto
       matrix(i, j) = cosine(at(vectors, i), at(vectors, j));
     }
   }
-  NamedMatrix out = named(name, matrix);
+  NamedMatrix out = named_matrix(name, matrix);
   out.row_tokens = out.column_tokens = labels;
   return out;
 }
@@ -73,9 +73,9 @@ std::string numbered(const std::string& word, std::size_t number) {
 }
 
 /// The word's vectors through the encoder, occurrence by occurrence.
-class Journey {
+class MeaningByLayer {
  public:
-  Journey(const Transformer& model, const std::vector<TokenSequence>& sentences,
+  MeaningByLayer(const Transformer& model, const std::vector<TokenSequence>& sentences,
           const FollowedWord& word, std::vector<Occurrence> places)
       : model_(model), word_(word), places_(std::move(places)), passes_(sentences.size()) {
     for (std::size_t s = 0; s < sentences.size(); ++s) {
@@ -97,7 +97,7 @@ class Journey {
   NamedMatrix at(const std::string& name, int layer, Stage stage) const {
     std::vector<RowVector> vectors;
     for (const Occurrence& place : places_) {
-      const Matrix& rows = passes_[place.sentence].at(AttentionKind::encoder_self, layer, stage);
+      const Matrix& rows = passes_[place.sentence].at(AttentionSite::encoder_self, layer, stage);
       if (!rows.allFinite()) refuse(layer, stage);
       vectors.push_back(word_vector(rows, place, word_.ids.size()));
     }
@@ -116,7 +116,7 @@ class Journey {
   const Transformer& model_;
   const FollowedWord& word_;
   std::vector<Occurrence> places_;
-  std::vector<StageCollector> passes_;
+  std::vector<ActivationCollector> passes_;
   std::vector<std::string> labels_;
 };
 
@@ -163,7 +163,7 @@ Explanation explain_meaning(const Transformer& model, const std::vector<TokenSeq
         fmt::format("the first {} of {} occurrences", kMostOccurrences, places.size()));
     places.resize(kMostOccurrences);
   }
-  const Journey journey(model, sentences, word, places);
+  const MeaningByLayer journey(model, sentences, word, places);
   for (std::size_t i = 0; i < places.size(); ++i) {
     explanation.facts.push_back(fmt::format("{}: sentence {}, token {}", journey.labels()[i],
                                             places[i].sentence + 1, places[i].first));

@@ -20,7 +20,7 @@ namespace attn {
 namespace {
 
 /// The weights as attention made them, taken from its observer.
-struct TakenWeights : AttentionObserver {
+struct WeightsObserver : AttentionObserver {
   Matrix weights;
   bool mixed = false;  ///< of mixtures of the keys
   void weights_ready(AttentionHead& head) override {
@@ -40,7 +40,7 @@ Matrix means_of_neighbours(Index n, Index k) {
 }
 
 /// A parameter of a kind that the model has not learned.
-Matrix stand_in(const ExtraParameter& extra, const std::string& name) {
+Matrix substitute_parameter(const ExtraParameter& extra, const std::string& name) {
   Matrix numbers(to_index(extra.rows), to_index(extra.columns));
   switch (extra.role) {
     case ParameterRole::low_rank:
@@ -62,19 +62,19 @@ Matrix approximated(const AttentionPattern& pattern, const AttentionHead& head) 
   keys_values.leftCols(width) = head.key;
   keys_values.rightCols(width) = head.value;
   std::deque<Matrix> drawn;
-  AttentionExtras extras;
-  const PatternKind& kind = kind_of(pattern);
+  ExtraAttentionParameters extras;
+  const SparsePattern& kind = sparse_pattern(pattern);
   for (const ExtraParameter& extra :
        kind.extra_parameters({pattern, to_size(n), to_size(width), 1})) {
-    Matrix& numbers = drawn.emplace_back(stand_in(extra, name));
-    *extra_of(extras, extra.part) = row_major(numbers.data(), numbers.rows(), numbers.cols());
+    Matrix& numbers = drawn.emplace_back(substitute_parameter(extra, name));
+    *extra_parameter(extras, extra.part) = row_major(numbers.data(), numbers.rows(), numbers.cols());
   }
-  if (kind.keys_are_queries()) keys_values.leftCols(width) = head.query;
-  const AttentionShape shape{head.kind, head.layer, 1, width, head.scale, &pattern};
+  if (kind.shares_query_and_key()) keys_values.leftCols(width) = head.query;
+  const AttentionShape shape{head.site, head.layer, 1, width, head.scale, &pattern};
   const std::vector<AttentionGroup> groups{{0, 0, n, 0, n, nullptr, {}}};
   const Matrix queries = head.query;
   Matrix output(n, width);
-  TakenWeights taken;
+  WeightsObserver taken;
   attend(shape, {queries, keys_and_values(keys_values), groups, nullptr, &extras}, output, &taken);
   if (!taken.mixed) return taken.weights;
   return taken.weights * drawn.front().transpose();
@@ -82,24 +82,24 @@ Matrix approximated(const AttentionPattern& pattern, const AttentionHead& head) 
 
 /// The kind's weights of each query for each key.
 Matrix weights_of(const AttentionPattern& pattern, const AttentionHead& head) {
-  if (kind_of(pattern).approximates()) return approximated(pattern, head);
+  if (sparse_pattern(pattern).approximates()) return approximated(pattern, head);
   const Index n = head.key.rows();
   const AttentionGroup group{0, 0, n, 0, n, nullptr, {}, pattern.globals};
-  const AttentionShape shape{head.kind,       head.layer, head.head + 1,
+  const AttentionShape shape{head.site,       head.layer, head.head + 1,
                              head.key.cols(), head.scale, &pattern};
   paper::Matrix<double> mask = paper::no_mask<double>(n, n);
-  if (!sees_all(shape, group)) mask = mask_matrix(shape, group, head.head).cast<double>();
+  if (!is_dense(shape, group)) mask = mask_matrix(shape, group, head.head).cast<double>();
   return paper::attention_weights<double>(head.query.cast<double>(), head.key.cast<double>(),
                                           static_cast<double>(head.scale), mask)
       .cast<float>();
 }
 
-struct HeadLoss {
+struct HeadError {
   double missed = 0, error = 0, top_stays = 0;
 };
 
-HeadLoss loss_of(const Matrix& exact, const Matrix& found, const Matrix& value) {
-  HeadLoss loss;
+HeadError error_of(const Matrix& exact, const Matrix& found, const Matrix& value) {
+  HeadError loss;
   for (Index i = 0; i < exact.rows(); ++i) {
     loss.missed += static_cast<double>((exact.row(i) - found.row(i)).cwiseMax(0.0F).sum());
     Index first = 0, now = 0;
@@ -118,26 +118,26 @@ HeadLoss loss_of(const Matrix& exact, const Matrix& found, const Matrix& value) 
 }
 
 /// Every kind's loss of every head, while the model goes on with the exact weights.
-struct LossObserver : AttentionObserver {
+struct ErrorObserver : AttentionObserver {
   const std::vector<AttentionPattern>& kinds;
-  std::vector<std::vector<HeadLoss>> losses;  ///< [kind][head of all layers]
+  std::vector<std::vector<HeadError>> losses;  ///< [kind][head of all layers]
   std::vector<std::string> heads;
 
-  explicit LossObserver(const std::vector<AttentionPattern>& of) : kinds(of), losses(of.size()) {}
+  explicit ErrorObserver(const std::vector<AttentionPattern>& of) : kinds(of), losses(of.size()) {}
   void weights_ready(AttentionHead& head) override {
-    if (head.kind != AttentionKind::encoder_self) return;
+    if (head.site != AttentionSite::encoder_self) return;
     heads.push_back(fmt::format("encoder:{}:{}", head.layer, head.head));
     const Matrix exact = head.weights;
     for (std::size_t k = 0; k < kinds.size(); ++k) {
-      losses[k].push_back(loss_of(exact, weights_of(kinds[k], head), head.value));
+      losses[k].push_back(error_of(exact, weights_of(kinds[k], head), head.value));
     }
   }
 };
 
-HeadLoss mean_of(const std::vector<HeadLoss>& losses) {
-  HeadLoss mean;
+HeadError mean_of(const std::vector<HeadError>& losses) {
+  HeadError mean;
   const auto n = static_cast<double>(std::max<std::size_t>(losses.size(), 1));
-  for (const HeadLoss& loss : losses) {
+  for (const HeadError& loss : losses) {
     mean.missed += loss.missed / n;
     mean.error += loss.error / n;
     mean.top_stays += loss.top_stays / n;
@@ -146,7 +146,7 @@ HeadLoss mean_of(const std::vector<HeadLoss>& losses) {
 }
 
 NamedMatrix table_of(std::string name, std::vector<std::string> rows,
-                     const std::vector<HeadLoss>& losses) {
+                     const std::vector<HeadError>& losses) {
   NamedMatrix table;
   table.name = std::move(name);
   table.rows = to_int(rows.size());
@@ -154,7 +154,7 @@ NamedMatrix table_of(std::string name, std::vector<std::string> rows,
   table.column_tokens = {"missed", "error", "top stays"};
   table.row_tokens = std::move(rows);
   table.listing = true;
-  for (const HeadLoss& loss : losses) {
+  for (const HeadError& loss : losses) {
     for (const double value : {loss.missed, loss.error, loss.top_stays}) {
       table.values.push_back(static_cast<float>(value));
     }
@@ -163,13 +163,13 @@ NamedMatrix table_of(std::string name, std::vector<std::string> rows,
 }
 
 /// Whether a kind that leaves keys out leaves out none here.
-bool misses_nothing(const AttentionPattern& kind, const std::vector<HeadLoss>& losses) {
-  return !kind_of(kind).approximates() &&
+bool misses_nothing(const AttentionPattern& kind, const std::vector<HeadError>& losses) {
+  return !sparse_pattern(kind).approximates() &&
          std::all_of(losses.begin(), losses.end(),
-                     [](const HeadLoss& loss) { return loss.missed == 0 && loss.error == 0; });
+                     [](const HeadError& loss) { return loss.missed == 0 && loss.error == 0; });
 }
 
-std::string translation_line(const ShortcutTranslation& exact, const ShortcutTranslation& now) {
+std::string translation_line(const PatternTranslation& exact, const PatternTranslation& now) {
   const std::string became = now.text == exact.text
                                  ? "the translation stays"
                                  : fmt::format("the translation becomes “{}”", now.text);
@@ -185,13 +185,13 @@ void check_comparable(const ModelConfig& config, const AttentionRecord& record) 
     throw InputError(
         "the encoder's attention is {} already; the kinds are compared in a model whose "
         "encoder_attention is full",
-        pattern_word(own.type));
+        pattern_name(own.type));
   }
-  if (config.relative.exist() || config.rotary || config.key_value_heads > 0) {
+  if (config.relative.enabled() || config.rotary || config.key_value_heads > 0) {
     throw InputError(
         "the encoder's heads have {}, with which not every kind goes; compare the kinds in a model "
         "whose places are added to its words and whose heads have keys of their own",
-        config.relative.exist() ? "biases of distances"
+        config.relative.enabled() ? "biases of distances"
         : config.rotary         ? "keys that are turned by their places"
                                 : "keys and values that they share");
   }
@@ -202,26 +202,26 @@ void check_comparable(const ModelConfig& config, const AttentionRecord& record) 
 
 }  // namespace
 
-std::vector<AttentionPattern> shortcuts_for(int tokens) {
+std::vector<AttentionPattern> patterns_to_compare(int tokens) {
   std::vector<AttentionPattern> patterns;
-  for (const PatternKind* kind : all_kinds()) {
-    patterns.push_back(kind->cut_to(tokens));
+  for (const SparsePattern* kind : all_sparse_patterns()) {
+    patterns.push_back(kind->example_for(tokens));
     if (patterns.back().full()) patterns.pop_back();
   }
   return patterns;
 }
 
-void ShortcutObserver::weights_ready(AttentionHead& head) {
-  if (head.kind != AttentionKind::encoder_self) return;
+void SparsePatternObserver::weights_ready(AttentionHead& head) {
+  if (head.site != AttentionSite::encoder_self) return;
   head.weights = weights_of(pattern_, head);
   head.changed.add_all();
 }
 
-Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& record,
+Explanation compare_patterns(const Transformer& model, const AttentionRecord& record,
                               const std::vector<AttentionPattern>& kinds,
-                              const ShortcutTranslations& translations) {
+                              const PatternTranslations& translations) {
   check_comparable(model.config(), record);
-  LossObserver observer(kinds);
+  ErrorObserver observer(kinds);
   PackedTokens source;
   source.add(record.source.ids);
   model.encode(source, &observer);
@@ -241,19 +241,19 @@ Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& r
   all.why =
       "Each head is given what it reads under full attention, so that errors of earlier layers do "
       "not add up here; in the translations below they do.";
-  std::vector<HeadLoss> means;
+  std::vector<HeadError> means;
   std::vector<std::string> names;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     means.push_back(mean_of(observer.losses[k]));
-    names.emplace_back(pattern_word(kinds[k].type));
+    names.emplace_back(pattern_name(kinds[k].type));
   }
   all.matrices = {table_of("means", names, means)};
   explanation.steps.push_back(all);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const KindWords words = kind_of(kinds[k]).words(kinds[k], model.config().encoder_head_dim());
+    const PatternDescription words = sparse_pattern(kinds[k]).description(kinds[k], model.config().encoder_head_dim());
     ExplanationStep step;
     step.id = names[k];
-    step.title = pattern_says(kinds[k]);
+    step.title = describe_pattern(kinds[k]);
     step.formula = words.formula;
     step.shape = shape_of(std::ssize(observer.heads), 3);
     step.why = words.why;

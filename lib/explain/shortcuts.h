@@ -13,14 +13,14 @@ namespace attn {
 
 /// Every kind but full, each cut to a sentence of so many tokens: a row sees about a quarter of
 /// them.
-std::vector<AttentionPattern> shortcuts_for(int tokens);
+std::vector<AttentionPattern> patterns_to_compare(int tokens);
 
 /// Puts a kind into the encoder's full attention: weights become what the kind's amount to for the
 /// same queries, keys and values. linformer, of which the model has no E and F, takes means of
 /// neighbours; performer and lsh draw what they need from seed 1; of lsh, keys are the queries.
-class ShortcutObserver : public AttentionObserver {
+class SparsePatternObserver : public AttentionObserver {
  public:
-  explicit ShortcutObserver(const AttentionPattern& pattern) : pattern_(pattern) {}
+  explicit SparsePatternObserver(const AttentionPattern& pattern) : pattern_(pattern) {}
   void weights_ready(AttentionHead& head) override;
 
  private:
@@ -28,14 +28,14 @@ class ShortcutObserver : public AttentionObserver {
 };
 
 /// What the translation becomes with a kind in every layer of the encoder.
-struct ShortcutTranslation {
+struct PatternTranslation {
   std::string text;
   double log_prob = 0;  ///< of the exact translation, under the kind
 };
 
-struct ShortcutTranslations {
-  ShortcutTranslation exact;
-  std::vector<ShortcutTranslation> of;  ///< one a kind
+struct PatternTranslations {
+  PatternTranslation exact;
+  std::vector<PatternTranslation> of;  ///< one a kind
 };
 
 /// For every kind and every head of the encoder, each head given what it reads under full
@@ -43,8 +43,8 @@ struct ShortcutTranslations {
 /// of the rows; the error of the output, ‖its − exact‖ / ‖exact‖; the share of rows whose first key
 /// stays first; and what the translation becomes. InputError where the encoder's attention is not
 /// full, or the sentence is empty.
-Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& record,
+Explanation compare_patterns(const Transformer& model, const AttentionRecord& record,
                               const std::vector<AttentionPattern>& kinds,
-                              const ShortcutTranslations& translations);
+                              const PatternTranslations& translations);
 
 }  // namespace attn

@@ -10,7 +10,7 @@ namespace attn {
 namespace {
 
 /// What a row gives to the pieces of a word.
-float weight_on(const AttentionMaps& maps, const HeadChoice& choice, int row, const Word& word) {
+float weight_on(const AttentionMaps& maps, const ExplainedHead& choice, int row, const Word& word) {
   float sum = 0;
   for (int key = word.first; key < std::min(word.first + word.count, maps.keys); ++key) {
     sum += maps.at(choice.layer, choice.head, row, key);
@@ -20,18 +20,18 @@ float weight_on(const AttentionMaps& maps, const HeadChoice& choice, int row, co
 
 }  // namespace
 
-int telling_query(const AttentionRecord& record, const HeadChoice& choice) {
+int most_informative_query(const AttentionRecord& record, const ExplainedHead& choice) {
   if (choice.hypothesis >= record.hypotheses.size()) return 0;
   const HypothesisRecord& found = record.hypotheses[choice.hypothesis];
-  const RecordWords words = words_of(record, choice.hypothesis);
-  const bool encoder = choice.kind == AttentionKind::encoder_self;
-  const bool decoder = choice.kind == AttentionKind::decoder_self;
+  const RecordWords words = words_in_record(record, choice.hypothesis);
+  const bool encoder = choice.site == AttentionSite::encoder_self;
+  const bool decoder = choice.site == AttentionSite::decoder_self;
   const AttentionMaps& maps =
       encoder ? record.encoder_self : (decoder ? found.decoder_self : found.cross);
-  if (choice.layer >= maps.layers || choice.head >= maps.heads || maps.mixed()) return 0;
+  if (choice.layer >= maps.layers || choice.head >= maps.heads || maps.has_projected_keys()) return 0;
   const std::vector<Word> rows = content_words(encoder ? words.source : words.target);
   const std::vector<Word> keys =
-      content_words(decoder ? as_read(words.target, maps.keys) : words.source);
+      content_words(decoder ? by_reading_step(words.target, maps.keys) : words.source);
   int best = 0;
   float most = 0;
   for (const Word& row : rows) {

@@ -14,18 +14,18 @@ namespace {
 /// each.
 constexpr std::size_t kCorrect = 2, kTotal = kCorrect + kBleuOrder, kColumns = kTotal + kBleuOrder;
 
-Units tokens_of(std::string_view sentence, const BleuOptions& options) {
+NgramUnits tokens_of(std::string_view sentence, const BleuOptions& options) {
   return bleu_units(options.lowercase ? lowercase(sentence) : std::string(sentence),
                     options.tokenizer);
 }
 
 /// Tokens of the reference whose length is nearest; of two as near, the shorter.
-std::size_t nearest_length(std::size_t length, std::span<const Units> references) {
+std::size_t nearest_length(std::size_t length, std::span<const NgramUnits> references) {
   const auto distance = [&](std::size_t other) {
     return other > length ? other - length : length - other;
   };
   std::size_t nearest = references.front().ranges.size();
-  for (const Units& reference : references) {
+  for (const NgramUnits& reference : references) {
     const std::size_t other = reference.ranges.size();
     const bool nearer = distance(other) < distance(nearest);
     if (nearer || (distance(other) == distance(nearest) && other < nearest)) nearest = other;
@@ -97,13 +97,13 @@ double BleuScore::length_ratio() const {
   return static_cast<double>(hypothesis_length) / static_cast<double>(reference_length);
 }
 
-SentenceCounts bleu_counts(std::span<const std::string> hypotheses, References references,
+SentenceStatistics bleu_counts(std::span<const std::string> hypotheses, References references,
                            BleuOptions options) {
-  check_pairs(hypotheses, references);
-  SentenceCounts counts{kColumns, std::vector<double>(kColumns * hypotheses.size(), 0.0)};
-  std::vector<Units> others(references.size());
+  check_same_size(hypotheses, references);
+  SentenceStatistics counts{kColumns, std::vector<double>(kColumns * hypotheses.size(), 0.0)};
+  std::vector<NgramUnits> others(references.size());
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const Units hypothesis = tokens_of(hypotheses[i], options);
+    const NgramUnits hypothesis = tokens_of(hypotheses[i], options);
     for (std::size_t r = 0; r < others.size(); ++r)
       others[r] = tokens_of(references[r][i], options);
     const std::span<double> row = std::span(counts.numbers).subspan(i * kColumns, kColumns);
@@ -117,17 +117,17 @@ SentenceCounts bleu_counts(std::span<const std::string> hypotheses, References r
   return counts;
 }
 
-BleuScore bleu_of(std::span<const double> sums) {
+BleuScore bleu_from_counts(std::span<const double> sums) {
   return bleu_score<double>(sums);
 }
 
-SampleScore bleu_of_sample(std::span<const double> sums) {
+SampleScore bleu_from_sample(std::span<const double> sums) {
   return {bleu_score<float>(sums).score, false};  // math.exp gives Python's own float
 }
 
 BleuScore corpus_bleu(std::span<const std::string> hypotheses, References references,
                       BleuOptions options) {
-  return bleu_of(bleu_counts(hypotheses, references, options).sums());
+  return bleu_from_counts(bleu_counts(hypotheses, references, options).sums());
 }
 
 BleuScore corpus_bleu(std::span<const std::string> hypotheses,
@@ -136,9 +136,9 @@ BleuScore corpus_bleu(std::span<const std::string> hypotheses,
   return corpus_bleu(hypotheses, References(&one, 1), options);
 }
 
-std::string bleu_signature(BleuOptions options, const SignatureFacts& facts) {
+std::string bleu_signature(BleuOptions options, const SignatureOptions& facts) {
   return signature(facts, std::string("case:") + (options.lowercase ? "lc" : "mixed") +
-                              "|eff:no|tok:" + std::string(name_of(options.tokenizer)) +
+                              "|eff:no|tok:" + std::string(bleu_tokenizer_name(options.tokenizer)) +
                               "|smooth:exp");
 }
 

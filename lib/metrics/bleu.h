@@ -36,15 +36,15 @@ struct BleuScore {
 /// Of each sentence: its tokens, those of the reference whose length is nearest (the shorter of two
 /// as near), n-grams that a reference holds, n-grams. Texts are UTF-8; std::invalid_argument unless
 /// there are references, each set with as many sentences as `hypotheses`, at least one.
-SentenceCounts bleu_counts(std::span<const std::string> hypotheses, References references,
+SentenceStatistics bleu_counts(std::span<const std::string> hypotheses, References references,
                            BleuOptions options = {});
 
 /// The score of summed counts. Precisions without any match are smoothed as in mteval-v13a (`exp`:
 /// 1/2, 1/4, … of a match). The score is 0 where an order has no n-gram at all.
-BleuScore bleu_of(std::span<const double> sums);
+BleuScore bleu_from_counts(std::span<const double> sums);
 
 /// The score of a sample's counts, in the precision in which sacreBLEU computes it.
-SampleScore bleu_of_sample(std::span<const double> sums);
+SampleScore bleu_from_sample(std::span<const double> sums);
 
 /// Both in one; errors as bleu_counts().
 BleuScore corpus_bleu(std::span<const std::string> hypotheses, References references,
@@ -55,6 +55,6 @@ BleuScore corpus_bleu(std::span<const std::string> hypotheses,
 
 /// In sacreBLEU's manner, under this program's own name and version:
 /// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-demo-0.1.0".
-std::string bleu_signature(BleuOptions options = {}, const SignatureFacts& facts = {});
+std::string bleu_signature(BleuOptions options = {}, const SignatureOptions& facts = {});
 
 }  // namespace attn

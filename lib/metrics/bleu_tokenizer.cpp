@@ -20,21 +20,21 @@ constexpr std::array<std::pair<BleuTokenizer, std::string_view>, 5> kNames = {{
 
 }  // namespace
 
-std::string_view name_of(BleuTokenizer tokenizer) {
+std::string_view bleu_tokenizer_name(BleuTokenizer tokenizer) {
   for (const auto& [known, name] : kNames) {
     if (known == tokenizer) return name;
   }
   return {};
 }
 
-std::optional<BleuTokenizer> bleu_tokenizer_named(std::string_view name) {
+std::optional<BleuTokenizer> parse_bleu_tokenizer(std::string_view name) {
   for (const auto& [tokenizer, known] : kNames) {
     if (known == name) return tokenizer;
   }
   return std::nullopt;
 }
 
-Units bleu_units(std::string_view sentence, BleuTokenizer tokenizer) {
+NgramUnits bleu_units(std::string_view sentence, BleuTokenizer tokenizer) {
   sentence = strip_right(sentence);
   switch (tokenizer) {
     case BleuTokenizer::v13a:

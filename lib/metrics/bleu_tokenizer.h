@@ -17,12 +17,12 @@ enum class BleuTokenizer {
 };
 
 /// "13a", "intl", "zh", "char", "none": sacreBLEU's own names.
-std::string_view name_of(BleuTokenizer tokenizer);
+std::string_view bleu_tokenizer_name(BleuTokenizer tokenizer);
 
 /// Nothing for an unknown name.
-std::optional<BleuTokenizer> bleu_tokenizer_named(std::string_view name);
+std::optional<BleuTokenizer> parse_bleu_tokenizer(std::string_view name);
 
 /// The tokens of one sentence, spaces at its end left out first.
-Units bleu_units(std::string_view sentence, BleuTokenizer tokenizer);
+NgramUnits bleu_units(std::string_view sentence, BleuTokenizer tokenizer);
 
 }  // namespace attn

@@ -15,11 +15,11 @@ namespace {
 /// Scores as a numpy array holds them: in 32 bits where every one of them is.
 struct ScoreArray {
   std::vector<double> values;
-  bool single = true;
+  bool is_float32 = true;
 
   void add(const SampleScore& sample) {
     values.push_back(sample.score);
-    single = single && sample.single;
+    is_float32 = is_float32 && sample.is_float32;
   }
   template <typename Number>
   std::vector<Number> as() const {
@@ -54,7 +54,7 @@ Number mean_of(const std::vector<Number>& x) {
 }
 
 template <typename Number>
-Interval interval_of(std::vector<Number> scores) {
+ConfidenceInterval interval_of(std::vector<Number> scores) {
   std::sort(scores.begin(), scores.end());
   const std::size_t lower = scores.size() / 40;  // 2.5% on either side
   const std::size_t upper = scores.size() - lower - 1;
@@ -62,8 +62,8 @@ Interval interval_of(std::vector<Number> scores) {
           static_cast<double>(Number{0.5} * (scores[upper] - scores[lower]))};
 }
 
-Interval interval_of(const ScoreArray& scores) {
-  return scores.single ? interval_of(scores.as<float>()) : interval_of(scores.values);
+ConfidenceInterval interval_of(const ScoreArray& scores) {
+  return scores.is_float32 ? interval_of(scores.as<float>()) : interval_of(scores.values);
 }
 
 template <typename Number>
@@ -80,13 +80,13 @@ double p_value_of(const std::vector<Number>& system, const std::vector<Number>& 
 }
 
 double p_value_of(const ScoreArray& system, const ScoreArray& baseline, double difference) {
-  return system.single && baseline.single
+  return system.is_float32 && baseline.is_float32
              ? p_value_of(system.as<float>(), baseline.as<float>(), difference)
              : p_value_of(system.values, baseline.values, difference);
 }
 
 /// The sums of the sentences drawn, added one by one as 32-bit floats.
-std::vector<double> sampled_sums(const SentenceCounts& counts, std::span<const std::size_t> drawn) {
+std::vector<double> sampled_sums(const SentenceStatistics& counts, std::span<const std::size_t> drawn) {
   std::vector<float> sums(counts.columns, 0.0F);
   for (const std::size_t sentence : drawn) {
     const std::span<const double> row = counts.of(sentence);

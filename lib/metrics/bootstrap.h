@@ -14,19 +14,19 @@ namespace attn {
 
 /// A metric of two systems over the same sentences.
 struct PairedMetric {
-  SentenceCounts baseline, system;
+  SentenceStatistics baseline, system;
   double baseline_score = 0, system_score = 0;  ///< of all sentences
   SampleScore (*score)(std::span<const double> sums) = nullptr;
 };
 
 /// Mean of the samples' scores, and half the width of what 95% of them lie in.
-struct Interval {
+struct ConfidenceInterval {
   double mean = 0;
   double half_width = 0;
 };
 
 struct PairedResult {
-  Interval baseline, system;
+  ConfidenceInterval baseline, system;
   /// How often, of all samples and one more, the scores lie farther apart than those of all
   /// sentences do, the samples' mean distance subtracted.
   double p_value = 1;

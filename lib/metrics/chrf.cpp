@@ -7,8 +7,8 @@ namespace {
 
 /// A sentence as chrF counts it.
 struct ChrfUnits {
-  Units characters;
-  Units words;  ///< empty without chrF++
+  NgramUnits characters;
+  NgramUnits words;  ///< empty without chrF++
 };
 
 ChrfUnits units_of(const std::string& sentence, const ChrfOptions& options) {
@@ -19,7 +19,7 @@ ChrfUnits units_of(const std::string& sentence, const ChrfOptions& options) {
   return units;
 }
 
-void add_overlap(std::vector<double>& row, const Units& hypothesis, const Units& reference,
+void add_overlap(std::vector<double>& row, const NgramUnits& hypothesis, const NgramUnits& reference,
                  std::size_t n) {
   const NgramOverlap overlap = count_overlap(hypothesis, reference, n);
   row.push_back(overlap.reference > 0 ? static_cast<double>(overlap.hypothesis) : 0.0);
@@ -74,10 +74,10 @@ PrecisionRecall<Number> f_score(std::span<const double> sums) {
 
 }  // namespace
 
-SentenceCounts chrf_counts(std::span<const std::string> hypotheses, References references,
+SentenceStatistics chrf_counts(std::span<const std::string> hypotheses, References references,
                            ChrfOptions options) {
-  check_pairs(hypotheses, references);
-  SentenceCounts counts{3 * (kChrfOrder + (options.words ? kChrfWordOrder : 0)), {}};
+  check_same_size(hypotheses, references);
+  SentenceStatistics counts{3 * (kChrfOrder + (options.words ? kChrfWordOrder : 0)), {}};
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     const ChrfUnits hypothesis = units_of(hypotheses[i], options);
     std::vector<double> best;
@@ -94,7 +94,7 @@ SentenceCounts chrf_counts(std::span<const std::string> hypotheses, References r
   return counts;
 }
 
-ChrfScore chrf_of(std::span<const double> sums) {
+ChrfScore chrf_from_counts(std::span<const double> sums) {
   const PrecisionRecall<double> f = f_score<double>(sums);
   ChrfScore s{f.score, f.precision, f.recall, {}};
   for (std::size_t at = 0; at < sums.size(); at += 3) {
@@ -105,14 +105,14 @@ ChrfScore chrf_of(std::span<const double> sums) {
   return s;
 }
 
-SampleScore chrf_of_sample(std::span<const double> sums) {
+SampleScore chrf_from_sample(std::span<const double> sums) {
   const PrecisionRecall<float> f = f_score<float>(sums);
   return {static_cast<double>(f.score), f.computed};
 }
 
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses, References references,
                       ChrfOptions options) {
-  return chrf_of(chrf_counts(hypotheses, references, options).sums());
+  return chrf_from_counts(chrf_counts(hypotheses, references, options).sums());
 }
 
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
@@ -121,7 +121,7 @@ ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
   return corpus_chrf(hypotheses, References(&one, 1), options);
 }
 
-std::string chrf_signature(ChrfOptions options, const SignatureFacts& facts) {
+std::string chrf_signature(ChrfOptions options, const SignatureOptions& facts) {
   return signature(facts, std::string("case:") + (options.lowercase ? "lc" : "mixed") +
                               "|eff:yes|nc:6|nw:" + (options.words ? "2" : "0") + "|space:no");
 }

@@ -33,14 +33,14 @@ struct ChrfScore {
 /// left out. Of several references the one with the best score of its own counts, the first of
 /// equals. Texts are UTF-8; std::invalid_argument unless there are references, each set with as
 /// many sentences as `hypotheses`, at least one.
-SentenceCounts chrf_counts(std::span<const std::string> hypotheses, References references,
+SentenceStatistics chrf_counts(std::span<const std::string> hypotheses, References references,
                            ChrfOptions options = {});
 
 /// The score of summed counts.
-ChrfScore chrf_of(std::span<const double> sums);
+ChrfScore chrf_from_counts(std::span<const double> sums);
 
 /// The score of a sample's counts, in the precision in which sacreBLEU computes it.
-SampleScore chrf_of_sample(std::span<const double> sums);
+SampleScore chrf_from_sample(std::span<const double> sums);
 
 /// Both in one; errors as chrf_counts().
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses, References references,
@@ -50,6 +50,6 @@ ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
                       std::span<const std::string> references, ChrfOptions options = {});
 
 /// "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-demo-0.1.0".
-std::string chrf_signature(ChrfOptions options = {}, const SignatureFacts& facts = {});
+std::string chrf_signature(ChrfOptions options = {}, const SignatureOptions& facts = {});
 
 }  // namespace attn

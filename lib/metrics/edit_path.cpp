@@ -43,7 +43,7 @@ std::vector<Edit> steps_of(const std::vector<Cell>& cells, std::size_t rows, std
 
 }  // namespace
 
-EditPath edit_path(const Words& hypothesis, const Words& reference) {
+EditPath edit_path(const WordIds& hypothesis, const WordIds& reference) {
   const std::size_t rows = hypothesis.size(), columns = reference.size();
   const std::size_t width = columns + 1;
   std::vector<Cell> cells((rows + 1) * width);

@@ -8,7 +8,7 @@
 namespace attn {
 
 /// Words as numbers, equal ones for equal words.
-using Words = std::vector<int>;
+using WordIds = std::vector<int>;
 
 enum class Edit : char { none, keep, substitute, insert, remove };
 
@@ -19,6 +19,6 @@ struct EditPath {
 
 /// The cheapest edits, each of cost 1 (Levenshtein 1966), looked for in a band of 25 words about
 /// the diagonal as sacreBLEU does, so that the ways it takes among equals are the same.
-EditPath edit_path(const Words& hypothesis, const Words& reference);
+EditPath edit_path(const WordIds& hypothesis, const WordIds& reference);
 
 }  // namespace attn

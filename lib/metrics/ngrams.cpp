@@ -9,12 +9,12 @@
 namespace attn {
 namespace {
 
-std::string_view ngram(const Units& units, std::size_t first, std::size_t n) {
+std::string_view ngram(const NgramUnits& units, std::size_t first, std::size_t n) {
   const std::size_t begin = units.ranges[first].begin;
   return std::string_view(units.text).substr(begin, units.ranges[first + n - 1].end - begin);
 }
 
-void add_word(Units& units, std::string_view word) {
+void add_word(NgramUnits& units, std::string_view word) {
   if (!units.text.empty()) units.text += ' ';  // one blank, whatever the spaces were
   const std::size_t begin = units.text.size();
   units.text += word;
@@ -28,7 +28,7 @@ bool is_ascii_punctuation(char c) {
 
 using Counts = std::unordered_map<std::string_view, std::size_t>;
 
-Counts count_ngrams(const Units& units, std::size_t n) {
+Counts count_ngrams(const NgramUnits& units, std::size_t n) {
   Counts counts;
   const std::size_t all = ngram_count(units, n);
   counts.reserve(all);
@@ -37,7 +37,7 @@ Counts count_ngrams(const Units& units, std::size_t n) {
 }
 
 /// How many of the hypothesis's n-grams `left` has, taking each from it.
-std::uint64_t take_matching(const Units& hypothesis, std::size_t n, Counts left) {
+std::uint64_t take_matching(const NgramUnits& hypothesis, std::size_t n, Counts left) {
   std::uint64_t matching = 0;
   for (std::size_t i = 0; i < ngram_count(hypothesis, n); ++i) {
     const auto found = left.find(ngram(hypothesis, i, n));
@@ -50,18 +50,18 @@ std::uint64_t take_matching(const Units& hypothesis, std::size_t n, Counts left)
 
 }  // namespace
 
-std::size_t ngram_count(const Units& units, std::size_t n) {
+std::size_t ngram_count(const NgramUnits& units, std::size_t n) {
   return units.ranges.size() < n ? 0 : units.ranges.size() - n + 1;
 }
 
-Units word_units(std::string_view text) {
-  Units units;
+NgramUnits word_units(std::string_view text) {
+  NgramUnits units;
   for (const std::string_view word : split_at_spaces(text)) add_word(units, word);
   return units;
 }
 
-Units chrf_word_units(std::string_view text) {
-  Units units;
+NgramUnits chrf_word_units(std::string_view text) {
+  NgramUnits units;
   for (const std::string_view word : split_at_spaces(text)) {
     if (word.size() > 1 && is_ascii_punctuation(word.back())) {
       add_word(units, word.substr(0, word.size() - 1));
@@ -76,8 +76,8 @@ Units chrf_word_units(std::string_view text) {
   return units;
 }
 
-Units character_units(std::string_view text) {
-  Units units;
+NgramUnits character_units(std::string_view text) {
+  NgramUnits units;
   for (const std::string_view word : split_at_spaces(text)) {
     for (std::size_t at = 0; at < word.size(); ++at) {
       const bool continues = (static_cast<unsigned char>(word[at]) & 0xC0U) == 0x80U;
@@ -91,17 +91,17 @@ Units character_units(std::string_view text) {
   return units;
 }
 
-NgramOverlap count_overlap(const Units& hypothesis, const Units& reference, std::size_t n) {
+NgramOverlap count_overlap(const NgramUnits& hypothesis, const NgramUnits& reference, std::size_t n) {
   NgramOverlap overlap{ngram_count(hypothesis, n), ngram_count(reference, n), 0};
   if (overlap.hypothesis == 0 || overlap.reference == 0) return overlap;
   overlap.matching = take_matching(hypothesis, n, count_ngrams(reference, n));
   return overlap;
 }
 
-std::uint64_t count_matching(const Units& hypothesis, std::span<const Units> references,
+std::uint64_t count_matching(const NgramUnits& hypothesis, std::span<const NgramUnits> references,
                              std::size_t n) {
   Counts most = count_ngrams(references.front(), n);
-  for (const Units& reference : references.subspan(1)) {
+  for (const NgramUnits& reference : references.subspan(1)) {
     for (const auto& [ngram, count] : count_ngrams(reference, n)) {
       std::size_t& known = most[ngram];
       known = std::max(known, count);
@@ -110,7 +110,7 @@ std::uint64_t count_matching(const Units& hypothesis, std::span<const Units> ref
   return take_matching(hypothesis, n, std::move(most));
 }
 
-void check_pairs(std::span<const std::string> hypotheses, References references) {
+void check_same_size(std::span<const std::string> hypotheses, References references) {
   if (references.empty()) {
     throw std::invalid_argument("no references; expected at least one list of them");
   }

@@ -14,7 +14,7 @@ namespace attn {
 
 /// A text cut into units, words or characters. An n-gram is the part of the text from the start of
 /// its first unit to the end of its last, so equal n-grams are equal bytes.
-struct Units {
+struct NgramUnits {
   struct Range {
     std::size_t begin, end;  ///< bytes of text
   };
@@ -23,10 +23,10 @@ struct Units {
 };
 
 /// The words between spaces (metrics/unicode_text.h).
-Units word_units(std::string_view text);
+NgramUnits word_units(std::string_view text);
 
 /// The characters that are no spaces.
-Units character_units(std::string_view text);
+NgramUnits character_units(std::string_view text);
 
 struct NgramOverlap {
   std::uint64_t hypothesis = 0;  ///< n-grams of the hypothesis, repeated ones each time
@@ -34,22 +34,22 @@ struct NgramOverlap {
   std::uint64_t matching = 0;  ///< in both, each at most as often as in the reference
 };
 
-NgramOverlap count_overlap(const Units& hypothesis, const Units& reference, std::size_t n);
+NgramOverlap count_overlap(const NgramUnits& hypothesis, const NgramUnits& reference, std::size_t n);
 
 /// n-grams of the hypothesis that any reference holds, each at most as often as in the one that has
 /// it most often.
-std::uint64_t count_matching(const Units& hypothesis, std::span<const Units> references,
+std::uint64_t count_matching(const NgramUnits& hypothesis, std::span<const NgramUnits> references,
                              std::size_t n);
 
 /// How many n-grams `units` have, repeated ones each time.
-std::size_t ngram_count(const Units& units, std::size_t n);
+std::size_t ngram_count(const NgramUnits& units, std::size_t n);
 
 /// The words of chrF++: a mark of ASCII punctuation at a word's end stands alone, or else one at
 /// its beginning.
-Units chrf_word_units(std::string_view text);
+NgramUnits chrf_word_units(std::string_view text);
 
 /// std::invalid_argument with both counts unless there are references, as many lines of each as
 /// hypotheses, and at least one.
-void check_pairs(std::span<const std::string> hypotheses, References references);
+void check_same_size(std::span<const std::string> hypotheses, References references);
 
 }  // namespace attn

@@ -12,7 +12,7 @@ namespace attn {
 using References = std::span<const std::vector<std::string>>;
 
 /// Numbers whose sums over sentences are what a corpus's score is computed from.
-struct SentenceCounts {
+struct SentenceStatistics {
   std::size_t columns = 0;
   std::vector<double> numbers;  ///< [sentences, columns]
 
@@ -30,7 +30,7 @@ struct SampleScore {
   double score = 0;
   /// numpy holds it in 32 bits. A score that no arithmetic made (0 where nothing matches) is
   /// Python's own.
-  bool single = false;
+  bool is_float32 = false;
 };
 
 }  // namespace attn

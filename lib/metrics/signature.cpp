@@ -2,7 +2,7 @@
 
 namespace attn {
 
-std::string signature(const SignatureFacts& facts, std::string_view metric) {
+std::string signature(const SignatureOptions& facts, std::string_view metric) {
   std::string text = "nrefs:" + std::to_string(facts.references) + "|";
   if (facts.resampling) {
     text += "bs:" + std::to_string(facts.resampling->samples) +

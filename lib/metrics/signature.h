@@ -15,13 +15,13 @@ struct Resampling {
   std::uint64_t seed = 12345;  ///< sacreBLEU's
 };
 
-struct SignatureFacts {
+struct SignatureOptions {
   std::size_t references = 1;  ///< sets of them
   std::optional<Resampling> resampling;
 };
 
 /// "nrefs:1|case:mixed|…|version:attn-demo-0.1.0", with "bs:1000|seed:12345" behind the references
 /// where sentences were drawn again. `metric` is what the metric says of itself.
-std::string signature(const SignatureFacts& facts, std::string_view metric);
+std::string signature(const SignatureOptions& facts, std::string_view metric);
 
 }  // namespace attn

@@ -48,8 +48,8 @@ bool any_wrong(const std::vector<bool>& wrong, std::size_t first, std::size_t le
 }
 
 /// `length` words from `start` moved to before the word that stands at `target`.
-Words shifted(const Words& words, std::size_t start, std::size_t length, std::size_t target) {
-  Words result = words;
+WordIds shifted(const WordIds& words, std::size_t start, std::size_t length, std::size_t target) {
+  WordIds result = words;
   const auto at = [&](std::size_t i) {
     return result.begin() + static_cast<std::ptrdiff_t>(std::min(i, result.size()));
   };
@@ -72,7 +72,7 @@ struct Shift {
   int gain = 0;
   Match match{};
   std::size_t target = 0;
-  Words words;
+  WordIds words;
 
   /// Tercom's ranking: the highest gain, the longest, the first, to the first place.
   bool operator<(const Shift& other) const {
@@ -84,7 +84,7 @@ struct Shift {
 /// Looks for the shift of one sentence that saves most edits.
 class ShiftSearch {
  public:
-  ShiftSearch(const Words& hypothesis, const Words& reference, int tried)
+  ShiftSearch(const WordIds& hypothesis, const WordIds& reference, int tried)
       : hypothesis_(hypothesis),
         reference_(reference),
         path_(edit_path(hypothesis, reference)),
@@ -148,8 +148,8 @@ class ShiftSearch {
     found_ = true;
   }
 
-  const Words& hypothesis_;
-  const Words& reference_;
+  const WordIds& hypothesis_;
+  const WordIds& reference_;
   EditPath path_;
   Alignment alignment_;
   int tried_;
@@ -158,7 +158,7 @@ class ShiftSearch {
 };
 
 /// Shifts as long as they help, and the edits that are left.
-int edits_of(Words hypothesis, const Words& reference) {
+int edits_of(WordIds hypothesis, const WordIds& reference) {
   if (reference.empty()) return static_cast<int>(hypothesis.size());
   int shifts = 0, tried = 0;
   for (;;) {
@@ -172,11 +172,11 @@ int edits_of(Words hypothesis, const Words& reference) {
 }
 
 /// Words as numbers: those of a sentence and of its references.
-class WordNumbers {
+class WordIdMap {
  public:
-  Words of(const std::string& sentence) {
+  WordIds of(const std::string& sentence) {
     const std::string text = lowercase(strip_right(sentence));
-    Words words;
+    WordIds words;
     for (const std::string_view word : split_at_spaces(text)) {
       words.push_back(
           numbers_.try_emplace(std::string(word), static_cast<int>(numbers_.size())).first->second);
@@ -197,16 +197,16 @@ double ter_score(std::span<const double> sums) {
 
 }  // namespace
 
-SentenceCounts ter_counts(std::span<const std::string> hypotheses, References references) {
-  check_pairs(hypotheses, references);
-  SentenceCounts counts{2, {}};
+SentenceStatistics ter_counts(std::span<const std::string> hypotheses, References references) {
+  check_same_size(hypotheses, references);
+  SentenceStatistics counts{2, {}};
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    WordNumbers numbers;
-    const Words hypothesis = numbers.of(hypotheses[i]);
+    WordIdMap numbers;
+    const WordIds hypothesis = numbers.of(hypotheses[i]);
     int fewest = 0;
     double length = 0;
     for (std::size_t r = 0; r < references.size(); ++r) {
-      const Words reference = numbers.of(references[r][i]);
+      const WordIds reference = numbers.of(references[r][i]);
       const int edits = edits_of(hypothesis, reference);
       fewest = r == 0 ? edits : std::min(fewest, edits);
       length += static_cast<double>(reference.size());
@@ -217,19 +217,19 @@ SentenceCounts ter_counts(std::span<const std::string> hypotheses, References re
   return counts;
 }
 
-TerScore ter_of(std::span<const double> sums) {
+TerScore ter_from_counts(std::span<const double> sums) {
   return {ter_score<double>(sums), sums[0], sums[1]};
 }
 
-SampleScore ter_of_sample(std::span<const double> sums) {
+SampleScore ter_from_sample(std::span<const double> sums) {
   return {ter_score<float>(sums), sums[1] > 0};
 }
 
 TerScore corpus_ter(std::span<const std::string> hypotheses, References references) {
-  return ter_of(ter_counts(hypotheses, references).sums());
+  return ter_from_counts(ter_counts(hypotheses, references).sums());
 }
 
-std::string ter_signature(const SignatureFacts& facts) {
+std::string ter_signature(const SignatureOptions& facts) {
   return signature(facts, "case:lc|tok:tercom|norm:no|punct:yes|asian:no");
 }
 

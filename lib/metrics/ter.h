@@ -21,18 +21,18 @@ struct TerScore {
 /// length. Words stand between spaces, and case never counts, as in sacreBLEU by default. Texts are
 /// UTF-8; std::invalid_argument unless there are references, each set with as many sentences as
 /// `hypotheses`, at least one.
-SentenceCounts ter_counts(std::span<const std::string> hypotheses, References references);
+SentenceStatistics ter_counts(std::span<const std::string> hypotheses, References references);
 
 /// The score of summed counts.
-TerScore ter_of(std::span<const double> sums);
+TerScore ter_from_counts(std::span<const double> sums);
 
 /// The score of a sample's counts, in the precision in which sacreBLEU computes it.
-SampleScore ter_of_sample(std::span<const double> sums);
+SampleScore ter_from_sample(std::span<const double> sums);
 
 /// Both in one; errors as ter_counts().
 TerScore corpus_ter(std::span<const std::string> hypotheses, References references);
 
 /// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-demo-0.1.0".
-std::string ter_signature(const SignatureFacts& facts = {});
+std::string ter_signature(const SignatureOptions& facts = {});
 
 }  // namespace attn

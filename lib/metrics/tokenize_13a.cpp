@@ -96,7 +96,7 @@ std::string separate_punctuation(std::string_view text) {
   for (const PairRule& rule : {kPointBehindNoDigit, kPointBeforeNoDigit, kHyphenBehindDigit}) {
     spaced = with_blanks(rule, spaced);
   }
-  return single_spaced(spaced);
+  return normalize_spaces(spaced);
 }
 
 }  // namespace attn

@@ -116,7 +116,7 @@ std::string tokenize_international(std::string_view line) {
   std::vector<Character> text = characters_of(line);
   text = spaced_pairs({is_no_number, is_punctuation, false}, text);
   text = spaced_pairs({is_punctuation, is_no_number, true}, text);
-  return single_spaced(joined(text, [](UChar32 code) { return is_of(code, U_GC_S_MASK); }));
+  return normalize_spaces(joined(text, [](UChar32 code) { return is_of(code, U_GC_S_MASK); }));
 }
 
 std::string tokenize_chinese(std::string_view line) {

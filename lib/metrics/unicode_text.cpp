@@ -38,7 +38,7 @@ std::string_view strip_spaces(std::string_view text) {
   return strip_right(text);
 }
 
-std::string single_spaced(std::string_view text) {
+std::string normalize_spaces(std::string_view text) {
   std::string result;
   for (const std::string_view word : split_at_spaces(text)) {
     if (!result.empty()) result += ' ';

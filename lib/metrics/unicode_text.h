@@ -22,6 +22,6 @@ std::string_view strip_spaces(std::string_view text);
 std::vector<std::string_view> split_at_spaces(std::string_view text);
 
 /// The words between spaces with one blank between them: ' '.join(text.split()).
-std::string single_spaced(std::string_view text);
+std::string normalize_spaces(std::string_view text);
 
 }  // namespace attn

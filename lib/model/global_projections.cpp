@@ -2,7 +2,7 @@
 
 namespace attn {
 
-ProjectedGlobals::ProjectedGlobals(const MultiHeadAttention& layer,
+GlobalTokenAttention::GlobalTokenAttention(const MultiHeadAttention& layer,
                                    std::span<const AttentionGroup> groups, const ConstMatrixRef& x,
                                    Matrix& work)
     : work_(work) {
@@ -12,13 +12,13 @@ ProjectedGlobals::ProjectedGlobals(const MultiHeadAttention& layer,
     for (const Index place : group.globals) {
       if (place >= group.queries) break;
       const Index row = group.first_query + place;
-      layer.query_alone(x.middleRows(row, 1), work.middleRows(row, 1).leftCols(d_model));
+      layer.query_projection(x.middleRows(row, 1), work.middleRows(row, 1).leftCols(d_model));
     }
   }
-  layer.key_value(x, work.rightCols(2 * d_model));
+  layer.kv_projection(x, work.rightCols(2 * d_model));
 }
 
-void ProjectedGlobals::attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
+void GlobalTokenAttention::attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
                               AttentionObserver* observer) {
   const Index d_model = work_.cols() / 3;
   const GlobalProjections global{work_.leftCols(d_model),

@@ -10,10 +10,10 @@ namespace attn {
 
 /// A global token's query, and what it looks at, are made by matrices of their own from the same
 /// rows that the others are made from.
-class ProjectedGlobals : public AttentionMemory {
+class GlobalTokenAttention : public KvCacheLayer {
  public:
   /// Projects `x` [T, D], the rows that the block reads, into `work`, which outlives this.
-  ProjectedGlobals(const MultiHeadAttention& layer, std::span<const AttentionGroup> groups,
+  GlobalTokenAttention(const MultiHeadAttention& layer, std::span<const AttentionGroup> groups,
                    const ConstMatrixRef& x, Matrix& work);
 
   void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,

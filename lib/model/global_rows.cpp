@@ -15,43 +15,43 @@ void norm_global_rows(const LayerNorm& norm, std::span<const AttentionGroup> gro
   }
 }
 
-GlobalRows::GlobalRows(const PackedTokens& source, Index globals) : places_(to_size(globals)) {
-  std::iota(places_.begin(), places_.end(), Index{0});
+GlobalTokenRows::GlobalTokenRows(const PackedTokens& source, Index globals) : positions_(to_size(globals)) {
+  std::iota(positions_.begin(), positions_.end(), Index{0});
   tokens_.offsets.clear();
   for (std::size_t b = 0; b < source.offsets.size(); ++b) {
     tokens_.offsets.push_back(source.offsets[b] + to_index(b) * globals);
   }
-  if (source.hidden.empty()) return;
+  if (source.key_padding_mask.empty()) return;
   for (Index b = 0; b < source.sentences(); ++b) {
-    tokens_.hidden.insert(tokens_.hidden.end(), to_size(globals), 0);
-    const auto first = source.hidden.begin() + at(source.offsets, b);
-    tokens_.hidden.insert(tokens_.hidden.end(), first, first + source.length(b));
+    tokens_.key_padding_mask.insert(tokens_.key_padding_mask.end(), to_size(globals), 0);
+    const auto first = source.key_padding_mask.begin() + at(source.offsets, b);
+    tokens_.key_padding_mask.insert(tokens_.key_padding_mask.end(), first, first + source.length(b));
   }
 }
 
-std::vector<AttentionGroup> GlobalRows::groups() const {
-  std::vector<AttentionGroup> groups = self_groups(tokens_, /*causal=*/false, places_);
+std::vector<AttentionGroup> GlobalTokenRows::groups() const {
+  std::vector<AttentionGroup> groups = self_groups(tokens_, /*causal=*/false, positions_);
   for (AttentionGroup& group : groups) group.origin = globals();
   return groups;
 }
 
-void GlobalRows::put_before(const Parameter& global_tokens, const ConstMatrixRef& sentences,
+void GlobalTokenRows::prepend(const Parameter& global_tokens, const ConstMatrixRef& sentences,
                             MatrixRef all) const {
   for_each([&](Index first, Index /*own*/, Index /*length*/) {
     for (Index g = 0; g < globals(); ++g) {
       for (Index j = 0; j < all.cols(); ++j) all(first + g, j) = global_tokens.at(g, j);
     }
   });
-  put(sentences, all);
+  scatter(sentences, all);
 }
 
-void GlobalRows::put(const ConstMatrixRef& sentences, MatrixRef all) const {
+void GlobalTokenRows::scatter(const ConstMatrixRef& sentences, MatrixRef all) const {
   for_each([&](Index first, Index own, Index length) {
     all.middleRows(first + globals(), length) = sentences.middleRows(own, length);
   });
 }
 
-void GlobalRows::take(const ConstMatrixRef& all, MatrixRef sentences) const {
+void GlobalTokenRows::gather(const ConstMatrixRef& all, MatrixRef sentences) const {
   for_each([&](Index first, Index own, Index length) {
     sentences.middleRows(own, length) = all.middleRows(first + globals(), length);
   });
@@ -60,9 +60,9 @@ void GlobalRows::take(const ConstMatrixRef& all, MatrixRef sentences) const {
 namespace {
 
 /// Without the first `globals` rows and keys; the others count from there.
-PatternCells without_first(const PatternCells& seen, Index globals) {
+PatternCells without_global_cells(const PatternCells& seen, Index globals) {
   PatternCells own;
-  const auto first = same_number<std::int32_t>(globals);
+  const auto first = narrow_cast<std::int32_t>(globals);
   for (Index row = globals; row + 1 < std::ssize(seen.rows); ++row) {
     for (const CellRun& run : seen.row(to_int(row))) {
       const std::int32_t from = std::max(run.first, first);
@@ -76,7 +76,7 @@ PatternCells without_first(const PatternCells& seen, Index globals) {
 }  // namespace
 
 template <typename Action>
-void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
+void GlobalTokenFilter::pass(const AttentionHead& head, Action&& action) const {
   const Index queries = head.query.rows() - globals_;
   const Index keys = head.key.rows() - globals_;
   const Matrix key = head.key.bottomRows(keys);
@@ -88,11 +88,11 @@ void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
   const Matrix scores = corner(head.scores);
   const Matrix mask = corner(head.mask);
   const PatternCells seen =
-      head.seen != nullptr ? without_first(*head.seen, globals_) : PatternCells();
+      head.seen != nullptr ? without_global_cells(*head.seen, globals_) : PatternCells();
   Eigen::VectorXf on_globals = head.weights.bottomLeftCorner(queries, globals_).rowwise().sum();
   MatrixRef all_weights = head.weights;
   MatrixRef all_output = head.output;
-  AttentionHead own{head.kind,
+  AttentionHead own{head.site,
                     head.layer,
                     head.head,
                     head.sentence,
@@ -106,13 +106,13 @@ void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
                     all_weights.bottomRightCorner(queries, keys),
                     all_output.bottomRows(queries),
                     head.seen != nullptr ? &seen : nullptr,
-                    {&own_global_tokens, {on_globals.data(), to_size(on_globals.size())}}};
+                    {&model_global_tokens, {on_globals.data(), to_size(on_globals.size())}}};
   action(own);
 }
 
-void WithoutGlobals::weights_ready(AttentionHead& head) {
+void GlobalTokenFilter::weights_ready(AttentionHead& head) {
   pass(head, [&](AttentionHead& own) {
-    const std::span<const float> now = own.outside.weights;
+    const std::span<const float> now = own.non_token_weights.weights;
     const std::vector<float> before(now.begin(), now.end());
     observer_.weights_ready(own);
     if (!own.changed.any()) return;
@@ -131,18 +131,18 @@ void WithoutGlobals::weights_ready(AttentionHead& head) {
   });
 }
 
-void WithoutGlobals::output_ready(const AttentionHead& head) {
+void GlobalTokenFilter::output_ready(const AttentionHead& head) {
   pass(head, [this](const AttentionHead& own) { observer_.output_ready(own); });
 }
 
-void WithoutGlobals::stage_ready(const StageView& view) {
+void GlobalTokenFilter::stage_ready(const StageView& view) {
   Matrix rows(offsets_.back(), view.rows.cols());
   for (Index b = 0; b + 1 < std::ssize(offsets_); ++b) {
     const Index first = at(offsets_, b);
     const Index length = at(offsets_, b + 1) - first;
     rows.middleRows(first, length) = view.rows.middleRows(first + (b + 1) * globals_, length);
   }
-  observer_.stage_ready({view.kind, view.layer, view.stage, rows});
+  observer_.stage_ready({view.site, view.layer, view.stage, rows});
 }
 
 }  // namespace attn

@@ -15,9 +15,9 @@ void norm_global_rows(const LayerNorm& norm, std::span<const AttentionGroup> gro
                       const ConstMatrixRef& x, MatrixRef normal);
 
 /// Where the rows of a batch lie with G global tokens' rows before each sentence's.
-class GlobalRows {
+class GlobalTokenRows {
  public:
-  GlobalRows(const PackedTokens& source, Index globals);
+  GlobalTokenRows(const PackedTokens& source, Index globals);
 
   Index rows() const { return tokens_.offsets.back(); }  ///< S + B·G
   /// Every sentence looks at itself and its global tokens; they refer to this object.
@@ -31,33 +31,33 @@ class GlobalRows {
     }
   }
   /// The sentences' rows [S, D] with `global_tokens` [G, D] before each → `all` [S + B·G, D].
-  void put_before(const Parameter& global_tokens, const ConstMatrixRef& sentences,
+  void prepend(const Parameter& global_tokens, const ConstMatrixRef& sentences,
                   MatrixRef all) const;
   /// The sentences' rows to their places among `all`; global tokens' rows stay.
-  void put(const ConstMatrixRef& sentences, MatrixRef all) const;
+  void scatter(const ConstMatrixRef& sentences, MatrixRef all) const;
   /// The sentences' rows among `all`.
-  void take(const ConstMatrixRef& all, MatrixRef sentences) const;
-  Index globals() const { return std::ssize(places_); }
+  void gather(const ConstMatrixRef& all, MatrixRef sentences) const;
+  Index globals() const { return std::ssize(positions_); }
   Index sentences() const { return tokens_.sentences(); }
 
  private:
   PackedTokens tokens_;        ///< its ids are not filled in
-  std::vector<Index> places_;  ///< 0 … G − 1
+  std::vector<Index> positions_;  ///< 0 … G − 1
 };
 
 /// Passes on what an observer would see if the sentences stood alone: of a head the sentence's own
 /// queries and keys, so that the weights on global tokens are missing from its rows and stand in
 /// `outside`; of a stage the sentences' rows. What it writes to the weights and to `outside`
 /// counts; where it leaves nothing of a head, the global tokens' rows get nothing either.
-class WithoutGlobals : public AttentionObserver {
+class GlobalTokenFilter : public AttentionObserver {
  public:
   /// All outlive this. `offsets` are the sentences' without the global rows.
-  WithoutGlobals(AttentionObserver& observer, Index globals, const Offsets& offsets)
+  GlobalTokenFilter(AttentionObserver& observer, Index globals, const Offsets& offsets)
       : observer_(observer), globals_(globals), offsets_(offsets) {}
 
   bool reads_scores() const override { return observer_.reads_scores(); }
-  bool watches(AttentionKind kind, Index layer, Index head) const override {
-    return observer_.watches(kind, layer, head);
+  bool watches(AttentionSite site, Index layer, Index head) const override {
+    return observer_.watches(site, layer, head);
   }
   void weights_ready(AttentionHead& head) override;
   void output_ready(const AttentionHead& head) override;

@@ -12,15 +12,15 @@
 namespace attn {
 namespace {
 
-StepMemoryShape memory_shape(const ModelConfig& config) {
-  return {config.decoder_attention, config.decoder_layers, config.decoder_key_heads(),
+KvCacheShape kv_cache_shape(const ModelConfig& config) {
+  return {config.decoder_attention, config.decoder_layers, config.decoder_kv_heads(),
           config.decoder_head_dim()};
 }
 
 /// An observer sees keys, so that with one they are kept, whatever the kind would keep instead.
-std::unique_ptr<StepMemory> make_memory(const ModelConfig& config, bool observed) {
-  const StepMemoryShape shape = memory_shape(config);
-  return observed ? key_value_memory(shape) : method_of(shape.pattern).step_memory(shape);
+std::unique_ptr<KvCache> make_decoder_cache(const ModelConfig& config, bool observed) {
+  const KvCacheShape shape = kv_cache_shape(config);
+  return observed ? make_exact_kv_cache(shape) : attention_for(shape.pattern).make_kv_cache(shape);
 }
 
 /// Rows of a cache are numbered in 32 bits.
@@ -36,19 +36,19 @@ void check_rows(Index rows) {
 
 std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index rows, Index steps,
                                               Index source_rows) {
-  const StepMemoryShape shape = memory_shape(config);
-  const auto past = method_of(shape.pattern).step_memory_bytes(shape, rows, steps);
+  const KvCacheShape shape = kv_cache_shape(config);
+  const auto past = attention_for(shape.pattern).kv_cache_bytes(shape, rows, steps);
   const auto cross =
-      checked_product({to_size(source_rows), 2 * to_size(config.decoder_key_columns()),
+      checked_product({to_size(source_rows), 2 * to_size(config.decoder_kv_dim()),
                        sizeof(float), to_size(config.decoder_layers)});
   if (!past || !cross) return std::numeric_limits<std::uint64_t>::max();
   return checked_add(*past, *cross).value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 IncrementalDecoder::IncrementalDecoder(const Transformer& model, AttentionObserver* observer)
-    : model_(model), observer_(observer), past_(make_memory(model.config(), observer != nullptr)) {
+    : model_(model), observer_(observer), kv_cache_(make_decoder_cache(model.config(), observer != nullptr)) {
   for (int layer = 0; layer < model.config().decoder_layers; ++layer) {
-    source_memory_.emplace_back(2 * model.config().decoder_key_columns());
+    cross_cache_.emplace_back(2 * model.config().decoder_kv_dim());
   }
 }
 
@@ -59,70 +59,70 @@ Index IncrementalDecoder::free_slot() {
   return std::ssize(slots_) - 1;
 }
 
-std::vector<Index> IncrementalDecoder::join(const EncodedSource& source,
+std::vector<Index> IncrementalDecoder::add_sentences(const EncodedSource& source,
                                             std::span<const SlotSize> sizes) {
   const Index source_rows = source.rows.rows();
-  const Index first_source = source_rows_.take(source_rows);
+  const Index first_source = source_rows_.allocate(source_rows);
   std::vector<Index> joined;
   try {
     for (std::size_t b = 0; b < sizes.size(); ++b) {
       const Index slot = free_slot();
       joined.push_back(slot);
-      take_in(at(slots_, slot), source, b, sizes[b]);
+      fill_slot(at(slots_, slot), source, b, sizes[b]);
       at(slots_, slot).first_source = first_source + source.offsets[b];
     }
-    make_room(sizes);
+    reserve_for(sizes);
     const std::vector<DecoderLayer>& layers = model_.parameters().decoder_layers;
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      layers[i].cross_attention.key_value(source.rows,
-                                          source_memory_[i].part(first_source, source_rows));
+      layers[i].cross_attention.kv_projection(source.rows,
+                                          cross_cache_[i].part(first_source, source_rows));
     }
   } catch (...) {
     for (const Index slot : joined) at(slots_, slot).source_rows = 0;  // given back as a whole
-    for (const Index slot : joined) leave(slot);
-    source_rows_.give_back(first_source, source_rows);
+    for (const Index slot : joined) remove_sentence(slot);
+    source_rows_.release(first_source, source_rows);
     throw;
   }
   return joined;
 }
 
 /// Number `b` of the sentences of `source`, into a slot that is free.
-void IncrementalDecoder::take_in(Slot& slot, const EncodedSource& source, std::size_t b,
+void IncrementalDecoder::fill_slot(Slot& slot, const EncodedSource& source, std::size_t b,
                                  const SlotSize& size) {
   slot = Slot();
   slot.taken = true;
   slot.ancestors.resize(to_size(size.hypotheses * size.steps));
   slot.next_ancestors.resize(slot.ancestors.size());
   slot.source_rows = source.offsets[b + 1] - source.offsets[b];
-  if (!source.hidden.empty()) {
-    const auto first = source.hidden.begin() + source.offsets[b];
-    slot.hidden.assign(first, first + slot.source_rows);
+  if (!source.key_padding_mask.empty()) {
+    const auto first = source.key_padding_mask.begin() + source.offsets[b];
+    slot.key_padding_mask.assign(first, first + slot.source_rows);
   }
-  slot.past.assign(to_size(past_->kept_steps(size.steps)), -1);
+  slot.key_rows.assign(to_size(kv_cache_->cached_steps(size.steps)), -1);
   slot.size = size;
 }
 
 /// For sources that have joined, and the longest that may be found for them: the system gives pages
 /// only for what is.
-void IncrementalDecoder::make_room(std::span<const SlotSize> sizes) {
-  Index rows = past_rows_.rows();
-  for (const SlotSize& size : sizes) rows += size.hypotheses * past_->kept_steps(size.steps);
+void IncrementalDecoder::reserve_for(std::span<const SlotSize> sizes) {
+  Index rows = self_rows_.rows();
+  for (const SlotSize& size : sizes) rows += size.hypotheses * kv_cache_->cached_steps(size.steps);
   check_rows(rows);
-  past_->reserve(rows);
-  for (GrowingRows& memory : source_memory_) memory.reserve(source_rows_.rows());
-  const Index places = std::ranges::max(sizes, {}, &SlotSize::steps).steps;
-  if (places <= places_) return;
-  knows_ = StackPlaces(model_.config(), model_.parameters().decoder,
-                       model_.parameters().decoder_layers, places);
-  places_ = places;
+  kv_cache_->reserve(rows);
+  for (GrowableMatrix& memory : cross_cache_) memory.reserve(source_rows_.rows());
+  const Index positions = std::ranges::max(sizes, {}, &SlotSize::steps).steps;
+  if (positions <= reserved_positions_) return;
+  position_encoding_ = AttentionPositionEncoding(model_.config(), model_.parameters().decoder,
+                       model_.parameters().decoder_layers, positions);
+  reserved_positions_ = positions;
 }
 
-void IncrementalDecoder::leave(Index number) {
+void IncrementalDecoder::remove_sentence(Index number) {
   Slot& slot = at(slots_, number);
-  for (const Index row : slot.past) {
-    if (row >= 0) past_rows_.give_back(row, slot.size.hypotheses);
+  for (const Index row : slot.key_rows) {
+    if (row >= 0) self_rows_.release(row, slot.size.hypotheses);
   }
-  source_rows_.give_back(slot.first_source, slot.source_rows);
+  source_rows_.release(slot.first_source, slot.source_rows);
   slot.taken = false;
 }
 
@@ -135,35 +135,35 @@ void IncrementalDecoder::reserve(Index rows) {
 }
 
 /// The first of the rows that the sentence's keys and values at its place take.
-Index IncrementalDecoder::row_of_place(Slot& slot) {
-  Index& row = at(slot.past, past_->kept_place(slot.place, std::ssize(slot.past)));
+Index IncrementalDecoder::row_of_position(Slot& slot) {
+  Index& row = at(slot.key_rows, kv_cache_->cache_position(slot.length, std::ssize(slot.key_rows)));
   if (row < 0) {
-    row = past_rows_.take(slot.size.hypotheses);
-    check_rows(past_rows_.rows());
+    row = self_rows_.allocate(slot.size.hypotheses);
+    check_rows(self_rows_.rows());
   }
   return row;
 }
 
 /// What the hypotheses of one sentence continue, `parents` [rows], and where they stand.
-void IncrementalDecoder::place_slot(Slot& slot, Index first, std::span<const Index> parents) {
+void IncrementalDecoder::assign_slot_rows(Slot& slot, Index first, std::span<const Index> parents) {
   const auto rows = std::ssize(parents);
-  if (!slot.taken || rows > slot.size.hypotheses || slot.place >= slot.size.steps) {
+  if (!slot.taken || rows > slot.size.hypotheses || slot.length >= slot.size.steps) {
     throw std::logic_error("more rows or steps than reserved");
   }
-  const bool keeps = !slot.past.empty();
-  const Index first_kept = keeps ? row_of_place(slot) : 0;
+  const bool keeps = !slot.key_rows.empty();
+  const Index first_kept = keeps ? row_of_position(slot) : 0;
   for (Index r = 0; r < rows; ++r) {
-    const bool begins = slot.place == 0;
+    const bool begins = slot.length == 0;
     const Index parent = begins ? -1 : at(parents, r);
     std::int32_t* own = slot.next_ancestors.data() + r * slot.size.steps;
     if (!begins) {
       const Index before = (parent - slot.last_row) * slot.size.steps;
-      std::copy_n(slot.ancestors.data() + before, slot.place, own);
+      std::copy_n(slot.ancestors.data() + before, slot.length, own);
     }
-    own[slot.place] = same_number<std::int32_t>(first_kept + (keeps ? r : 0));
+    own[slot.length] = narrow_cast<std::int32_t>(first_kept + (keeps ? r : 0));
     parents_.push_back(parent);
-    kept_.push_back(own[slot.place]);
-    positions_.push_back(slot.place);
+    cache_rows_.push_back(own[slot.length]);
+    positions_.push_back(slot.length);
   }
   slot.ancestors.swap(slot.next_ancestors);
   slot.last_row = first;
@@ -173,51 +173,51 @@ void IncrementalDecoder::add_groups(Index number, Index first, Index rows) {
   const Slot& slot = at(slots_, number);
   for (Index r = 0; r < rows; ++r) {
     const std::int32_t* keys = slot.ancestors.data() + r * slot.size.steps;
-    self_groups_.push_back({number, first + r, 1, 0, slot.place + 1, keys, {true, {}}});
+    self_groups_.push_back({number, first + r, 1, 0, slot.length + 1, keys, {true, {}}});
   }
   // The beams of one sentence share its keys.
   cross_groups_.push_back(
-      {number, first, rows, slot.first_source, slot.source_rows, nullptr, {false, slot.hidden}});
+      {number, first, rows, slot.first_source, slot.source_rows, nullptr, {false, slot.key_padding_mask}});
 }
 
-void IncrementalDecoder::place_rows(std::span<const Index> parents, std::span<const Index> slots) {
+void IncrementalDecoder::assign_rows(std::span<const Index> parents, std::span<const Index> slots) {
   parents_.clear();
-  kept_.clear();
+  cache_rows_.clear();
   positions_.clear();
   self_groups_.clear();
   cross_groups_.clear();
-  const Index rows_read = past_rows_.rows();
+  const Index rows_read = self_rows_.rows();
   for (Index first = 0, end = 0; first < std::ssize(slots); first = end) {
     while (end < std::ssize(slots) && at(slots, end) == at(slots, first)) ++end;
     Slot& slot = at(slots_, at(slots, first));
-    place_slot(slot, first, parents.subspan(to_size(first), to_size(end - first)));
+    assign_slot_rows(slot, first, parents.subspan(to_size(first), to_size(end - first)));
     add_groups(at(slots, first), first, end - first);
-    ++slot.place;
+    ++slot.length;
   }
-  past_->reserve(past_rows_.rows());
-  past_->begin({parents_, kept_, rows_read});
+  kv_cache_->reserve(self_rows_.rows());
+  kv_cache_->begin({parents_, cache_rows_, rows_read});
 }
 
 MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
                                    std::span<const Index> slots) {
   const auto n = std::ssize(tokens);
   reserve(n);
-  place_rows(parents, slots);
+  assign_rows(parents, slots);
   if (observer_ != nullptr) observer_->step_begins(positions_.front());
 
   const ModelParameters& parameters = model_.parameters();
-  const StackRun run{model_.config(), AttentionKind::decoder_self,
+  const StackRun run{model_.config(), AttentionSite::decoder_self,
                      self_groups_,    cross_groups_,
                      observer_,       work_,
-                     knows_,          positions_};
+                     position_encoding_,          positions_};
   MatrixRef x = x_.topRows(n);  // [n, D] on its way through the stack
-  enter_stack(parameters.decoder, run, tokens, x);
-  for (std::size_t i = 0; i < source_memory_.size(); ++i) {
-    const GrowingRows& source = source_memory_[i];
-    const DecoderMemory memory{source.part(0, source.rows()), &past_->of_layer(to_index(i))};
+  embed_inputs(parameters.decoder, run, tokens, x);
+  for (std::size_t i = 0; i < cross_cache_.size(); ++i) {
+    const GrowableMatrix& source = cross_cache_[i];
+    const DecoderMemory memory{source.part(0, source.rows()), &kv_cache_->layer_cache(to_index(i))};
     decoder_layer(parameters.decoder_layers[i], to_index(i), run, memory, x);
   }
-  leave_stack(parameters.decoder, run, x);
+  apply_final_norm(parameters.decoder, run, x);
 
   MatrixRef logits = logits_.topRows(n);
   model_.logits(x, logits);

@@ -28,7 +28,7 @@ struct SlotSize {
 /// Keys and values stay where they were written, in rows that the sentence takes step by step and
 /// gives back when it leaves; each hypothesis carries the list of its ancestors' rows, and
 /// attention gathers by it. Re-ordering beams moves a few integers and no key or value. What is
-/// kept is the kind of attention's own business (AttentionMethod::step_memory): where all layers
+/// kept is the kind of attention's own business (PatternAttention::make_kv_cache): where all layers
 /// look through windows, a step takes the rows of one that nobody sees any more, and performers
 /// keep sums of one size. An observer sees keys, so that with one they are kept.
 class IncrementalDecoder {
@@ -39,10 +39,10 @@ class IncrementalDecoder {
   /// Takes encoded sentences in, which the next step begins; of each what it takes at most.
   /// Projects them to every layer's cross-attention keys and values, once. Returns their slots: the
   /// lowest that are free. MemoryError where the cache has no room for them.
-  std::vector<Index> join(const EncodedSource& source, std::span<const SlotSize> sizes);
+  std::vector<Index> add_sentences(const EncodedSource& source, std::span<const SlotSize> sizes);
 
   /// Gives a sentence's slot and rows to others.
-  void leave(Index slot);
+  void remove_sentence(Index slot);
 
   /// One token for each hypothesis, those of a sentence side by side. Row r belongs to slot
   /// slots[r] and continues row parents[r] of the step before, but at its sentence's first step.
@@ -60,34 +60,34 @@ class IncrementalDecoder {
   struct Slot {
     bool taken = false;
     SlotSize size;
-    Index place = 0;          ///< tokens that its hypotheses have
+    Index length = 0;          ///< tokens that its hypotheses have
     Index last_row = 0;       ///< the first of its rows in the step before
-    std::vector<Index> past;  ///< of each place that is kept its first row of keys; −1: not yet
+    std::vector<Index> key_rows;  ///< of each place that is kept its first row of keys; −1: not yet
     Index first_source = 0, source_rows = 0;
-    std::vector<std::uint8_t> hidden;          ///< of the source, as in PackedTokens
+    std::vector<std::uint8_t> key_padding_mask;          ///< of the source, as in PackedTokens
     std::vector<std::int32_t> ancestors;       ///< [hypotheses, steps]: rows of each one's past
     std::vector<std::int32_t> next_ancestors;  ///< the other of the two, swapped at each step
   };
 
   Index free_slot();
-  void take_in(Slot& slot, const EncodedSource& source, std::size_t b, const SlotSize& size);
-  void make_room(std::span<const SlotSize> sizes);
+  void fill_slot(Slot& slot, const EncodedSource& source, std::size_t b, const SlotSize& size);
+  void reserve_for(std::span<const SlotSize> sizes);
   void reserve(Index rows);
-  Index row_of_place(Slot& slot);
-  void place_rows(std::span<const Index> parents, std::span<const Index> slots);
-  void place_slot(Slot& slot, Index first, std::span<const Index> parents);
+  Index row_of_position(Slot& slot);
+  void assign_rows(std::span<const Index> parents, std::span<const Index> slots);
+  void assign_slot_rows(Slot& slot, Index first, std::span<const Index> parents);
   void add_groups(Index slot, Index first, Index rows);
 
   const Transformer& model_;
   AttentionObserver* observer_;
-  StackPlaces knows_;
-  Index places_ = 0;                        ///< that those reach
-  std::unique_ptr<StepMemory> past_;        ///< of self-attention, all layers
-  std::vector<GrowingRows> source_memory_;  ///< per layer [S, 2I']
-  RowRanges past_rows_, source_rows_;       ///< who has which rows of both
+  AttentionPositionEncoding position_encoding_;
+  Index reserved_positions_ = 0;                        ///< that those reach
+  std::unique_ptr<KvCache> kv_cache_;        ///< of self-attention, all layers
+  std::vector<GrowableMatrix> cross_cache_;  ///< per layer [S, 2I']
+  RowAllocator self_rows_, source_rows_;       ///< who has which rows of both
   std::deque<Slot> slots_;
   std::vector<Index> parents_;      ///< of this step's rows, −1 where a sentence begins
-  std::vector<std::int32_t> kept_;  ///< rows of the memory that they take
+  std::vector<std::int32_t> cache_rows_;  ///< rows of the memory that they take
   std::vector<Index> positions_;    ///< their places
   std::vector<AttentionGroup> self_groups_;
   std::vector<AttentionGroup> cross_groups_;

@@ -18,13 +18,13 @@ namespace {
 constexpr Index kHiddenRows = 1024;
 
 /// Tells an observer what stands at a stage; costs nothing without one.
-struct Watch {
+struct StageReporter {
   AttentionObserver* observer = nullptr;
-  AttentionKind kind = AttentionKind::encoder_self;
+  AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
 
   void operator()(Stage stage, const ConstMatrixRef& rows) const {
-    if (observer != nullptr) observer->stage_ready({kind, layer, stage, rows});
+    if (observer != nullptr) observer->stage_ready({site, layer, stage, rows});
   }
 };
 
@@ -33,73 +33,73 @@ struct Watch {
 struct BlockStages {
   std::optional<Stage> input;
   Stage normed;
-  Stage mixed;
+  Stage attn_output;
   Stage sum;
   Stage output;
 };
 
-constexpr BlockStages attention_stages{Stage::block_input, Stage::normed_input, Stage::mixed,
+constexpr BlockStages attention_stages{Stage::block_input, Stage::normed_input, Stage::attn_output,
                                        Stage::block_sum, Stage::block_output};
 constexpr BlockStages feed_forward_stages{std::nullopt, Stage::feed_forward_normed,
-                                          Stage::feed_forward_mixed, Stage::feed_forward_sum,
+                                          Stage::feed_forward_output, Stage::feed_forward_sum,
                                           Stage::layer_output};
 
 /// One block of a layer: its norm, and who watches it.
 struct Block {
   const StackRun& run;
   const LayerNorm& norm;
-  Watch watch;
+  StageReporter report;
   const BlockStages& stages;
   const LayerNorm* global_norm = nullptr;  ///< for the rows before each sentence
 };
 
-Block attention_block(const StackRun& run, const LayerNorm& norm, AttentionKind kind, Index layer) {
-  return {run, norm, {run.observer, kind, layer}, attention_stages};
+Block attention_block(const StackRun& run, const LayerNorm& norm, AttentionSite site, Index layer) {
+  return {run, norm, {run.observer, site, layer}, attention_stages};
 }
 
 Block feed_forward_block(const StackRun& run, const LayerNorm& norm, Index layer) {
-  return {run, norm, {run.observer, run.kind, layer}, feed_forward_stages};
+  return {run, norm, {run.observer, run.site, layer}, feed_forward_stages};
 }
 
 /// What a block reads: x itself, or norm(x) where the norm stands before the block (Xiong et al.
 /// 2020, Pegasus). x [T, D] → [T, D].
-ConstMatrixRef norm_before(const Block& block, const ConstMatrixRef& x) {
-  if (block.stages.input) block.watch(*block.stages.input, x);
+ConstMatrixRef pre_norm(const Block& block, const ConstMatrixRef& x) {
+  if (block.stages.input) block.report(*block.stages.input, x);
   if (!block.run.config.normalize_before) return x;
   MatrixRef normal = block.run.work.normal.topRows(x.rows());
   block.norm.forward(x, normal);
   if (block.global_norm != nullptr) {
     norm_global_rows(*block.global_norm, block.run.self, x, normal);
   }
-  block.watch(block.stages.normed, normal);
+  block.report(block.stages.normed, normal);
   return normal;
 }
 
 /// The way past a block: x ← norm(x + out) where the norm stands behind it ("Add & Norm" in the
 /// paper, Marian), else x ← x + out. x, out [T, D].
 void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
-  block.watch(block.stages.mixed, out);
+  block.report(block.stages.attn_output, out);
   add_rows(out, x);
-  block.watch(block.stages.sum, x);
+  block.report(block.stages.sum, x);
   if (!block.run.config.normalize_before) block.norm.forward(x, x);
-  block.watch(block.stages.output, x);
+  block.report(block.stages.output, x);
 }
 
 /// Every row looks at the rows of its own sentence, or at what `memory` has of it. x [T, D] → out
 /// [T, D].
 void self_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
-                    AttentionMemory* memory, MatrixRef out) {
+                    KvCacheLayer* memory, MatrixRef out) {
   const StackRun& run = block.run;
-  AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
-  shape.distances = run.knows.distances_of_layer(block.watch.layer);
+  AttentionShape shape = attention_shape(run.config, block.report.site, block.report.layer);
+  shape.relative_bias = run.position_encoding.relative_bias_of_layer(block.report.layer);
   const Index inner = shape.inner(), keys = shape.key_columns();
   MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, I + 2I'] = Q | K | V
   MatrixRef heads = run.work.heads.topRows(x.rows());          // [T, I]
 
-  layer.query_key_value(x, projected, memory != nullptr ? memory->read_next() : ReadNext{});
-  block.watch(Stage::projected, projected);
-  if (const Rotation* rotation = run.knows.rotation()) {
-    rotation->turn(projected.leftCols(inner + keys), run.places, Rotation::Way::on);
+  layer.qkv_projection(x, projected, memory != nullptr ? memory->prefetch() : Prefetch{});
+  block.report(Stage::projected, projected);
+  if (const RotaryEmbedding* rotary = run.position_encoding.rotary()) {
+    rotary->apply_rotary(projected.leftCols(inner + keys), run.positions, RotaryEmbedding::Direction::forward);
   }
   const AttentionInput rows{projected.leftCols(inner),
                             keys_and_values(projected.rightCols(2 * keys)), run.self, nullptr,
@@ -109,8 +109,8 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
   } else {
     attend(shape, rows, heads, run.observer);
   }
-  block.watch(Stage::heads, heads);
-  layer.output_product(heads, out);
+  block.report(Stage::heads, heads);
+  layer.output_projection(heads, out);
 }
 
 /// Every row of the target looks at the rows of its source sentence, whose keys and values stand in
@@ -118,16 +118,16 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
 void cross_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
                      const ConstMatrixRef& source, MatrixRef out) {
   const StackRun& run = block.run;
-  const AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
+  const AttentionShape shape = attention_shape(run.config, block.report.site, block.report.layer);
   MatrixRef queries = run.work.projected.topRows(x.rows()).leftCols(shape.inner());  // [T, I]
   MatrixRef heads = run.work.heads.topRows(x.rows());                                // [T, I]
 
-  layer.query_alone(x, queries, {source.data(), source.size()});
-  block.watch(Stage::projected, queries);
-  block.watch(Stage::memory, source);
+  layer.query_projection(x, queries, {source.data(), source.size()});
+  block.report(Stage::projected, queries);
+  block.report(Stage::memory, source);
   attend(shape, {queries, keys_and_values(source), run.cross}, heads, run.observer);
-  block.watch(Stage::heads, heads);
-  layer.output_product(heads, out);
+  block.report(Stage::heads, heads);
+  layer.output_projection(heads, out);
 }
 
 /// Every row for itself. x [T, D] → out [T, D].
@@ -136,8 +136,8 @@ void feed_forward(const FeedForward& layer, const Block& block, const ConstMatri
   Matrix& hidden = block.run.work.hidden;
   layer.forward(x, hidden, out);
   if (block.run.observer != nullptr) {
-    const Index width = layer.second_product.in();
-    block.watch(Stage::feed_forward_hidden, hidden.topRows(x.rows()).leftCols(width));
+    const Index width = layer.second_packed.in();
+    block.report(Stage::feed_forward_hidden, hidden.topRows(x.rows()).leftCols(width));
   }
 }
 
@@ -147,10 +147,10 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
   MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] what the block at hand has made of x
 
   // Self-attention: every token looks at every token of its sentence.
-  Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
+  Block self = attention_block(run, layer.self_attention_norm, run.site, index);
   if (layer.global_norm.weight.exists()) self.global_norm = &layer.global_norm;
-  const ConstMatrixRef rows = norm_before(self, x);
-  std::optional<ProjectedGlobals> globals;
+  const ConstMatrixRef rows = pre_norm(self, x);
+  std::optional<GlobalTokenAttention> globals;
   if (layer.global_attention.query.weight.exists()) {
     globals.emplace(layer.global_attention, run.self, rows, run.work.global);
   }
@@ -159,7 +159,7 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
 
   // Feed-forward: every token for itself.
   const Block forward = feed_forward_block(run, layer.feed_forward_norm, index);
-  feed_forward(layer.feed_forward, forward, norm_before(forward, x), out);
+  feed_forward(layer.feed_forward, forward, pre_norm(forward, x), out);
   add_and_norm(forward, out, x);
 }
 
@@ -168,62 +168,62 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
   MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] what the block at hand has made of x
 
   // Masked self-attention: every token looks at itself and at those before it.
-  const Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
-  self_attention(layer.self_attention, self, norm_before(self, x), memory.past, out);
+  const Block self = attention_block(run, layer.self_attention_norm, run.site, index);
+  self_attention(layer.self_attention, self, pre_norm(self, x), memory.kv_cache, out);
   add_and_norm(self, out, x);
 
   // Cross-attention: every token looks at the source sentence, as the encoder left it.
-  const Block cross = attention_block(run, layer.cross_attention_norm, AttentionKind::cross, index);
-  cross_attention(layer.cross_attention, cross, norm_before(cross, x), memory.source, out);
+  const Block cross = attention_block(run, layer.cross_attention_norm, AttentionSite::cross, index);
+  cross_attention(layer.cross_attention, cross, pre_norm(cross, x), memory.source, out);
   add_and_norm(cross, out, x);
 
   // Feed-forward: every token for itself.
   const Block forward = feed_forward_block(run, layer.feed_forward_norm, index);
-  feed_forward(layer.feed_forward, forward, norm_before(forward, x), out);
+  feed_forward(layer.feed_forward, forward, pre_norm(forward, x), out);
   add_and_norm(forward, out, x);
 }
 
-void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<const int> tokens,
+void embed_inputs(const StackParameters& stack, const StackRun& run, std::span<const int> tokens,
                  MatrixRef x) {
-  embed(embedding_tables(run.config, stack), {tokens, run.places}, x);
+  embed(embedding_tables(run.config, stack), {tokens, run.positions}, x);
   if (run.config.normalize_embedding) stack.embedding_norm.forward(x, x);
-  Watch{run.observer, run.kind, 0}(Stage::embedded, x);
+  StageReporter{run.observer, run.site, 0}(Stage::embedded, x);
 }
 
-void leave_stack(const EmbeddingsAndNorm& stack, const StackRun& run, MatrixRef x) {
+void apply_final_norm(const StackParameters& stack, const StackRun& run, MatrixRef x) {
   if (run.config.add_final_layer_norm) stack.final_norm.forward(x, x);
-  const bool encoder = run.kind == AttentionKind::encoder_self;
+  const bool encoder = run.site == AttentionSite::encoder_self;
   if (!encoder && run.config.scale_output) x *= output_scale(run.config);
   const Index last = (encoder ? run.config.encoder_layers : run.config.decoder_layers) - 1;
-  Watch{run.observer, run.kind, last}(Stage::stack_output, x);
+  StageReporter{run.observer, run.site, last}(Stage::stack_output, x);
 }
 
-AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, Index layer) {
-  const bool encoder = kind == AttentionKind::encoder_self;
+AttentionShape attention_shape(const ModelConfig& config, AttentionSite site, Index layer) {
+  const bool encoder = site == AttentionSite::encoder_self;
   const Index heads = encoder ? config.encoder_heads : config.decoder_heads;
   const Index head_dim = encoder ? config.encoder_head_dim() : config.decoder_head_dim();
   const float scale =
       config.scale_attention ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
-  AttentionShape shape{kind, layer, heads, head_dim, scale};
-  shape.sharing = heads / (encoder ? config.encoder_key_heads() : config.decoder_key_heads());
+  AttentionShape shape{site, layer, heads, head_dim, scale};
+  shape.queries_per_kv_head = heads / (encoder ? config.encoder_kv_heads() : config.decoder_kv_heads());
   if (encoder) shape.pattern = &config.encoder_attention;
-  if (kind == AttentionKind::decoder_self) shape.pattern = &config.decoder_attention;
+  if (site == AttentionSite::decoder_self) shape.pattern = &config.decoder_attention;
   return shape;
 }
 
-Index rows_before_places(const ModelConfig& config) {
-  return family_of(config).first_position;
+Index position_table_offset(const ModelConfig& config) {
+  return family_of(config).position_offset;
 }
 
 Matrix position_sinusoids(const ModelConfig& config, Index rows) {
-  const Family& family = family_of(config);
+  const ModelFamily& family = family_of(config);
   const Index first =
-      family.places_follow_pad ? config.pad_token_id + 1 - family.first_position : 0;
+      family.positions_start_after_pad ? config.pad_token_id + 1 - family.position_offset : 0;
   return sinusoids(rows, config.d_model, family.sinusoids, first);
 }
 
 Parameter position_rows(const ModelConfig& config, const Parameter& table) {
-  const Index before = rows_before_places(config);
+  const Index before = position_table_offset(config);
   if (before == 0 || table.data == nullptr) return table;
   Parameter rows = table;
   rows.data += before * rows.row_stride;
@@ -231,10 +231,10 @@ Parameter position_rows(const ModelConfig& config, const Parameter& table) {
   return rows;
 }
 
-EmbeddingTables embedding_tables(const ModelConfig& config, const EmbeddingsAndNorm& stack) {
-  const int without_place = family_of(config).places_follow_pad ? config.pad_token_id : -1;
+EmbeddingTables embedding_tables(const ModelConfig& config, const StackParameters& stack) {
+  const int token_without_position = family_of(config).positions_start_after_pad ? config.pad_token_id : -1;
   return {stack.embedding, position_rows(config, stack.positions), embedding_scale(config),
-          without_place};
+          token_without_position};
 }
 
 float embedding_scale(const ModelConfig& config) {
@@ -255,8 +255,8 @@ Index loss_classes(const ModelConfig& config) {
 }
 
 void Workspace::reserve(Index rows, const ModelConfig& config, bool encoder, bool watched) {
-  const Index inner = encoder ? config.encoder_inner() : config.decoder_inner();
-  const Index keys = encoder ? config.encoder_key_columns() : config.decoder_key_columns();
+  const Index inner = encoder ? config.encoder_inner_dim() : config.decoder_inner_dim();
+  const Index keys = encoder ? config.encoder_kv_dim() : config.decoder_kv_dim();
   const Index ffn_dim = encoder ? config.encoder_ffn_dim : config.decoder_ffn_dim;
   normal.resize(rows, config.d_model);
   projected.resize(rows, inner + 2 * keys);

@@ -36,62 +36,62 @@ struct Workspace {
 
 /// What the self-attentions of a stack know of places: biases of relative positions, spread out by
 /// distance, or rotary positions.
-class StackPlaces {
+class AttentionPositionEncoding {
  public:
-  StackPlaces() = default;
+  AttentionPositionEncoding() = default;
   /// Nothing where the model has no such positions. `places`: of the longest sentence.
   template <typename Layer>
-  StackPlaces(const ModelConfig& config, const EmbeddingsAndNorm& stack,
-              const std::vector<Layer>& layers, Index places) {
+  AttentionPositionEncoding(const ModelConfig& config, const StackParameters& stack,
+              const std::vector<Layer>& layers, Index positions) {
     constexpr bool causal = std::is_same_v<Layer, DecoderLayer>;
     if (config.rotary) {
-      rotation_.emplace(places, causal ? config.decoder_head_dim() : config.encoder_head_dim());
+      rotary_.emplace(positions, causal ? config.decoder_head_dim() : config.encoder_head_dim());
     }
-    if (!config.relative.exist()) return;
+    if (!config.relative.enabled()) return;
     for (const Layer& layer : layers) {
-      if (!of_layers_.empty() && !config.relative.in_every_layer) return;
-      of_layers_.emplace_back(distances_of(stack, layer.self_attention), config.relative, causal,
-                              std::max<Index>(places, 1));
+      if (!layer_biases_.empty() && !config.relative.per_layer) return;
+      layer_biases_.emplace_back(relative_bias_of(stack, layer.self_attention), config.relative, causal,
+                              std::max<Index>(positions, 1));
     }
   }
 
   /// Null: scores have no bias.
-  const DistanceBias* distances_of_layer(Index layer) const {
-    if (of_layers_.empty()) return nullptr;
-    return &at(of_layers_, of_layers_.size() == 1 ? 0 : layer);
+  const RelativePositionBias* relative_bias_of_layer(Index layer) const {
+    if (layer_biases_.empty()) return nullptr;
+    return &at(layer_biases_, layer_biases_.size() == 1 ? 0 : layer);
   }
   /// Null: queries and keys are not turned.
-  const Rotation* rotation() const { return rotation_ ? &*rotation_ : nullptr; }
+  const RotaryEmbedding* rotary() const { return rotary_ ? &*rotary_ : nullptr; }
 
  private:
-  std::vector<DistanceBias> of_layers_;  ///< one for all, or one each
-  std::optional<Rotation> rotation_;
+  std::vector<RelativePositionBias> layer_biases_;  ///< one for all, or one each
+  std::optional<RotaryEmbedding> rotary_;
 };
 
 /// What the layers of a stack share while one batch, or one step of it, passes through them.
 struct StackRun {
   const ModelConfig& config;
-  AttentionKind kind;                     ///< the stack's self-attention
+  AttentionSite site;                     ///< the stack's self-attention
   std::span<const AttentionGroup> self;   ///< who looks at whom in it
   std::span<const AttentionGroup> cross;  ///< decoder: who looks at which rows of the source
   AttentionObserver* observer;            ///< null: nobody watches
   Workspace& work;
-  const StackPlaces& knows;
-  std::span<const Index> places;  ///< of every row in its sentence
+  const AttentionPositionEncoding& position_encoding;
+  std::span<const Index> positions;  ///< of every row in its sentence
 };
 
 /// What a decoder layer attends to besides its own rows.
 struct DecoderMemory {
   ConstMatrixRef source;  ///< [S, 2I] the encoder's output through the layer's key and value
                           ///< weights, fewer columns where heads share them
-  AttentionMemory* past = nullptr;  ///< of its self-attention; null: the rows are whole sentences
+  KvCacheLayer* kv_cache = nullptr;  ///< of its self-attention; null: the rows are whole sentences
 };
 
 /// Heads and scale of an attention of the model.
-AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, Index layer);
+AttentionShape attention_shape(const ModelConfig& config, AttentionSite site, Index layer);
 
 /// Rows of a position table before that of the first place: BART's 2.
-Index rows_before_places(const ModelConfig& config);
+Index position_table_offset(const ModelConfig& config);
 
 /// The sinusoids of a position table of so many rows. M2M100's class counts places from
 /// pad_token_id + 1 on, 2 in all published models.
@@ -102,7 +102,7 @@ Parameter position_rows(const ModelConfig& config, const Parameter& table);
 
 /// A stack's tables. Where places count from pad_token_id on, pad itself has none, as M2M100's
 /// class decodes token by token; the tokens behind it have theirs as if it had one.
-EmbeddingTables embedding_tables(const ModelConfig& config, const EmbeddingsAndNorm& stack);
+EmbeddingTables embedding_tables(const ModelConfig& config, const StackParameters& stack);
 
 /// √D, or 1 where the model does not scale its embeddings.
 float embedding_scale(const ModelConfig& config);
@@ -120,7 +120,7 @@ Index loss_classes(const ModelConfig& config);
 
 /// The rows that enter a stack (sections 3.4 and 3.5): x[t] = embedding of tokens[t] · √D +
 /// position run.places[t], normed where the model norms embeddings. x [T, D].
-void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<const int> tokens,
+void embed_inputs(const StackParameters& stack, const StackRun& run, std::span<const int> tokens,
                  MatrixRef x);
 
 /// x [T, D] ← encoder layer number `index` of x: self-attention, feed-forward.
@@ -133,6 +133,6 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 
 /// The norm behind the last layer, and the scale of a decoder's output, where the model has them. x
 /// [T, D], in place.
-void leave_stack(const EmbeddingsAndNorm& stack, const StackRun& run, MatrixRef x);
+void apply_final_norm(const StackParameters& stack, const StackRun& run, MatrixRef x);
 
 }  // namespace attn

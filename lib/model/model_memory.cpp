@@ -31,8 +31,8 @@ std::uint64_t prepared_bytes(const ModelConfig& config, Backend backend) {
   const auto numbers = numbers_of(config);
   if (!numbers) return kUnlimited;
   const bool mixed =
-      backend == Backend::int8 && config.norm == NormKind::rms;  // see transformer.cpp
-  const bool halves = mixed || (backend == Backend::bfloat16 && multiplies_bfloat16());
+      backend == Backend::int8 && config.norm == NormType::rms;  // see transformer.cpp
+  const bool halves = mixed || (backend == Backend::bfloat16 && cpu_multiplies_bfloat16());
   const std::uint64_t size = halves ? 2 : backend == Backend::int8 ? 1 : sizeof(float);
   return checked_multiply(*numbers, size).value_or(kUnlimited);
 }

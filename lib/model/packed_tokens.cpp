@@ -8,11 +8,11 @@
 namespace attn {
 namespace {
 
-std::span<const std::uint8_t> hidden_keys(const std::vector<std::uint8_t>& hidden,
+std::span<const std::uint8_t> key_padding_mask_of(const std::vector<std::uint8_t>& key_padding_mask,
                                           const Offsets& offsets, std::size_t b) {
-  if (hidden.empty()) return {};
+  if (key_padding_mask.empty()) return {};
   const auto first = to_size(offsets[b]);
-  return {hidden.data() + first, to_size(offsets[b + 1]) - first};
+  return {key_padding_mask.data() + first, to_size(offsets[b + 1]) - first};
 }
 
 }  // namespace
@@ -26,9 +26,9 @@ void PackedTokens::add(const PackedTokens& other, std::size_t sentence) {
   const auto first = to_size(other.offsets[sentence]);
   const std::size_t length = to_size(other.offsets[sentence + 1]) - first;
   add(std::span(other.ids).subspan(first, length));
-  if (!other.hidden.empty()) {
-    const auto from = other.hidden.begin() + to_index(first);
-    hidden.insert(hidden.end(), from, from + to_index(length));
+  if (!other.key_padding_mask.empty()) {
+    const auto from = other.key_padding_mask.begin() + to_index(first);
+    key_padding_mask.insert(key_padding_mask.end(), from, from + to_index(length));
   }
 }
 
@@ -74,14 +74,14 @@ std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal,
                       first,
                       length,
                       nullptr,
-                      {causal, hidden_keys(tokens.hidden, tokens.offsets, b)},
+                      {causal, key_padding_mask_of(tokens.key_padding_mask, tokens.offsets, b)},
                       globals});
   }
   return groups;
 }
 
 std::vector<AttentionGroup> cross_groups(const PackedTokens& target, const Offsets& offsets,
-                                         const std::vector<std::uint8_t>& hidden) {
+                                         const std::vector<std::uint8_t>& key_padding_mask) {
   std::vector<AttentionGroup> groups;
   for (std::size_t b = 0; b + 1 < target.offsets.size(); ++b) {
     groups.push_back({to_index(b),
@@ -90,7 +90,7 @@ std::vector<AttentionGroup> cross_groups(const PackedTokens& target, const Offse
                       offsets[b],
                       offsets[b + 1] - offsets[b],
                       nullptr,
-                      {false, hidden_keys(hidden, offsets, b)}});
+                      {false, key_padding_mask_of(key_padding_mask, offsets, b)}});
   }
   return groups;
 }

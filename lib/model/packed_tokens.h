@@ -15,7 +15,7 @@ struct PackedTokens {
   std::vector<int> ids;  ///< T of them
   Offsets offsets{0};    ///< B + 1 of them
   /// Padding as in a padded batch: hidden[t] ≠ 0 makes token t invisible as a key. Empty: none.
-  std::vector<std::uint8_t> hidden;
+  std::vector<std::uint8_t> key_padding_mask;
 
   void add(std::span<const int> sentence);
   void add(const PackedTokens& other, std::size_t sentence);  ///< one of another batch
@@ -46,6 +46,6 @@ std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal,
 
 /// Every target sentence looks at its source sentence, whose tokens lie at `offsets`.
 std::vector<AttentionGroup> cross_groups(const PackedTokens& target, const Offsets& offsets,
-                                         const std::vector<std::uint8_t>& hidden);
+                                         const std::vector<std::uint8_t>& key_padding_mask);
 
 }  // namespace attn

@@ -21,29 +21,29 @@ auto& pick(Module& module, const ParameterEntry& entry) {
 template <typename Attention>
 auto* in_self_attention(Attention& attention, const ParameterEntry& entry) {
   switch (entry.part) {
-    case Part::self_query:
+    case ParameterPart::self_query:
       return &pick(attention.query, entry);
-    case Part::self_key:
+    case ParameterPart::self_key:
       return &pick(attention.key, entry);
-    case Part::self_value:
+    case ParameterPart::self_value:
       return &pick(attention.value, entry);
-    case Part::self_output:
+    case ParameterPart::self_output:
       return &pick(attention.output, entry);
     default:
-      return extra_of(attention.extras, entry.part);
+      return extra_parameter(attention.extras, entry.part);
   }
 }
 
 template <typename Layer>
 auto* in_feed_forward(Layer& layer, const ParameterEntry& entry) {
   switch (entry.part) {
-    case Part::feed_forward_first:
+    case ParameterPart::feed_forward_first:
       return &pick(layer.feed_forward.first, entry);
-    case Part::feed_forward_gate:
+    case ParameterPart::feed_forward_gate:
       return &pick(layer.feed_forward.gate, entry);
-    case Part::feed_forward_second:
+    case ParameterPart::feed_forward_second:
       return &pick(layer.feed_forward.second, entry);
-    case Part::feed_forward_norm:
+    case ParameterPart::feed_forward_norm:
       return &pick(layer.feed_forward_norm, entry);
     default:
       return in_self_attention(layer.self_attention, entry);
@@ -53,13 +53,13 @@ auto* in_feed_forward(Layer& layer, const ParameterEntry& entry) {
 template <typename Layer>
 auto* in_globals(Layer& layer, const ParameterEntry& entry) {
   switch (entry.part) {
-    case Part::global_query:
+    case ParameterPart::global_query:
       return &pick(layer.global_attention.query, entry);
-    case Part::global_key:
+    case ParameterPart::global_key:
       return &pick(layer.global_attention.key, entry);
-    case Part::global_value:
+    case ParameterPart::global_value:
       return &pick(layer.global_attention.value, entry);
-    case Part::global_norm:
+    case ParameterPart::global_norm:
       return &pick(layer.global_norm, entry);
     default:
       return in_feed_forward(layer, entry);
@@ -69,15 +69,15 @@ auto* in_globals(Layer& layer, const ParameterEntry& entry) {
 template <typename Layer>
 auto* in_cross_attention(Layer& layer, const ParameterEntry& entry) {
   switch (entry.part) {
-    case Part::cross_query:
+    case ParameterPart::cross_query:
       return &pick(layer.cross_attention.query, entry);
-    case Part::cross_key:
+    case ParameterPart::cross_key:
       return &pick(layer.cross_attention.key, entry);
-    case Part::cross_value:
+    case ParameterPart::cross_value:
       return &pick(layer.cross_attention.value, entry);
-    case Part::cross_output:
+    case ParameterPart::cross_output:
       return &pick(layer.cross_attention.output, entry);
-    case Part::cross_norm:
+    case ParameterPart::cross_norm:
       return &pick(layer.cross_attention_norm, entry);
     default:
       return in_feed_forward(layer, entry);
@@ -86,7 +86,7 @@ auto* in_cross_attention(Layer& layer, const ParameterEntry& entry) {
 
 template <typename Layer>
 auto& in_layer(Layer& layer, const ParameterEntry& entry) {
-  if (entry.part == Part::self_norm) return pick(layer.self_attention_norm, entry);
+  if (entry.part == ParameterPart::self_norm) return pick(layer.self_attention_norm, entry);
   constexpr bool encoder = std::is_same_v<std::remove_const_t<Layer>, EncoderLayer>;
   const auto found = [&] {
     if constexpr (encoder) {
@@ -102,17 +102,17 @@ auto& in_layer(Layer& layer, const ParameterEntry& entry) {
 template <typename Stack>
 auto& in_stack(Stack& stack, const ParameterEntry& entry) {
   switch (entry.part) {
-    case Part::embedding:
+    case ParameterPart::embedding:
       return stack.embedding;
-    case Part::positions:
+    case ParameterPart::positions:
       return stack.positions;
-    case Part::distances:
-      return stack.distances;
-    case Part::global_tokens:
+    case ParameterPart::relative_bias:
+      return stack.relative_bias;
+    case ParameterPart::global_tokens:
       return stack.global_tokens;
-    case Part::embedding_norm:
+    case ParameterPart::embedding_norm:
       return pick(stack.embedding_norm, entry);
-    case Part::final_norm:
+    case ParameterPart::final_norm:
       return pick(stack.final_norm, entry);
     default:
       throw std::logic_error("no stack keeps " + entry.name);
@@ -124,14 +124,14 @@ auto& in_model(Model& model, const ParameterBlock& block, const ParameterEntry& 
                std::uint64_t layer) {
   const auto i = to_size(layer);
   switch (block.kind) {
-    case BlockKind::encoder_layers:
+    case ParameterBlockType::encoder_layers:
       return in_layer(model.encoder_layers[i], entry);
-    case BlockKind::decoder_layers:
+    case ParameterBlockType::decoder_layers:
       return in_layer(model.decoder_layers[i], entry);
-    case BlockKind::output:
-      return entry.part == Part::output ? model.output : model.logits_bias;
-    case BlockKind::embeddings:
-    case BlockKind::final_norms:
+    case ParameterBlockType::output:
+      return entry.part == ParameterPart::output ? model.output : model.logits_bias;
+    case ParameterBlockType::embeddings:
+    case ParameterBlockType::final_norms:
       break;
   }
   return in_stack(block.encoder ? model.encoder : model.decoder, entry);
@@ -140,15 +140,15 @@ auto& in_model(Model& model, const ParameterBlock& block, const ParameterEntry& 
 ParameterInfo info_of(const ParameterBlock& block, const ParameterEntry& entry,
                       std::uint64_t layer) {
   const bool layers =
-      block.kind == BlockKind::encoder_layers || block.kind == BlockKind::decoder_layers;
+      block.kind == ParameterBlockType::encoder_layers || block.kind == ParameterBlockType::decoder_layers;
   return {block.prefix + (layers ? std::to_string(layer) + "." : "") + entry.name,
           entry.shape,
           entry.role,
           entry.tied_to,
           entry.buffer,
-          entry.written,
+          entry.saved,
           entry.role == ParameterRole::weight,
-          entry.side_by_side};
+          entry.fused_projections};
 }
 
 /// visit(block, entry, layer) for every parameter.
@@ -191,7 +191,7 @@ ModelParameters bind_parameters(const ModelConfig& config,
   LayerNorm norm;
   norm.kind = config.norm;
   norm.epsilon = config.norm_epsilon;
-  for (EmbeddingsAndNorm* stack : {&parameters.encoder, &parameters.decoder}) {
+  for (StackParameters* stack : {&parameters.encoder, &parameters.decoder}) {
     stack->embedding_norm = stack->final_norm = norm;
   }
   for (EncoderLayer& layer : parameters.encoder_layers) {

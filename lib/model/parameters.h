@@ -38,18 +38,18 @@ struct DecoderLayer {
 };
 
 /// What both stacks have besides their layers.
-struct EmbeddingsAndNorm {
+struct StackParameters {
   Parameter embedding;       ///< [V, D]; one memory for both stacks where the vocabulary is shared
   Parameter positions;       ///< [P, D]; BART's first two rows belong to no position
-  Parameter distances;       ///< [buckets, H] biases of relative positions, of all layers (T5)
+  Parameter relative_bias;       ///< [buckets, H] biases of relative positions, of all layers (T5)
   Parameter global_tokens;   ///< [G, D] Pegasus-X's own, before each sentence; encoder only
   LayerNorm embedding_norm;  ///< where normalize_embedding
   LayerNorm final_norm;      ///< where add_final_layer_norm
 };
 
 struct ModelParameters {
-  EmbeddingsAndNorm encoder;
-  EmbeddingsAndNorm decoder;
+  StackParameters encoder;
+  StackParameters decoder;
   std::vector<EncoderLayer> encoder_layers;
   std::vector<DecoderLayer> decoder_layers;
   Parameter output;  ///< [V, D], as Hugging Face stores lm_head; logits = h · outputᵀ + bias
@@ -63,9 +63,9 @@ struct ParameterInfo {
   ParameterRole role = ParameterRole::weight;
   std::string tied_to;      ///< name of the parameter whose memory it shares; empty: its own
   bool buffer = false;      ///< not trained, may be absent from a file (ParameterEntry::buffer)
-  bool written = true;      ///< false: a file has no such tensor (ParameterEntry::written)
+  bool saved = true;      ///< false: a file has no such tensor (ParameterEntry::written)
   bool transposed = false;  ///< a Linear's weight: the model uses it as [in, out]
-  int side_by_side = 1;     ///< projections of one input that are one matrix: 3 for Q, K and V
+  int fused_projections = 1;     ///< projections of one input that are one matrix: 3 for Q, K and V
 
   std::uint64_t elements() const;
 };
@@ -83,10 +83,10 @@ void visit_parameters(const ModelConfig& config, const ModelParameters& paramete
                       const std::function<void(const ParameterInfo&, const Parameter&)>& visit);
 
 /// The biases of relative positions of a layer: its own, or the stack's; without data: none.
-inline const Parameter& distances_of(const EmbeddingsAndNorm& stack,
+inline const Parameter& relative_bias_of(const StackParameters& stack,
                                      const MultiHeadAttention& self_attention) {
-  const Parameter& own = self_attention.extras.distances;
-  return own.exists() ? own : stack.distances;
+  const Parameter& own = self_attention.extras.relative_bias;
+  return own.exists() ? own : stack.relative_bias;
 }
 
 /// A parameter whose numbers lie at `data` in the file's order.

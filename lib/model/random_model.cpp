@@ -30,7 +30,7 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
     case ParameterRole::weight:
     case ParameterRole::embedding:
     case ParameterRole::global_tokens:
-    case ParameterRole::distances:
+    case ParameterRole::relative_bias:
       fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
       break;
     case ParameterRole::positions:
@@ -70,7 +70,7 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
   if (info.role == ParameterRole::embedding && zero >= 0 && zero < p.rows) {
     std::fill_n(data + zero * p.columns, p.columns, 0.0F);
   }
-  if (info.role == ParameterRole::logits_bias && info.written) data[config.pad_token_id] = -1e4F;
+  if (info.role == ParameterRole::logits_bias && info.saved) data[config.pad_token_id] = -1e4F;
 }
 
 }  // namespace
@@ -82,10 +82,10 @@ void initialise_for_training(const ParameterInfo& info, const Parameter& p,
   if (info.role == ParameterRole::logits_bias && config.pad_token_id < loss_classes(config)) {
     p.data[config.pad_token_id] = 0.0F;
   }
-  if (info.side_by_side == 1) return;
+  if (info.fused_projections == 1) return;
   const auto in = static_cast<double>(p.rows);
   const auto out = static_cast<double>(p.columns);
-  const float share = exact_sqrt((in + out) / (in + info.side_by_side * out));
+  const float share = exact_sqrt((in + out) / (in + info.fused_projections * out));
   for (Index i = 0; i < p.size(); ++i) p.data[i] *= share;
 }
 

@@ -12,10 +12,10 @@ namespace attn {
 /// Hands out rows that lie one after another: the first gap that is large enough, else the memory
 /// grows. What is given back joins the gaps beside it, so that a memory in which all is free is one
 /// gap again, however its rows came and went.
-class RowRanges {
+class RowAllocator {
  public:
   /// The first of `count` rows that nobody has.
-  Index take(Index count) {
+  Index allocate(Index count) {
     for (auto gap = gaps_.begin(); count > 0 && gap != gaps_.end(); ++gap) {
       const auto [first, size] = *gap;
       if (size < count && first + size < rows_) continue;
@@ -30,7 +30,7 @@ class RowRanges {
   }
 
   /// Rows of one take(), or some of them.
-  void give_back(Index first, Index count) {
+  void release(Index first, Index count) {
     if (count == 0) return;
     auto after = gaps_.lower_bound(first);
     if (after != gaps_.end() && first + count == after->first) {

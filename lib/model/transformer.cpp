@@ -15,17 +15,17 @@ namespace {
 /// rest, which one scale of 8 bits a row would round to nothing: it stays in float32, as in
 /// transformers.
 Backend backend_of_second(const ModelConfig& config, Backend backend) {
-  return config.norm == NormKind::rms && backend == Backend::int8 ? Backend::panels : backend;
+  return config.norm == NormType::rms && backend == Backend::int8 ? Backend::panels : backend;
 }
 
-void prepare_feed_forward(FeedForward& layer, const ModelConfig& config, const Preparation& how) {
+void prepare_feed_forward(FeedForward& layer, const ModelConfig& config, const PreparationOptions& how) {
   const Backend second = backend_of_second(config, how.backend);
   if (second == how.backend) return layer.prepare(how);
-  layer.first_product = layer.first.prepare(how);
-  if (layer.gated()) layer.gate_product = layer.gate.prepare(how);
-  Preparation in_float = how;
+  layer.first_packed = layer.first.prepare(how);
+  if (layer.gated()) layer.gate_packed = layer.gate.prepare(how);
+  PreparationOptions in_float = how;
   in_float.backend = second;
-  layer.second_product = layer.second.prepare(in_float);
+  layer.second_packed = layer.second.prepare(in_float);
 }
 
 /// What the products' panels take, each filled up to whole panels.
@@ -44,7 +44,7 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
   };
   add_difference(parameters.encoder_layers);
   add_difference(parameters.decoder_layers);
-  if (kind_of(config.encoder_attention).keys_are_queries()) {  // packed a second time, as keys
+  if (sparse_pattern(config.encoder_attention).shares_query_and_key()) {  // packed a second time, as keys
     for (const EncoderLayer& layer : parameters.encoder_layers) {
       floats += attn::prepared_floats(layer.self_attention.query.weight, backend);
     }
@@ -55,10 +55,10 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
 }  // namespace
 
 Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage storage,
-                         Backend backend, const WhenPacked& when_packed)
+                         Backend backend, const PackedCallback& when_packed)
     : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
   FloatArena arena(prepared_floats(config_, parameters_, backend));
-  const Preparation how(backend, &arena, &when_packed);
+  const PreparationOptions how(backend, &arena, &when_packed);
   how.release({parameters_.output});  // packed last: a quarter of a small model less at the peak
   for (EncoderLayer& layer : parameters_.encoder_layers) {
     layer.self_attention.prepare_self(how);
@@ -68,71 +68,71 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
     prepare_feed_forward(layer.feed_forward, config_, how);
   }
   // In the order of a decoder's step, whose products fetch ahead what lies behind them.
-  for (DecoderLayer& layer : parameters_.decoder_layers) layer.cross_attention.prepare_memory(how);
+  for (DecoderLayer& layer : parameters_.decoder_layers) layer.cross_attention.prepare_key_value(how);
   for (DecoderLayer& layer : parameters_.decoder_layers) {
     layer.self_attention.prepare_self(how);
     layer.cross_attention.prepare_cross(how);
     prepare_feed_forward(layer.feed_forward, config_, how);
   }
   output_product_ =
-      WeightProduct({parameters_.output.transposed()}, {parameters_.logits_bias}, how);
+      PackedLinear({parameters_.output.transposed()}, {parameters_.logits_bias}, how);
 }
 
 EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {
   check_tokens(source, config_.vocab_size, config_.max_positions, "source");
-  if (config_.global_tokens > 0) return encode_behind_globals(source, observer);
+  if (config_.global_tokens > 0) return encode_with_global_tokens(source, observer);
   const std::vector<AttentionGroup> groups =
       self_groups(source, /*causal=*/false, config_.encoder_attention.globals);
   const auto rows = std::ssize(source.ids);
   Workspace work;
   work.reserve(rows, config_, /*encoder=*/true, observer != nullptr);
-  const StackPlaces knows(config_, parameters_.encoder, parameters_.encoder_layers,
+  const AttentionPositionEncoding position_encoding(config_, parameters_.encoder, parameters_.encoder_layers,
                           longest_sentence(source));
-  const std::vector<Index> places = positions_of(source);
-  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work, knows,
-                     places};
+  const std::vector<Index> positions = positions_of(source);
+  const StackRun run{config_, AttentionSite::encoder_self, groups, {}, observer, work, position_encoding,
+                     positions};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
-  enter_stack(parameters_.encoder, run, source.ids, x);
+  embed_inputs(parameters_.encoder, run, source.ids, x);
   for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
     encoder_layer(parameters_.encoder_layers[i], to_index(i), run, x);
   }
-  leave_stack(parameters_.encoder, run, x);
-  return {std::move(x), source.offsets, source.hidden};
+  apply_final_norm(parameters_.encoder, run, x);
+  return {std::move(x), source.offsets, source.key_padding_mask};
 }
 
-EncodedSource Transformer::encode_behind_globals(const PackedTokens& source,
+EncodedSource Transformer::encode_with_global_tokens(const PackedTokens& source,
                                                  AttentionObserver* observer) const {
   const Index globals = config_.global_tokens;
   const Index d_model = config_.d_model;
-  std::optional<WithoutGlobals> seen;
+  std::optional<GlobalTokenFilter> seen;
   if (observer != nullptr) observer = &seen.emplace(*observer, globals, source.offsets);
-  const GlobalRows layout(source, globals);
+  const GlobalTokenRows layout(source, globals);
   const std::vector<AttentionGroup> groups = layout.groups();
   Workspace work;
   work.reserve(layout.rows(), config_, /*encoder=*/true, observer != nullptr);
-  const StackPlaces knows;  // no class has global tokens and such places
-  const std::vector<Index> places = positions_of(source);
-  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work, knows,
-                     places};
+  const AttentionPositionEncoding position_encoding;  // no class has global tokens and such places
+  const std::vector<Index> positions = positions_of(source);
+  const StackRun run{config_, AttentionSite::encoder_self, groups, {}, observer, work, position_encoding,
+                     positions};
 
   Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] before and after the layers
   Matrix x(layout.rows(), d_model);  // [T + B·G, D] the global tokens' rows before each sentence's
   {
     StackRun entering = run;
     entering.observer = nullptr;
-    enter_stack(parameters_.encoder, entering, source.ids, tokens);
+    embed_inputs(parameters_.encoder, entering, source.ids, tokens);
   }
-  layout.put_before(parameters_.encoder.global_tokens, tokens, x);
+  layout.prepend(parameters_.encoder.global_tokens, tokens, x);
   if (observer != nullptr) {
-    observer->stage_ready({AttentionKind::encoder_self, 0, Stage::embedded, x});
+    observer->stage_ready({AttentionSite::encoder_self, 0, Stage::embedded, x});
   }
   for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
     encoder_layer(parameters_.encoder_layers[i], to_index(i), run, x);
   }
-  leave_stack(parameters_.encoder, run, x);
-  layout.take(x, tokens);
-  return {std::move(tokens), source.offsets, source.hidden};
+  apply_final_norm(parameters_.encoder, run, x);
+  layout.gather(x, tokens);
+  return {std::move(tokens), source.offsets, source.key_padding_mask};
 }
 
 Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSource& source,
@@ -144,25 +144,25 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
   }
   const std::vector<AttentionGroup> self = self_groups(decoder_input, /*causal=*/true);
   const std::vector<AttentionGroup> cross =
-      cross_groups(decoder_input, source.offsets, source.hidden);
+      cross_groups(decoder_input, source.offsets, source.key_padding_mask);
   const auto rows = std::ssize(decoder_input.ids);
   Workspace work;
   work.reserve(rows, config_, /*encoder=*/false, observer != nullptr);
-  const StackPlaces knows(config_, parameters_.decoder, parameters_.decoder_layers,
+  const AttentionPositionEncoding position_encoding(config_, parameters_.decoder, parameters_.decoder_layers,
                           longest_sentence(decoder_input));
-  const std::vector<Index> places = positions_of(decoder_input);
-  const StackRun run{config_, AttentionKind::decoder_self, self, cross, observer, work, knows,
-                     places};
+  const std::vector<Index> positions = positions_of(decoder_input);
+  const StackRun run{config_, AttentionSite::decoder_self, self, cross, observer, work, position_encoding,
+                     positions};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
-  Matrix keys_values(source.rows.rows(), 2 * config_.decoder_key_columns());  // of a layer
-  enter_stack(parameters_.decoder, run, decoder_input.ids, x);
+  Matrix keys_values(source.rows.rows(), 2 * config_.decoder_kv_dim());  // of a layer
+  embed_inputs(parameters_.decoder, run, decoder_input.ids, x);
   for (std::size_t i = 0; i < parameters_.decoder_layers.size(); ++i) {
     const DecoderLayer& layer = parameters_.decoder_layers[i];
-    layer.cross_attention.key_value(source.rows, keys_values);
+    layer.cross_attention.kv_projection(source.rows, keys_values);
     decoder_layer(layer, to_index(i), run, {keys_values}, x);
   }
-  leave_stack(parameters_.decoder, run, x);
+  apply_final_norm(parameters_.decoder, run, x);
   return x;
 }
 

@@ -18,7 +18,7 @@ namespace attn {
 struct EncodedSource {
   Matrix rows;      ///< [T, D]
   Offsets offsets;  ///< B + 1
-  std::vector<std::uint8_t> hidden;
+  std::vector<std::uint8_t> key_padding_mask;
 };
 
 /// A model: config, parameters, and the products prepared from them. Movable, read-only in use:
@@ -30,7 +30,7 @@ class Transformer {
 
   /// `parameters` point into `storage`; the config is valid. `when_packed` hears of every weight.
   Transformer(ModelConfig config, ModelParameters parameters, Storage storage, Backend backend,
-              const WhenPacked& when_packed = {});
+              const PackedCallback& when_packed = {});
 
   /// What messages call it: its directory, for one.
   const std::string& name() const { return name_; }
@@ -39,8 +39,8 @@ class Transformer {
   const ModelConfig& config() const { return config_; }
 
   /// Chooses the places of global tokens; the config's pattern has such (config/attention_pattern).
-  void set_globals(std::vector<Index> places) {
-    config_.encoder_attention.globals = std::move(places);
+  void set_global_positions(std::vector<Index> positions) {
+    config_.encoder_attention.globals = std::move(positions);
   }
 
   const ModelParameters& parameters() const { return parameters_; }
@@ -58,14 +58,14 @@ class Transformer {
   void logits(const ConstMatrixRef& hidden, MatrixRef out) const;
 
  private:
-  EncodedSource encode_behind_globals(const PackedTokens& source,
+  EncodedSource encode_with_global_tokens(const PackedTokens& source,
                                       AttentionObserver* observer) const;
 
   std::string name_ = "the model";
   ModelConfig config_;
   ModelParameters parameters_;
   Storage storage_;
-  WeightProduct output_product_;
+  PackedLinear output_product_;
 };
 
 }  // namespace attn

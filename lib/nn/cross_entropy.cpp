@@ -49,8 +49,8 @@ LossSum cross_entropy(MatrixRef logits, std::span<const int> targets, float smoo
   return sum_of(losses);
 }
 
-LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
-                            const TwiceSettings& settings) {
+LossSum cross_entropy_r_drop(MatrixRef logits, std::span<const int> targets,
+                            const RDropSettings& settings) {
   const Index tokens = logits.rows() / 2;
   const Index classes = logits.cols();
   if (logits.rows() % 2 != 0) throw std::logic_error("each token has two rows of logits");
@@ -62,7 +62,7 @@ LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
     const auto i = to_size(t);
     float* p = logits.data() + t * logits.outerStride();
     float* q = logits.data() + (tokens + t) * logits.outerStride();
-    std::vector<float>& gradient = of_this_thread<DivergenceGradient>().rows;
+    std::vector<float>& gradient = thread_instance<DivergenceGradient>().rows;
     gradient.resize(2 * to_size(classes));
     float* dp = gradient.data();
     float* dq = dp + classes;

@@ -28,7 +28,7 @@ struct LossSum {
 LossSum cross_entropy(MatrixRef logits, std::span<const int> targets, float smoothing, float scale);
 
 /// What the loss of two passes over the same tokens is made of.
-struct TwiceSettings {
+struct RDropSettings {
   float smoothing = 0;  ///< ε of the cross-entropies
   float r_drop = 0;     ///< α, the weight of the divergence
   float scale = 1;      ///< of the gradient
@@ -41,7 +41,7 @@ struct TwiceSettings {
 /// loss_t() as cross_entropy() has it, and nll_t the mean of both. The sums are over T tokens: each
 /// counts once. Logits become the gradient of scale · Σ_t loss_t, through both sides of both
 /// divergences.
-LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
-                            const TwiceSettings& settings);
+LossSum cross_entropy_r_drop(MatrixRef logits, std::span<const int> targets,
+                            const RDropSettings& settings);
 
 }  // namespace attn

@@ -8,8 +8,8 @@
 
 namespace attn {
 
-void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef out) {
-  const auto& [table, positions, scale, without_place] = tables;
+void embed(const EmbeddingTables& tables, const PositionedTokens& placed, MatrixRef out) {
+  const auto& [table, positions, scale, token_without_position] = tables;
   const auto& [ids, position] = placed;
   for (std::size_t t = 0; t < ids.size(); ++t) {
     if (ids[t] < 0 || ids[t] >= table.rows) throw std::logic_error("token id outside the table");
@@ -17,7 +17,7 @@ void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef 
     table.transposed().copy_column(ids[t], row);
     Eigen::Map<RowVector> numbers(row, table.columns);
     numbers *= scale;
-    if (positions.data == nullptr || ids[t] == without_place) continue;
+    if (positions.data == nullptr || ids[t] == token_without_position) continue;
     if (position[t] < 0 || position[t] >= positions.rows)
       throw std::logic_error("no such position");
     const Eigen::Map<const RowVector, 0, Eigen::InnerStride<>> place(
@@ -27,7 +27,7 @@ void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef 
   }
 }
 
-void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int frozen,
+void embed_backward(const ConstMatrixRef& dout, const PositionedTokens& placed, int frozen,
                     const EmbeddingTables& gradients) {
   const Parameter& dtable = gradients.tokens;
   const Parameter& dpositions = gradients.positions;
@@ -46,17 +46,17 @@ void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int 
         float* row = dtable.data + ids[t] * dtable.row_stride;
         for (Index j = first; j < last; ++j) row[j] += scale * gradient[j];
       }
-      if (dpositions.data == nullptr || ids[t] == gradients.without_place) continue;
+      if (dpositions.data == nullptr || ids[t] == gradients.token_without_position) continue;
       float* place = dpositions.data + position[t] * dpositions.row_stride;
       for (Index j = first; j < last; ++j) place[j] += gradient[j];
     }
   });
 }
 
-Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind, Index first) {
+Matrix sinusoids(Index positions, Index d_model, SinusoidVariant kind, Index first) {
   Matrix table(positions, d_model);
-  if (kind != SinusoidKind::marian) {
-    const bool narrow = kind == SinusoidKind::m2m100;
+  if (kind != SinusoidVariant::marian) {
+    const bool narrow = kind == SinusoidVariant::m2m100;
     const Index half = d_model / 2;
     const double step = std::log(10000.0) / static_cast<double>(half - 1);
     for (Index i = 0; i < half; ++i) {

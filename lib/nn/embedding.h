@@ -9,7 +9,7 @@
 namespace attn {
 
 /// The tokens of a batch, and the place of each in its sentence.
-struct PlacedTokens {
+struct PositionedTokens {
   std::span<const int> ids;         ///< [T]
   std::span<const Index> position;  ///< [T]
 };
@@ -19,16 +19,16 @@ struct EmbeddingTables {
   Parameter tokens;     ///< [V, D]
   Parameter positions;  ///< [P, D]; without data: none, as of gradients where they are not learned
   float scale = 1.0F;   ///< of the tokens' rows
-  int without_place = -1;  ///< a token that no position is added to; -1: none
+  int token_without_position = -1;  ///< a token that no position is added to; -1: none
 };
 
-/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]; of `without_place` the
+/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]; of `token_without_position` the
 /// first alone. Ids and positions are checked by the caller (std::logic_error here).
-void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef out);
+void embed(const EmbeddingTables& tables, const PositionedTokens& placed, MatrixRef out);
 
 /// The gradients of embed(): tokens[ids[t]] += scale · dout[t], positions[position[t]] += dout[t].
 /// The row of `frozen` (padding) stays as it is; −1: none.
-void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int frozen,
+void embed_backward(const ConstMatrixRef& dout, const PositionedTokens& placed, int frozen,
                     const EmbeddingTables& gradient);
 
 /// Marian's sinusoids for positions 0 … P−1 (Vaswani et al. 2017, section 3.5, with all sines in
@@ -39,7 +39,7 @@ void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int 
 /// D/2: the angles are p / 10000^(i / (D/2 − 1)), for an even D from 4 on. M2M100 computes those in
 /// float32, which differs by 1e-4 at position 1,000, and so does this. The first row is that of
 /// position `first`; of M2M100 and Pegasus-X alone.
-Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind = SinusoidKind::marian,
+Matrix sinusoids(Index positions, Index d_model, SinusoidVariant kind = SinusoidVariant::marian,
                  Index first = 0);
 
 }  // namespace attn

@@ -14,24 +14,24 @@ void multiply_rows(const ConstMatrixRef& x, MatrixRef y) {
 
 }  // namespace
 
-void FeedForward::prepare(Preparation how) {
-  first_product = first.prepare(how);
-  if (gated()) gate_product = gate.prepare(how);
-  second_product = second.prepare(how);
+void FeedForward::prepare(PreparationOptions how) {
+  first_packed = first.prepare(how);
+  if (gated()) gate_packed = gate.prepare(how);
+  second_packed = second.prepare(how);
 }
 
 void FeedForward::forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const {
   for (Index begin = 0; begin < x.rows(); begin += hidden.rows()) {
     const Index count = std::min(hidden.rows(), x.rows() - begin);
-    const Index width = second_product.in();
+    const Index width = second_packed.in();
     MatrixRef rows = hidden.topRows(count).leftCols(width);
-    first_product(x.middleRows(begin, count), rows, activation_function(activation));
+    first_packed(x.middleRows(begin, count), rows, activation_function(activation));
     if (gated()) {
       MatrixRef gates = hidden.topRows(count).rightCols(width);
-      gate_product(x.middleRows(begin, count), gates);
+      gate_packed(x.middleRows(begin, count), gates);
       multiply_rows(gates, rows);
     }
-    second_product(rows, out.middleRows(begin, count));
+    second_packed(rows, out.middleRows(begin, count));
   }
 }
 
@@ -96,7 +96,7 @@ void TrainableFeedForward::forward(const ConstMatrixRef& x, const Dropout& dropo
 }
 
 void TrainableFeedForward::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy,
-                                    const InputGradient& dx, Buffer& scratch) const {
+                                    const InputGradient& dx, ActivationBuffer& scratch) const {
   const Index width = hidden_.columns();
   MatrixRef both = scratch.resize(hidden_.rows(), gated_ ? 2 * width : width);
   MatrixRef dhidden = both.leftCols(width), dgates = both.rightCols(width);

@@ -16,11 +16,11 @@ struct FeedForward {
   Linear second;  ///< weight [F, D]
   Activation activation = Activation::relu;
 
-  WeightProduct first_product;
-  WeightProduct gate_product;
-  WeightProduct second_product;
+  PackedLinear first_packed;
+  PackedLinear gate_packed;
+  PackedLinear second_packed;
 
-  void prepare(Preparation how);
+  void prepare(PreparationOptions how);
 
   bool gated() const { return gate.weight.exists(); }
 
@@ -53,7 +53,7 @@ class TrainableFeedForward {
 
   /// After forward() of the same x: dy → dx, and the parameters' gradients. `scratch` is anyone's.
   void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, const InputGradient& dx,
-                Buffer& scratch) const;
+                ActivationBuffer& scratch) const;
 
  private:
   /// dhidden [T, F] → the same, and dgates [T, F] from what it was.
@@ -65,9 +65,9 @@ class TrainableFeedForward {
   TrainableLinear gate_;
   TrainableLinear second_;
   Dropout dropout_;
-  Buffer raw_;     ///< [T, F] before the activation; relu without a gate does without
-  Buffer gates_;   ///< [T, F] what it is multiplied with; none in most models
-  Buffer hidden_;  ///< [T, F] what the second product reads
+  ActivationBuffer raw_;     ///< [T, F] before the activation; relu without a gate does without
+  ActivationBuffer gates_;   ///< [T, F] what it is multiplied with; none in most models
+  ActivationBuffer hidden_;  ///< [T, F] what the second product reads
 };
 
 }  // namespace attn

@@ -11,7 +11,7 @@ void LayerNorm::forward(const ConstMatrixRef& x, MatrixRef out) const {
 }
 
 void LayerNorm::forward_row(const float* x, Index n, float* out) const {
-  const auto function = kind == NormKind::rms ? kernels().rms_norm : kernels().layer_norm;
+  const auto function = kind == NormType::rms ? kernels().rms_norm : kernels().layer_norm;
   function(row(n), x, out);
 }
 
@@ -30,7 +30,7 @@ void LayerNorm::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, Matr
       const float* from = x.data() + t * x.outerStride();
       const float* d = dy.data() + t * dy.outerStride();
       float* to = dx.data() + t * dx.outerStride();
-      if (kind == NormKind::rms) {
+      if (kind == NormType::rms) {
         kernels().rms_norm_backward(norm, from, d, to, dweight);
       } else {
         kernels().layer_norm_backward(norm, from, d, to, {dweight, dweight + n});
@@ -39,7 +39,7 @@ void LayerNorm::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, Matr
   });
   for (Index block = 0; block < kBlocks; ++block) {
     kernels().add(sums.row(block).data(), gradient.weight.data, n);
-    if (kind == NormKind::layer) {
+    if (kind == NormType::layer) {
       kernels().add(sums.row(block).data() + n, gradient.bias.data, n);
     }
   }

@@ -11,7 +11,7 @@ namespace attn {
 struct LayerNorm {
   Parameter weight;  ///< [1, D]
   Parameter bias;    ///< [1, D]; rms: none
-  NormKind kind = NormKind::layer;
+  NormType kind = NormType::layer;
   /// Added to the variance or the mean square; the default is transformers' and PyTorch's.
   float epsilon = kLayerNormEpsilon;
 

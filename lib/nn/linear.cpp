@@ -48,10 +48,10 @@ TrainableLinear::TrainableLinear(const Linear& parameters, const Linear& gradien
   }
   const bool has_bias = parameters.bias.data != nullptr;
   forward_ =
-      WeightProduct({parameters_.weight},
+      PackedLinear({parameters_.weight},
                     has_bias ? std::vector<Parameter>{parameters_.bias} : std::vector<Parameter>{},
-                    backend, Chains::of_256);
-  backward_ = WeightProduct({parameters_.weight.transposed()}, {}, backend, Chains::of_256);
+                    backend, AccumulationLength::terms_256);
+  backward_ = PackedLinear({parameters_.weight.transposed()}, {}, backend, AccumulationLength::terms_256);
 }
 
 void TrainableLinear::prepare() {
@@ -78,7 +78,7 @@ void TrainableLinear::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy
 void TrainableLinear::add_gradients(const ConstMatrixRef& x, const ConstMatrixRef& dy) const {
   const Parameter& dw = gradient_.weight;  // [in, out], lying as [out, in]
   const Eigen::Map<Matrix> rows(dw.data, dw.columns, dw.rows);
-  add_transposed_product(dy, x, rows, backend_);
+  add_transposed_matmul(dy, x, rows, backend_);
   if (gradient_.bias.data != nullptr) add_column_sums(dy, gradient_.bias);
 }
 

@@ -10,7 +10,7 @@ struct Linear {
   Parameter bias;    ///< [1, out]; data null: none
 
   /// The product for repeated use; a copy of the numbers as they are now.
-  WeightProduct prepare(Preparation how) const {
+  PackedLinear prepare(PreparationOptions how) const {
     if (bias.data == nullptr) return {{weight}, {}, how};
     return {{weight}, {bias}, how};
   }
@@ -48,8 +48,8 @@ class TrainableLinear {
   Linear parameters_;
   Linear gradient_;
   Backend backend_ = Backend::panels;
-  WeightProduct forward_;
-  WeightProduct backward_;
+  PackedLinear forward_;
+  PackedLinear backward_;
 };
 
 /// Several layers of the same input as one: their parameters follow one another in memory

@@ -95,7 +95,7 @@ const RsvgLibrary& rsvg_library() {
   return library;
 }
 
-std::string_view font_complaint() {
+std::string_view font_warning() {
   return first_complaint.data();
 }
 

@@ -40,11 +40,11 @@ struct RsvgLibrary {
 };
 
 /// Loads it once for the process; SystemError where the library is missing. From then on what
-/// Pango warns of is kept for font_complaint() instead of printed.
+/// Pango warns of is kept for font_warning() instead of printed.
 const RsvgLibrary& rsvg_library();
 
 /// What Pango has first warned of, empty for nothing. It draws boxes where it cannot use a font,
 /// and librsvg calls that drawn.
-std::string_view font_complaint();
+std::string_view font_warning();
 
 }  // namespace attn

@@ -15,7 +15,7 @@ namespace {
 /// it is asked before.
 constexpr std::uint64_t library_bytes = std::uint64_t{192} << 20;
 
-using Context = std::unique_ptr<cairo_t, ReleaseByRsvg>;
+using Context = std::unique_ptr<cairo_t, RsvgDeleter>;
 
 const RsvgLibrary& rsvg() {
   return rsvg_library();
@@ -39,7 +39,7 @@ void draw(const SvgDrawing& drawing, RsvgHandle* handle, cairo_t* context, doubl
     throw InputError("{}: the SVG cannot be drawn: {}", drawing.format(), message_of(error));
   }
   drawing.check(rsvg().cairo_status(context));
-  if (const std::string_view complaint = font_complaint(); !complaint.empty()) {
+  if (const std::string_view complaint = font_warning(); !complaint.empty()) {
     throw SystemError("{}: the font cannot be used: {}; install fonts-dejavu-core, or write SVG",
                       drawing.format(), printable(complaint));
   }
@@ -47,13 +47,13 @@ void draw(const SvgDrawing& drawing, RsvgHandle* handle, cairo_t* context, doubl
 
 }  // namespace
 
-void ReleaseByRsvg::operator()(cairo_surface_t* surface) const {
+void RsvgDeleter::operator()(cairo_surface_t* surface) const {
   rsvg().cairo_surface_destroy(surface);
 }
-void ReleaseByRsvg::operator()(cairo_t* context) const {
+void RsvgDeleter::operator()(cairo_t* context) const {
   rsvg().cairo_destroy(context);
 }
-void ReleaseByRsvg::operator()(RsvgHandle* handle) const {
+void RsvgDeleter::operator()(RsvgHandle* handle) const {
   rsvg().g_object_unref(handle);
 }
 
@@ -66,7 +66,7 @@ SvgDrawing::SvgDrawing(std::string_view svg, const char* format) : format_(forma
     throw InputError("{}: the SVG cannot be read: {}; expected a complete SVG file", format,
                      message_of(error));
   }
-  rsvg().rsvg_handle_set_dpi(handle_.get(), css_dots_per_inch);
+  rsvg().rsvg_handle_set_dpi(handle_.get(), css_pixels_per_inch);
   if (!rsvg().rsvg_handle_get_intrinsic_size_in_pixels(handle_.get(), &width_, &height_) ||
       !(width_ > 0) || !(height_ > 0)) {
     throw InputError("{}: the SVG has no width and height in pixels; expected both on its root",

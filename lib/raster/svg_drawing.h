@@ -8,14 +8,14 @@
 
 namespace attn {
 
-inline constexpr double css_dots_per_inch = 96;  ///< of a CSS pixel, which an SVG counts in
+inline constexpr double css_pixels_per_inch = 96;  ///< of a CSS pixel, which an SVG counts in
 
-struct ReleaseByRsvg {
+struct RsvgDeleter {
   void operator()(cairo_surface_t* surface) const;
   void operator()(cairo_t* context) const;
   void operator()(RsvgHandle* handle) const;
 };
-using Surface = std::unique_ptr<cairo_surface_t, ReleaseByRsvg>;
+using Surface = std::unique_ptr<cairo_surface_t, RsvgDeleter>;
 
 class SvgDrawing {
  public:
@@ -38,7 +38,7 @@ class SvgDrawing {
 
  private:
   const char* format_;
-  std::unique_ptr<RsvgHandle, ReleaseByRsvg> handle_;
+  std::unique_ptr<RsvgHandle, RsvgDeleter> handle_;
   double width_ = 0;
   double height_ = 0;
 };

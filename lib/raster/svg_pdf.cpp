@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr double points_per_pixel = 72 / css_dots_per_inch;
+constexpr double points_per_pixel = 72 / css_pixels_per_inch;
 // cairo's own would be the time of day.
 constexpr const char* fixed_date = "2000-01-01T00:00:00Z";
 
@@ -30,10 +30,10 @@ std::string svg_to_pdf(std::string_view svg) {
   const SvgDrawing drawing(svg, "PDF");
   const double width = drawing.width() * points_per_pixel;
   const double height = drawing.height() * points_per_pixel;
-  if (std::max(width, height) > most_pdf_side) {
+  if (std::max(width, height) > max_pdf_side) {
     throw InputError(
         "PDF: {:.0f} × {:.0f} points; expected at most {:.0f} a side; try one head alone, or SVG",
-        width, height, most_pdf_side);
+        width, height, max_pdf_side);
   }
   const RsvgLibrary& library = rsvg_library();
   std::string pdf;

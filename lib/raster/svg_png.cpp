@@ -35,14 +35,14 @@ PictureSize size_of(const SvgDrawing& drawing, double scale) {
   // A hair less, so that 100 pixels times 1.1 are 110 and not 111.
   const double columns = std::ceil(width * scale - 1e-6);
   const double rows = std::ceil(height * scale - 1e-6);
-  if (columns > most_png_side || rows > most_png_side ||
-      columns * rows > static_cast<double>(most_png_pixels)) {
-    const double fitting = std::min({most_png_side / width, most_png_side / height,
-                                     std::sqrt(most_png_pixels / width / height)});
+  if (columns > max_png_side || rows > max_png_side ||
+      columns * rows > static_cast<double>(max_png_pixels)) {
+    const double fitting = std::min({max_png_side / width, max_png_side / height,
+                                     std::sqrt(max_png_pixels / width / height)});
     throw InputError(
         "PNG: {:.0f} × {:.0f} pixels; expected at most {} a side and {} million in "
         "all; try a scale of {:.2f} or less, one head alone, or SVG",
-        columns, rows, most_png_side, most_png_pixels / 1000000, std::floor(fitting * 100) / 100);
+        columns, rows, max_png_side, max_png_pixels / 1000000, std::floor(fitting * 100) / 100);
   }
   return {std::max(1, static_cast<int>(columns)), std::max(1, static_cast<int>(rows))};
 }
@@ -80,11 +80,11 @@ class PngWriter {
     const int width = size.columns;
     const int height = size.rows;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    png_set_IHDR(png_, info_, same_number<png_uint_32>(width), same_number<png_uint_32>(height), 8,
+    png_set_IHDR(png_, info_, narrow_cast<png_uint_32>(width), narrow_cast<png_uint_32>(height), 8,
                  PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     const auto resolution =
-        same_number<png_uint_32>(std::lround(css_dots_per_inch * scale * inches_per_metre));
+        narrow_cast<png_uint_32>(std::lround(css_pixels_per_inch * scale * inches_per_metre));
     png_set_pHYs(png_, info_, resolution, resolution, PNG_RESOLUTION_METER);
     png_set_sRGB(png_, info_, PNG_sRGB_INTENT_PERCEPTUAL);
     png_set_compression_level(png_, compression);
@@ -95,9 +95,9 @@ class PngWriter {
     for (int y = 0; y < height; ++y) {
       const auto* pixels = reinterpret_cast<const std::uint32_t*>(data + y * stride);
       for (std::size_t x = 0; x < to_size(width); ++x) {
-        row[3 * x] = same_number<png_byte>(pixels[x] >> 16 & 0xff);
-        row[3 * x + 1] = same_number<png_byte>(pixels[x] >> 8 & 0xff);
-        row[3 * x + 2] = same_number<png_byte>(pixels[x] & 0xff);
+        row[3 * x] = narrow_cast<png_byte>(pixels[x] >> 16 & 0xff);
+        row[3 * x + 1] = narrow_cast<png_byte>(pixels[x] >> 8 & 0xff);
+        row[3 * x + 2] = narrow_cast<png_byte>(pixels[x] & 0xff);
       }
       png_write_row(png_, row.data());
     }
@@ -124,9 +124,9 @@ class PngWriter {
 }  // namespace
 
 void check_png_scale(double scale) {
-  if (scale >= smallest_png_scale && scale <= largest_png_scale) return;
-  throw UsageError("PNG: the scale is {}; expected {} to {}, as in 2", scale, smallest_png_scale,
-                   largest_png_scale);
+  if (scale >= min_png_scale && scale <= max_png_scale) return;
+  throw UsageError("PNG: the scale is {}; expected {} to {}, as in 2", scale, min_png_scale,
+                   max_png_scale);
 }
 
 std::string svg_to_png(std::string_view svg, double scale) {

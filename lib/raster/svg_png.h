@@ -7,12 +7,12 @@
 namespace attn {
 
 // Limits, checked before anything is allocated.
-inline constexpr int most_png_side = 32767;              ///< pixels, cairo's own limit
-inline constexpr long long most_png_pixels = 100000000;  ///< 400 MB while drawing
-inline constexpr double smallest_png_scale = 0.1;
-inline constexpr double largest_png_scale = 20;
+inline constexpr int max_png_side = 32767;              ///< pixels, cairo's own limit
+inline constexpr long long max_png_pixels = 100000000;  ///< 400 MB while drawing
+inline constexpr double min_png_scale = 0.1;
+inline constexpr double max_png_scale = 20;
 
-/// UsageError where the scale is outside smallest_png_scale … largest_png_scale, or no number.
+/// UsageError where the scale is outside min_png_scale … max_png_scale, or no number.
 void check_png_scale(double scale);
 
 /// The picture as a PNG file: `scale` pixels for each pixel of the SVG (rounded up to whole ones),

@@ -17,7 +17,7 @@ std::span<const float> AttentionMaps::cells(int layer, int head) const {
   for (int before = 0; before < place; ++before) {
     first += attn::at(seen->patterns, attn::at(seen->of, before)).count();
   }
-  return std::span(weights).subspan(first, seen_by(layer, head)->count());
+  return std::span(weights).subspan(first, pattern_cells_of(layer, head)->count());
 }
 
 std::span<const float> AttentionMaps::whole(int layer, int head,
@@ -26,7 +26,7 @@ std::span<const float> AttentionMaps::whole(int layer, int head,
   scratch.assign(to_size(queries) * to_size(keys), 0.0F);
   auto next = cells(layer, head).begin();
   for (int query = 0; query < queries; ++query) {
-    for (const CellRun& run : seen_by(layer, head)->row(query)) {
+    for (const CellRun& run : pattern_cells_of(layer, head)->row(query)) {
       const auto to = scratch.begin() + to_index(query) * keys + run.first;
       std::copy_n(next, run.end - run.first, to);
       next += run.end - run.first;
@@ -35,7 +35,7 @@ std::span<const float> AttentionMaps::whole(int layer, int head,
   return scratch;
 }
 
-std::vector<std::uint8_t> AttentionMaps::left_out(std::optional<int> layer,
+std::vector<std::uint8_t> AttentionMaps::uncomputed(std::optional<int> layer,
                                                   std::optional<int> head) const {
   if (!seen) return {};
   std::vector<std::uint8_t> out(to_size(queries) * to_size(keys), 1);

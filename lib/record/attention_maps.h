@@ -15,15 +15,15 @@
 namespace attn {
 
 /// Of more tokens, maps of a pattern hold the computed cells alone.
-inline constexpr int most_dense_tokens = 1024;
+inline constexpr int max_dense_tokens = 1024;
 
 /// What a pattern looked at, head by head.
 struct PatternMaps {
   std::vector<PatternCells> patterns;  ///< those that differ
   std::vector<int> of;                 ///< [layers · heads] the number of each head's pattern
-  OutsideWeights<std::vector<float>> outside = {};  ///< [layers · heads · queries] on keys that are
+  NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< [layers · heads · queries] on keys that are
                                                     ///< no columns of these maps
-  std::vector<Index> own_projections = {};  ///< queries whose query, keys and values are made by
+  std::vector<Index> global_projection_queries = {};  ///< queries whose query, keys and values are made by
                                             ///< matrices of their own (LED's global tokens)
 };
 
@@ -32,7 +32,7 @@ struct AttentionMaps {
   int layers = 0;
   int heads = 0;
   int queries = 0;
-  int keys = 0;  ///< tokens; of mixed() maps the mixtures
+  int keys = 0;  ///< tokens; of has_projected_keys() maps the mixtures
   /// layers · heads · queries · keys, row-major; of sparse() maps the computed cells alone, in the
   /// order of their runs.
   std::vector<float> weights;
@@ -40,14 +40,14 @@ struct AttentionMaps {
   std::optional<Approximation> approximation = std::nullopt;  ///< of linformer, performer and lsh
 
   /// Whether keys are linformer's mixtures of all tokens.
-  bool mixed() const {
-    return approximation && approximation->kind == ApproximationKind::linformer;
+  bool has_projected_keys() const {
+    return approximation && approximation->type == ApproximationType::linformer;
   }
-  /// E (keys) or F (values) of a layer, [queries · keys]; of mixed() maps.
-  std::span<const float> mixing(int layer, bool of_values) const {
+  /// E (keys) or F (values) of a layer, [queries · keys]; of has_projected_keys() maps.
+  std::span<const float> projection(int layer, bool of_values) const {
     const std::size_t size = to_size(queries) * to_size(keys);
     const std::vector<float>& all =
-        of_values ? approximation->mixed_values : approximation->mixed_keys;
+        of_values ? approximation->projected_values : approximation->projected_keys;
     return std::span(all).subspan(to_size(layer) * size, size);
   }
   /// Performer's exact weights of one head, [queries · keys]; empty where there are none.
@@ -57,13 +57,13 @@ struct AttentionMaps {
     return std::span(approximation->exact).subspan(to_size(layer * heads + head) * size, size);
   }
   /// One head of lsh; null: it is of another kind.
-  const HashedHead* hashed(int layer, int head) const {
+  const RecordedLshHead* hashed(int layer, int head) const {
     if (!approximation || approximation->hashed.empty()) return nullptr;
     return &attn::at(approximation->hashed, layer * heads + head);
   }
 
   /// Whether `weights` holds the computed cells alone.
-  bool sparse() const { return seen && (queries > most_dense_tokens || keys > most_dense_tokens); }
+  bool sparse() const { return seen && (queries > max_dense_tokens || keys > max_dense_tokens); }
 
   /// The [queries · keys] weights of one head, row-major; of maps that are not sparse.
   std::span<const float> map(int layer, int head) const {
@@ -79,7 +79,7 @@ struct AttentionMaps {
   }
 
   /// What a head looked at; null: at all.
-  const PatternCells* seen_by(int layer, int head) const {
+  const PatternCells* pattern_cells_of(int layer, int head) const {
     if (!seen) return nullptr;
     return &attn::at(seen->patterns, attn::at(seen->of, layer * heads + head));
   }
@@ -89,7 +89,7 @@ struct AttentionMaps {
   std::span<const float> whole(int layer, int head, std::vector<float>& scratch) const;
   /// [queries · keys] 1 where none of the heads computed the cell: of one head, of all of a layer
   /// (no head) or of all (no layer). Empty where there is no pattern.
-  std::vector<std::uint8_t> left_out(std::optional<int> layer, std::optional<int> head) const;
+  std::vector<std::uint8_t> uncomputed(std::optional<int> layer, std::optional<int> head) const;
   /// How many numbers `weights` has to hold.
   std::size_t weight_count() const;
 };

@@ -40,7 +40,7 @@ struct AttentionVectors {
   HeadVectors value;  ///< likewise
   /// Of relative positions (T5): what a head adds to a score, one row of 2S − 1 by key − query + S
   /// − 1; empty: nothing.
-  HeadVectors distances = {};
+  HeadVectors relative_bias = {};
 };
 
 /// One extension of a hypothesis that a beam search looked at.
@@ -67,7 +67,7 @@ struct SearchTree {
 };
 
 /// A vector of every token at one place on the way through a stack, as the forward pass had it.
-struct ResidualStep {
+struct ResidualStreamState {
   /// "token" (its row of the table · √D), "position", "embedded"; in a block "normed" (what it
   /// reads, where it norms first), "hidden" (inside the feed-forward), "added" (what the block
   /// adds), "sum" and "output" (the norm of the sum); "stack_output" (the norm behind all layers).
@@ -104,7 +104,7 @@ struct TokenSequence {
 /// One translation with its maps. Row t of the decoder's maps is the step that produced tokens[t].
 struct HypothesisRecord {
   std::string text;
-  bool replayed = false;         ///< of an experiment: found before the change, not under it
+  bool teacher_forced = false;         ///< of an experiment: found before the change, not under it
   TokenSequence produced;        ///< L tokens, normally ending in "</s>"
   float score = 0;               ///< the search's score, as `generate` reports it
   std::vector<float> log_probs;  ///< natural log-softmax of each produced token, L of them
@@ -114,9 +114,9 @@ struct HypothesisRecord {
   std::optional<Alternatives> alternatives = std::nullopt;              ///< where asked for
   std::optional<AttentionVectors> decoder_self_vectors = std::nullopt;  ///< where asked for
   std::optional<AttentionVectors> cross_vectors = std::nullopt;         ///< where asked for
-  std::vector<ResidualStep> way = {};                                   ///< where asked for
-  std::optional<KindReport> decoder_report = std::nullopt;              ///< where asked for
-  std::optional<KindReport> cross_report = std::nullopt;                ///< where asked for
+  std::vector<ResidualStreamState> residual_stream = {};                                   ///< where asked for
+  std::optional<SiteReport> decoder_report = std::nullopt;              ///< where asked for
+  std::optional<SiteReport> cross_report = std::nullopt;                ///< where asked for
   std::optional<WordAlignment> alignment = std::nullopt;                ///< where asked for
 };
 
@@ -143,8 +143,8 @@ struct ModelSummary {
   std::vector<std::string> ensemble = {};
   std::string precision = "float32";  ///< of the products with weights; "bfloat16", "int8"
 
-  StackShape stack(AttentionKind kind) const {
-    if (kind == AttentionKind::encoder_self) return {stack_of(kind), encoder_layers, encoder_heads};
+  StackShape stack(AttentionSite kind) const {
+    if (kind == AttentionSite::encoder_self) return {stack_of(kind), encoder_layers, encoder_heads};
     return {stack_of(kind), decoder_layers, decoder_heads};
   }
   int encoder_head_dim() const { return head_dim_of(encoder_heads); }
@@ -178,8 +178,8 @@ struct AttentionRecord {
   AttentionMaps encoder_self;  ///< [layers, heads, S, S]; of a linformer [layers, heads, S, k]
   std::vector<HypothesisRecord> hypotheses;                        ///< best first
   std::optional<AttentionVectors> encoder_vectors = std::nullopt;  ///< where asked for
-  std::vector<ResidualStep> way = {};                              ///< of the encoder, as above
-  std::optional<KindReport> encoder_report = std::nullopt;         ///< where asked for
+  std::vector<ResidualStreamState> residual_stream = {};                              ///< of the encoder, as above
+  std::optional<SiteReport> encoder_report = std::nullopt;         ///< where asked for
   std::optional<SearchTree> search = std::nullopt;                 ///< where asked for
 };
 

@@ -5,26 +5,26 @@
 
 namespace attn {
 
-int BestKeys::met_count() const {
-  return to_int(std::count(met.begin(), met.end(), 1));
+int LshRecall::found_count() const {
+  return to_int(std::count(found.begin(), found.end(), 1));
 }
 
-std::optional<float> BestKeys::share() const {
+std::optional<float> LshRecall::share() const {
   if (of == 0) return std::nullopt;
-  return static_cast<float>(met_count()) / static_cast<float>(of);
+  return static_cast<float>(found_count()) / static_cast<float>(of);
 }
 
-BestKeys best_keys(const AttentionMaps& maps, int layer, int head) {
-  const HashedHead& hashed = *maps.hashed(layer, head);
-  const PatternCells& seen = *maps.seen_by(layer, head);
-  BestKeys keys;
+LshRecall lsh_recall(const AttentionMaps& maps, int layer, int head) {
+  const RecordedLshHead& hashed = *maps.hashed(layer, head);
+  const PatternCells& seen = *maps.pattern_cells_of(layer, head);
+  LshRecall keys;
   for (int query = 0; query < maps.queries; ++query) {
     const int best = at(hashed.best, query);
     const auto row = seen.row(query);
-    const bool met = std::any_of(row.begin(), row.end(), [&](const CellRun& run) {
+    const bool found = std::any_of(row.begin(), row.end(), [&](const CellRun& run) {
       return run.first <= best && best < run.end;
     });
-    keys.met.push_back(met ? 1 : 0);
+    keys.found.push_back(found ? 1 : 0);
     if (best >= 0) ++keys.of;
   }
   const double sum = std::accumulate(hashed.mass.begin(), hashed.mass.end(), 0.0);

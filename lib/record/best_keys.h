@@ -9,17 +9,17 @@
 
 namespace attn {
 
-struct BestKeys {
-  std::vector<std::uint8_t> met;  ///< [queries] 1: the query met its best key in some round
+struct LshRecall {
+  std::vector<std::uint8_t> found;  ///< [queries] 1: the query met its best key in some round
   int of = 0;                     ///< queries that have one
-  double mass = 0;                ///< mean of the queries' HashedHead::mass
+  double mass = 0;                ///< mean of the queries' RecordedLshHead::mass
 
-  int met_count() const;
+  int found_count() const;
   /// Of the queries, those that met their best key; nothing where none has one.
   std::optional<float> share() const;
 };
 
 /// Of one head of maps of lsh.
-BestKeys best_keys(const AttentionMaps& maps, int layer, int head);
+LshRecall lsh_recall(const AttentionMaps& maps, int layer, int head);
 
 }  // namespace attn

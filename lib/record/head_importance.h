@@ -9,13 +9,13 @@
 namespace attn {
 
 struct HeadImportance {
-  AttentionKind kind = AttentionKind::encoder_self;
+  AttentionSite site = AttentionSite::encoder_self;
   int layer = 0;
   int head = 0;
   double log_prob = 0;  ///< natural, a target token on average, with this head switched off
 };
 
-struct ImportanceReport {
+struct HeadImportanceReport {
   std::size_t pairs = 0;              ///< of sentences
   std::size_t tokens = 0;             ///< of the references, end symbols included
   double log_prob = 0;                ///< a token on average, with all heads

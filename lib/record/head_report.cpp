@@ -4,26 +4,26 @@
 
 namespace attn {
 
-std::vector<HeadPlace> rank_by_alignment(const KindReport& cross) {
-  std::vector<HeadPlace> heads;
+std::vector<HeadIndex> rank_by_alignment(const SiteReport& cross) {
+  std::vector<HeadIndex> heads;
   for (int layer = 0; layer < cross.layers; ++layer) {
     for (int head = 0; head < cross.heads; ++head) {
       if (cross.at({layer, head}).alignment) heads.push_back({layer, head});
     }
   }
-  std::stable_sort(heads.begin(), heads.end(), [&](HeadPlace a, HeadPlace b) {
-    const HeadFigures& x = cross.at(a);
-    const HeadFigures& y = cross.at(b);
+  std::stable_sort(heads.begin(), heads.end(), [&](HeadIndex a, HeadIndex b) {
+    const HeadMetrics& x = cross.at(a);
+    const HeadMetrics& y = cross.at(b);
     if (x.aligns_what_it_reads() != y.aligns_what_it_reads()) return y.aligns_what_it_reads();
     return *x.alignment > *y.alignment;
   });
   return heads;
 }
 
-std::vector<HeadPlace> best_heads(const KindReport& cross) {
-  std::vector<HeadPlace> best = rank_by_alignment(cross);
-  std::erase_if(best, [&](HeadPlace place) { return cross.at(place).aligns_what_it_reads(); });
-  if (best.size() > kMarkedHeads) best.resize(kMarkedHeads);
+std::vector<HeadIndex> best_heads(const SiteReport& cross) {
+  std::vector<HeadIndex> best = rank_by_alignment(cross);
+  std::erase_if(best, [&](HeadIndex place) { return cross.at(place).aligns_what_it_reads(); });
+  if (best.size() > kHighlightedHeads) best.resize(kHighlightedHeads);
   return best;
 }
 

@@ -13,13 +13,13 @@
 namespace attn {
 
 /// A layer's head, both counted from 0.
-struct HeadPlace {
+struct HeadIndex {
   int layer = 0;
   int head = 0;
-  bool operator==(const HeadPlace&) const = default;
+  bool operator==(const HeadIndex&) const = default;
 };
 
-enum class WordKind {
+enum class WordType {
   word,
   punctuation,  ///< nothing but punctuation: "," or "?!"
   special,      ///< no part of the sentence: "</s>", "<pad>", a language mark
@@ -30,7 +30,7 @@ struct Word {
   std::string text;  ///< as the pieces spell it, without the mark of a word's beginning
   int first = 0;     ///< its first piece
   int count = 0;     ///< of pieces
-  WordKind kind = WordKind::word;
+  WordType type = WordType::word;
   /// Which of the text's words, split at blanks and counted from 0, it is or belongs to: "home" and
   /// "." of "home." share one; a language mark that stands alone counts, too. −1: none.
   int text_index = -1;
@@ -83,7 +83,7 @@ struct GoldScore {
 
 /// One head's figures, means over all queries seen. A figure is absent where nothing defined it:
 /// no sentence, or rows with a single key. Formulas: analysis/head_statistics.h.
-struct HeadFigures {
+struct HeadMetrics {
   std::optional<float> entropy;           ///< nats
   std::optional<float> distance;          ///< tokens of the key side
   std::optional<float> diagonality;       ///< 0 to 1
@@ -103,20 +103,20 @@ struct HeadFigures {
 };
 
 /// Every head of one kind: [layer][head].
-struct KindReport {
-  AttentionKind kind = AttentionKind::cross;
+struct SiteReport {
+  AttentionSite site = AttentionSite::cross;
   int layers = 0;
   int heads = 0;
-  std::vector<HeadFigures> figures = {};  ///< layers · heads
+  std::vector<HeadMetrics> metrics = {};  ///< layers · heads
   std::size_t queries = 0;                ///< rows counted in each head, but for the ones skipped
 
-  const HeadFigures& at(HeadPlace place) const {
-    return attn::at(figures, place.layer * heads + place.head);
+  const HeadMetrics& at(HeadIndex place) const {
+    return attn::at(metrics, place.layer * heads + place.head);
   }
 };
 
 /// A way to align other than a single head ("average", "layer:2", "rollout"), against gold.
-struct ChoiceScore {
+struct AlignmentChoiceScore {
   std::string choice;
   GoldScore score;
 };
@@ -126,15 +126,15 @@ struct HeadReport {
   std::size_t sentences = 0;  ///< that held words
   /// Rows that held something other than finite numbers, over all heads; they count nowhere.
   std::size_t skipped_rows = 0;
-  KindReport encoder_self{.kind = AttentionKind::encoder_self};
-  KindReport decoder_self{.kind = AttentionKind::decoder_self};
-  KindReport cross{.kind = AttentionKind::cross};
+  SiteReport encoder_self{.site = AttentionSite::encoder_self};
+  SiteReport decoder_self{.site = AttentionSite::decoder_self};
+  SiteReport cross{.site = AttentionSite::cross};
   /// Cross-attention's heads by `alignment`, the best first; after them those that align what they
   /// read.
-  std::vector<HeadPlace> best;
+  std::vector<HeadIndex> best;
   /// Where gold alignments were given: what is no single head, in the order layer:0 …, average,
   /// rollout.
-  std::vector<ChoiceScore> gold_choices;
+  std::vector<AlignmentChoiceScore> gold_choices;
   std::size_t gold_pairs = 0;  ///< pairs compared with gold
   /// Pairs that could not be compared, because the model reads other words than the text has.
   std::size_t gold_skipped = 0;
@@ -142,11 +142,11 @@ struct HeadReport {
 
 /// Heads of cross-attention by `alignment`, the best first, equal ones in their order; then those
 /// that align what they read, likewise. Heads without the figure are left out.
-std::vector<HeadPlace> rank_by_alignment(const KindReport& cross);
+std::vector<HeadIndex> rank_by_alignment(const SiteReport& cross);
 
-constexpr std::size_t kMarkedHeads = 3;  ///< that views mark as aligning best
+constexpr std::size_t kHighlightedHeads = 3;  ///< that views mark as aligning best
 
-/// The first of them, at most kMarkedHeads; heads that align what they read are not among them.
-std::vector<HeadPlace> best_heads(const KindReport& cross);
+/// The first of them, at most kHighlightedHeads; heads that align what they read are not among them.
+std::vector<HeadIndex> best_heads(const SiteReport& cross);
 
 }  // namespace attn

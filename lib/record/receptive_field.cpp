@@ -71,7 +71,7 @@ void note(ReceptiveField& field, int layer, const TokenSets& now, const TokenSet
   const auto block = [&](int token) {
     return static_cast<int>(std::int64_t{token} * field.side / tokens);
   };
-  Reach reach{tokens, 0, 0, layer > 0 ? field.after.back().farthest : 0};
+  ReceptiveFieldSize reach{tokens, 0, 0, layer > 0 ? field.after.back().max_distance : 0};
   std::int64_t sum = 0;
   for (int row = 0; row < tokens; ++row) {
     const int seen = now.count(row);
@@ -80,7 +80,7 @@ void note(ReceptiveField& field, int layer, const TokenSets& now, const TokenSet
     sum += seen;
     int* const picture = field.first.data() + to_index(block(row)) * field.side;
     now.for_each_new(before, row, [&](int token) {
-      reach.farthest = std::max(reach.farthest, std::abs(row - token));
+      reach.max_distance = std::max(reach.max_distance, std::abs(row - token));
       int& first = picture[block(token)];
       if (first == 0) first = layer + 1;
     });
@@ -91,9 +91,9 @@ void note(ReceptiveField& field, int layer, const TokenSets& now, const TokenSet
 
 }  // namespace
 
-ReceptiveField receptive_field(std::span<const LayerCells> layers, int tokens, int most_side,
-                               bool relays) {
-  ReceptiveField field{tokens, std::min(tokens, most_side), {}, {}};
+ReceptiveField receptive_field(std::span<const LayerCells> layers, int tokens, int max_side,
+                               bool has_global_tokens) {
+  ReceptiveField field{tokens, std::min(tokens, max_side), {}, {}};
   field.first.resize(to_size(field.side) * to_size(field.side));
   TokenSets before(tokens);
   TokenSets now(tokens);
@@ -102,7 +102,7 @@ ReceptiveField receptive_field(std::span<const LayerCells> layers, int tokens, i
     before = now;
     const LayerCells& layer_cells = at(layers, layer);
     for (int row = 0; row < tokens; ++row) {
-      if (layer_cells.heads.empty() || (relays && layer > 0)) {
+      if (layer_cells.heads.empty() || (has_global_tokens && layer > 0)) {
         now.fill(row);
       } else if (before.count(row) < tokens) {
         see(now, before, layer_cells, row, tokens);
@@ -118,14 +118,14 @@ ReceptiveField receptive_field(const AttentionMaps& maps) {
   std::vector<LayerCells> layers(to_size(maps.layers));
   for (int place = 0; place < maps.layers * maps.heads; ++place) {
     std::vector<const PatternCells*>& heads = at(layers, place / maps.heads).heads;
-    const PatternCells* seen = maps.seen_by(place / maps.heads, place % maps.heads);
+    const PatternCells* seen = maps.pattern_cells_of(place / maps.heads, place % maps.heads);
     if (std::find(heads.begin(), heads.end(), seen) == heads.end()) heads.push_back(seen);
   }
-  return receptive_field(layers, maps.queries, maps.queries, maps.seen->outside.any());
+  return receptive_field(layers, maps.queries, maps.queries, maps.seen->non_token_weights.any());
 }
 
-std::vector<ReachBounds> hashed_bounds(int tokens, int chunk, int rounds, int layers) {
-  std::vector<ReachBounds> bounds;
+std::vector<ReceptiveFieldBounds> lsh_receptive_field_bounds(int tokens, int chunk, int rounds, int layers) {
+  std::vector<ReceptiveFieldBounds> bounds;
   // Two chunks at least, one of which may be the round's last, and not full. At most others in each
   // round, besides itself.
   const int last = (tokens - 1) % chunk + 1;

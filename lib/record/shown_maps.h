@@ -15,23 +15,23 @@ enum class MapPart : std::uint8_t {
   weights,
   exact,         ///< performer: softmax of all scores
   difference,    ///< performer: weights − exact
-  mixed_keys,    ///< linformer: E, how much of a token is in the key of each mixture
-  mixed_values,  ///< linformer: F, likewise of the value
+  projected_keys,    ///< linformer: E, how much of a token is in the key of each mixture
+  projected_values,  ///< linformer: F, likewise of the value
 };
 
 struct ShownMap {
   HeadName name;                            ///< of one head, or of a mean; E and F: of a layer
   bool best = false;                        ///< the head that aligns best
   std::vector<float> weights;               ///< [rows · columns], row-major
-  std::vector<std::uint8_t> left_out = {};  ///< [rows · columns] 1: a pattern leaves the cell out;
+  std::vector<std::uint8_t> uncomputed = {};  ///< [rows · columns] 1: a pattern leaves the cell out;
                                             ///< empty: there is no pattern
-  OutsideWeights<std::vector<float>> outside = {};  ///< [rows] as PatternMaps has it
+  NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< [rows] as PatternMaps has it
   MapPart part = MapPart::weights;                  ///< others follow the maps that they belong to
 };
 
 /// The chosen maps of one kind, which share their axes: tokens, or words.
 struct ShownMaps {
-  AttentionKind kind = AttentionKind::cross;
+  AttentionSite site = AttentionSite::cross;
   bool by_words = false;
   std::vector<Word> rows;     ///< by words: of the encoder's source, or those that the steps write
   std::vector<Word> columns;  ///< by words: those that are looked at, or mixtures

@@ -14,22 +14,22 @@ namespace {
 constexpr std::size_t kMostListed = 24;
 
 /// Words as the text has them: pieces that the vocabulary does not have spell nothing.
-std::vector<Word> as_written(std::vector<Word> words, std::string_view text, bool fits_text) {
+std::vector<Word> with_text_spelling(std::vector<Word> words, std::string_view text, bool fits_text) {
   if (!fits_text) return words;
   for (Word& word : words) {
-    const bool unknown = word.text.find("<unk>") != std::string::npos;
-    if (unknown && word.kind == WordKind::word)
-      word.text = bare_word(text_word(text, word.text_index));
+    const bool unmatched = word.text.find("<unk>") != std::string::npos;
+    if (unmatched && word.type == WordType::word)
+      word.text = strip_punctuation(text_word(text, word.text_index));
   }
   return words;
 }
 
 TokenAxis axis_of(const AttentionRecord& record, std::size_t hypothesis, bool source) {
-  const RecordWords words = words_of(record, hypothesis);
-  if (source) return {"source", as_written(words.source, record.source_text, words.fits_text)};
+  const RecordWords words = words_in_record(record, hypothesis);
+  if (source) return {"source", with_text_spelling(words.source, record.source_text, words.fits_text)};
   if (hypothesis >= record.hypotheses.size()) return {"translation", {}};
   return {"translation",
-          as_written(words.target, record.hypotheses[hypothesis].text, words.fits_text)};
+          with_text_spelling(words.target, record.hypotheses[hypothesis].text, words.fits_text)};
 }
 
 /// "0 Die, 1 Gruppe, 2 ging"
@@ -43,17 +43,17 @@ std::string listed(const std::vector<Word>& words) {
 
 }  // namespace
 
-TokenAxis query_axis(const AttentionRecord& record, AttentionKind kind, std::size_t hypothesis) {
-  return axis_of(record, hypothesis, kind == AttentionKind::encoder_self);
+TokenAxis query_axis(const AttentionRecord& record, AttentionSite kind, std::size_t hypothesis) {
+  return axis_of(record, hypothesis, kind == AttentionSite::encoder_self);
 }
 
-TokenAxis key_axis(const AttentionRecord& record, AttentionKind kind, std::size_t hypothesis) {
-  TokenAxis axis = axis_of(record, hypothesis, kind != AttentionKind::decoder_self);
-  if (kind != AttentionKind::decoder_self || hypothesis >= record.hypotheses.size()) return axis;
+TokenAxis key_axis(const AttentionRecord& record, AttentionSite kind, std::size_t hypothesis) {
+  TokenAxis axis = axis_of(record, hypothesis, kind != AttentionSite::decoder_self);
+  if (kind != AttentionSite::decoder_self || hypothesis >= record.hypotheses.size()) return axis;
   const TokenSequence& input = record.hypotheses[hypothesis].decoder_input;
-  axis.words = as_read(axis.words, to_int(input.tokens.size()));
+  axis.words = by_reading_step(axis.words, to_int(input.tokens.size()));
   if (!input.tokens.empty()) {
-    axis.words.insert(axis.words.begin(), {input.tokens.front(), 0, 1, WordKind::special, -1});
+    axis.words.insert(axis.words.begin(), {input.tokens.front(), 0, 1, WordType::special, -1});
   }
   return axis;
 }

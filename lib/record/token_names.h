@@ -18,10 +18,10 @@ struct TokenAxis {
 
 /// The rows of a kind's maps. A word of the translation names the step that writes it, as in
 /// alignments (record/words.h). No words where the record has no such hypothesis.
-TokenAxis query_axis(const AttentionRecord& record, AttentionKind kind, std::size_t hypothesis);
+TokenAxis query_axis(const AttentionRecord& record, AttentionSite site, std::size_t hypothesis);
 
 /// The columns. In decoder self-attention a word names the column in which it is read.
-TokenAxis key_axis(const AttentionRecord& record, AttentionKind kind, std::size_t hypothesis);
+TokenAxis key_axis(const AttentionRecord& record, AttentionSite site, std::size_t hypothesis);
 
 /// Whether `written` is an index and not a word: digits alone.
 bool is_index(std::string_view written);

@@ -7,11 +7,11 @@ namespace attn {
 std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record) {
   AttentionRecord after = record.after;
   const auto same = [&](const HypothesisRecord& hypothesis) {
-    return hypothesis.produced.ids == record.replayed.produced.ids;
+    return hypothesis.produced.ids == record.teacher_forced.produced.ids;
   };
   if (std::none_of(after.hypotheses.begin(), after.hypotheses.end(), same)) {
-    after.hypotheses.push_back(record.replayed);
-    after.hypotheses.back().replayed = true;
+    after.hypotheses.push_back(record.teacher_forced);
+    after.hypotheses.back().teacher_forced = true;
   }
   return {record.before, std::move(after)};
 }

@@ -13,7 +13,7 @@ struct WhatIfRecord {
   AttentionRecord after;   ///< the translation under its `changes`, with its maps
   /// The translation of `before` under the change: how likely each of its tokens is now, and where
   /// it looks.
-  HypothesisRecord replayed;
+  HypothesisRecord teacher_forced;
 };
 
 /// The experiment as two records: before and after. Where the change gave another translation, the

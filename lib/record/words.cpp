@@ -14,17 +14,17 @@ namespace {
 constexpr std::string_view word_mark = "▁";
 constexpr std::string_view unknown = "<unk>";
 
-std::string_view without_mark(std::string_view piece) {
+std::string_view without_space_symbol(std::string_view piece) {
   if (piece.starts_with(word_mark)) piece.remove_prefix(word_mark.size());
   return piece;
 }
 
-bool is_language_mark(std::string_view piece) {
+bool is_language_tag(std::string_view piece) {
   return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
 }
 
 /// Whether a language mark is a word of the text: of ">>de<< The" it is, of ">>de<<The" not.
-bool mark_is_text_word(std::string_view mark, std::string_view text) {
+bool tag_is_text_word(std::string_view mark, std::string_view text) {
   if (!text.starts_with(mark)) return false;
   text.remove_prefix(mark.size());
   return text.empty() || u_isUWhiteSpace(static_cast<UChar32>(decode_code_point(text).value));
@@ -53,7 +53,7 @@ class WordSplitter {
     const std::string& piece = pieces_[at];
     return std::find(usual.begin(), usual.end(), piece) != usual.end() ||
            std::find(more_special_.begin(), more_special_.end(), piece) != more_special_.end() ||
-           (at == 0 && is_language_mark(piece));
+           (at == 0 && is_language_tag(piece));
   }
 
   /// The text's words and the special symbols between them.
@@ -64,8 +64,8 @@ class WordSplitter {
     for (std::size_t at = 0; at < pieces_.size(); ++at) {
       const std::string& piece = pieces_[at];
       if (is_special(at)) {
-        const bool counts = is_language_mark(piece) && mark_is_text_word(piece, text_);
-        chunks.push_back({{}, to_int(at), 1, WordKind::special, counts ? next_index_++ : -1});
+        const bool counts = is_language_tag(piece) && tag_is_text_word(piece, text_);
+        chunks.push_back({{}, to_int(at), 1, WordType::special, counts ? next_index_++ : -1});
         inside = false;
         continue;
       }
@@ -73,7 +73,7 @@ class WordSplitter {
       const bool begins = !inside || piece.starts_with(word_mark) ||
                           (unknown_begins_word && piece == unknown && !lone_mark);
       if (begins) {
-        chunks.push_back({{}, to_int(at), 0, WordKind::word, next_index_++});
+        chunks.push_back({{}, to_int(at), 0, WordType::word, next_index_++});
       }
       ++chunks.back().count;
       inside = true;
@@ -86,7 +86,7 @@ class WordSplitter {
     std::vector<Word> words;
     int missing = 0;  // of marks without text, which are no words
     for (const Word& chunk : chunks) {
-      if (chunk.kind == WordKind::special) {
+      if (chunk.type == WordType::special) {
         words.push_back(spelled(chunk));
         continue;
       }
@@ -94,7 +94,7 @@ class WordSplitter {
       word.text_index -= missing;
       if (is_blank(word)) {
         ++missing;
-        word.kind = WordKind::special;
+        word.type = WordType::special;
         word.text_index = -1;
         words.push_back(spelled(word));
         continue;
@@ -108,14 +108,14 @@ class WordSplitter {
 
   bool is_blank(const Word& word) const {
     for (int at = word.first; at < word.first + word.count; ++at) {
-      if (!without_mark(piece(at)).empty()) return false;
+      if (!without_space_symbol(piece(at)).empty()) return false;
     }
     return true;
   }
 
   void take_apart(const Word& word, std::vector<Word>& words) const {
     const auto is_edge = [this](int at) {
-      return without_mark(piece(at)).empty() || is_punctuation(piece(at));
+      return without_space_symbol(piece(at)).empty() || is_punctuation(piece(at));
     };
     const int end = word.first + word.count;
     int core = word.first;
@@ -123,15 +123,15 @@ class WordSplitter {
     int core_end = end;
     while (core_end > core && is_edge(core_end - 1)) --core_end;
     if (core == end) {  // nothing but punctuation
-      add(words, word, word.first, end, WordKind::punctuation);
+      add(words, word, word.first, end, WordType::punctuation);
       return;
     }
     // A mark alone says where the word begins, and is no punctuation to be taken off.
     if (!has_punctuation(word.first, core)) core = word.first;
     if (!has_punctuation(core_end, end)) core_end = end;
-    add(words, word, word.first, core, WordKind::punctuation);
-    add(words, word, core, core_end, WordKind::word);
-    add(words, word, core_end, end, WordKind::punctuation);
+    add(words, word, word.first, core, WordType::punctuation);
+    add(words, word, core, core_end, WordType::word);
+    add(words, word, core_end, end, WordType::punctuation);
   }
 
   bool has_punctuation(int begin, int end) const {
@@ -141,14 +141,14 @@ class WordSplitter {
     return false;
   }
 
-  void add(std::vector<Word>& words, const Word& whole, int begin, int end, WordKind kind) const {
+  void add(std::vector<Word>& words, const Word& whole, int begin, int end, WordType kind) const {
     if (begin == end) return;
     words.push_back(spelled({{}, begin, end - begin, kind, whole.text_index}));
   }
 
   Word spelled(Word word) const {
     for (int at = word.first; at < word.first + word.count; ++at) {
-      word.text += without_mark(piece(at));
+      word.text += without_space_symbol(piece(at));
     }
     return word;
   }
@@ -169,7 +169,7 @@ int indexed_words(const std::vector<Word>& words) {
 }  // namespace
 
 bool is_punctuation(std::string_view piece) {
-  std::string_view text = without_mark(piece);
+  std::string_view text = without_space_symbol(piece);
   if (text.empty()) return false;
   while (!text.empty()) {
     const CodePoint c = decode_code_point(text);
@@ -206,7 +206,7 @@ std::string text_word(std::string_view text, int index) {
   return word;
 }
 
-std::string bare_word(std::string_view word) {
+std::string strip_punctuation(std::string_view word) {
   std::size_t first = word.size(), end = 0;  // of what is no punctuation
   for (std::size_t at = 0; at < word.size();) {
     const std::size_t length = decode_code_point(word.substr(at)).length;
@@ -224,7 +224,7 @@ std::vector<Word> split_words(const std::vector<std::string>& pieces, std::strin
   return WordSplitter(pieces, text, more_special).split();
 }
 
-RecordWords words_of(const AttentionRecord& record, std::size_t hypothesis) {
+RecordWords words_in_record(const AttentionRecord& record, std::size_t hypothesis) {
   RecordWords words;
   std::vector<std::string> special;
   if (!record.source.tokens.empty()) special.push_back(record.source.tokens.back());
@@ -241,17 +241,17 @@ RecordWords words_of(const AttentionRecord& record, std::size_t hypothesis) {
 std::vector<Word> text_words(const std::vector<Word>& words) {
   std::vector<Word> chosen;
   for (const Word& word : words) {
-    if (word.kind == WordKind::special) continue;
+    if (word.type == WordType::special) continue;
     if (chosen.empty() || chosen.back().text_index != word.text_index) {
       chosen.push_back(word);
-    } else if (word.kind == WordKind::word) {
+    } else if (word.type == WordType::word) {
       chosen.back() = word;  // after the punctuation that it begins with
     }
   }
   return chosen;
 }
 
-std::vector<Word> as_read(const std::vector<Word>& words, int rows) {
+std::vector<Word> by_reading_step(const std::vector<Word>& words, int rows) {
   std::vector<Word> read;
   for (Word word : words) {
     ++word.first;
@@ -264,7 +264,7 @@ std::vector<Word> as_read(const std::vector<Word>& words, int rows) {
 std::vector<Word> content_words(const std::vector<Word>& words) {
   std::vector<Word> chosen;
   std::copy_if(words.begin(), words.end(), std::back_inserter(chosen),
-               [](const Word& word) { return word.kind == WordKind::word; });
+               [](const Word& word) { return word.type == WordType::word; });
   return chosen;
 }
 

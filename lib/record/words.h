@@ -34,7 +34,7 @@ int count_text_words(std::string_view text);
 std::string text_word(std::string_view text, int index);
 
 /// A word without punctuation at its ends; one of nothing else stays as it is.
-std::string bare_word(std::string_view word);
+std::string strip_punctuation(std::string_view word);
 
 /// The words of `pieces`, in order and without gaps: every piece is in one word. `text` is what the
 /// pieces spell; `more_special` are symbols to be known besides the usual ones.
@@ -51,7 +51,7 @@ struct RecordWords {
 };
 
 /// Words of the source and of one hypothesis; no words where there is no such hypothesis.
-RecordWords words_of(const AttentionRecord& record, std::size_t hypothesis);
+RecordWords words_in_record(const AttentionRecord& record, std::size_t hypothesis);
 
 /// One word for each word of the text, in order: those that alignments link. Punctuation that is
 /// glued to a word is left out; punctuation that stands alone in the text stays. Special symbols
@@ -60,7 +60,7 @@ std::vector<Word> text_words(const std::vector<Word>& words);
 
 /// The same words, but by the steps that read them: one row on. In a map of `rows` rows; pieces
 /// that no step read, at the end of a translation that was cut short, are left out.
-std::vector<Word> as_read(const std::vector<Word>& words, int rows);
+std::vector<Word> by_reading_step(const std::vector<Word>& words, int rows);
 
 /// The words proper: without punctuation and special symbols.
 std::vector<Word> content_words(const std::vector<Word>& words);

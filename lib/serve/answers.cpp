@@ -16,17 +16,17 @@
 namespace attn {
 namespace {
 
-std::vector<std::string> texts_of(const Question& question) {
-  return question.texts.value_or(std::vector<std::string>{question.text});
+std::vector<std::string> texts_of(const ApiRequest& request) {
+  return request.texts.value_or(std::vector<std::string>{request.text});
 }
 
 }  // namespace
 
-std::vector<Answers::Translated> Answers::translate_all(const Translator& translator,
+std::vector<ServerHandler::Translated> ServerHandler::translate_all(const Translator& translator,
                                                         const std::vector<std::string>& texts,
                                                         Timings& timings) const {
   std::vector<Translated> all;
-  std::optional<AddTime> timed(std::in_place, &timings, &Timings::segmentation);
+  std::optional<ScopedTimer> timed(std::in_place, &timings, &Timings::segmentation);
   const auto told = [&](const PreparedLine& line) {
     all.emplace_back();
     for (const PreparedSentence& part : line.parts) {
@@ -43,10 +43,10 @@ std::vector<Answers::Translated> Answers::translate_all(const Translator& transl
   return all;
 }
 
-std::string Answers::translate(const Question& question, const std::atomic<bool>& stop,
+std::string ServerHandler::translate(const ApiRequest& request, const std::atomic<bool>& stop,
                                Timings& timings) const {
-  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
-  const std::vector<Translated> all = translate_all(*translator, texts_of(question), timings);
+  const std::unique_ptr<Translator> translator = translator_of(request, stop, timings);
+  const std::vector<Translated> all = translate_all(*translator, texts_of(request), timings);
   return json_line([&](JsonWriter& json) {
     const auto one = [&](const Translated& text) {
       json.object([&] {
@@ -60,7 +60,7 @@ std::string Answers::translate(const Question& question, const std::atomic<bool>
         if (!text.notes.empty()) json.member("notes", text.notes);
       });
     };
-    if (question.texts) {
+    if (request.texts) {
       json.array(all, one);
     } else {
       one(all.front());
@@ -68,20 +68,20 @@ std::string Answers::translate(const Question& question, const std::atomic<bool>
   });
 }
 
-std::string Answers::libre(const Question& asked, const std::atomic<bool>& stop,
+std::string ServerHandler::libretranslate(const ApiRequest& asked, const std::atomic<bool>& stop,
                            Timings& timings) const {
-  Question question = asked;
-  const std::size_t model = model_for(models().names(), *question.languages);
-  question.model = models().names()[model];
+  ApiRequest request = asked;
+  const std::size_t model = find_model_for(models().names(), *request.languages);
+  request.model = models().names()[model];
   const Languages& known = models().model(model).tokenizer->languages();
   if (!known.tokens.empty()) {
-    const std::string& source = question.languages->source;
-    const bool told = known.target_by != TargetBy::source_mark && source != "auto";
-    question.search.source_lang = told ? source : "";
-    question.search.target_lang = question.languages->target;
+    const std::string& source = request.languages->source;
+    const bool told = known.target_language_method != TargetLanguageMethod::source_language_tag && source != "auto";
+    request.search.source_lang = told ? source : "";
+    request.search.target_lang = request.languages->target;
   }
-  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
-  const std::vector<std::string> texts = texts_of(question);
+  const std::unique_ptr<Translator> translator = translator_of(request, stop, timings);
+  const std::vector<std::string> texts = texts_of(request);
   Json best = Json::array(), others = Json::array();
   for (const Translated& text : translate_all(*translator, texts, timings)) {
     best.push_back(text.found.front().text);
@@ -91,18 +91,18 @@ std::string Answers::libre(const Question& asked, const std::atomic<bool>& stop,
     }
   }
   Json answer = Json::object();
-  answer["translatedText"] = question.texts ? best : best.front();
-  if (question.search.n_best) {
-    answer["alternatives"] = question.texts ? others : others.front();
+  answer["translatedText"] = request.texts ? best : best.front();
+  if (request.search.n_best) {
+    answer["alternatives"] = request.texts ? others : others.front();
   }
   return answer.dump() + "\n";
 }
 
-std::string Answers::languages() const {
+std::string ServerHandler::languages() const {
   return languages_json(models().names(), models().model(0).tokenizer->languages()).dump() + "\n";
 }
 
-std::string Answers::live_page(const std::string& version) const {
+std::string ServerHandler::live_page(const std::string& version) const {
   const std::vector<std::string> records = first_records();
   const std::string live = live_settings(version);
   return page_html({.records = records, .live = live});

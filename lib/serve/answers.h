@@ -10,21 +10,21 @@
 
 namespace attn {
 
-class Answers : public SentenceAnswers {
+class ServerHandler : public ApiHandler {
  public:
-  using SentenceAnswers::SentenceAnswers;
+  using ApiHandler::ApiHandler;
 
   /// All of these throw Error where the question cannot be answered, and SearchStopped soon after
   /// `stop` is set.
 
   /// {"translations": [{"text": "…", "score": -0.4}, …]}, best first, and "notes" where there is
   /// something to say of the sentence. Of a list of texts, a list of such objects.
-  std::string translate(const Question& question, const std::atomic<bool>& stop,
+  std::string translate(const ApiRequest& request, const std::atomic<bool>& stop,
                         Timings& timings) const;
 
   /// As LibreTranslate answers: {"translatedText": "…"}, with "alternatives" where they were asked
   /// for; lists of them for a list.
-  std::string libre(const Question& question, const std::atomic<bool>& stop,
+  std::string libretranslate(const ApiRequest& request, const std::atomic<bool>& stop,
                     Timings& timings) const;
 
   /// The languages of the models, as LibreTranslate lists them.

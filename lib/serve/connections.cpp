@@ -24,7 +24,7 @@ int port_of(const sockaddr_storage& address) {
 }
 
 /// The other end of a connection of ours; nothing for any other descriptor.
-std::optional<Connections::Peer> peer_of(int socket, int own_port) {
+std::optional<ConnectionMonitor::Peer> peer_of(int socket, int own_port) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   auto* const as_address = reinterpret_cast<sockaddr*>(&address);
@@ -35,7 +35,7 @@ std::optional<Connections::Peer> peer_of(int socket, int own_port) {
   if (getnameinfo(as_address, size, name.data(), name.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
     return {};
   }
-  return Connections::Peer{name.data(), port_of(address)};
+  return ConnectionMonitor::Peer{name.data(), port_of(address)};
 }
 
 /// Bytes of a connection since it was opened; 0 where the system does not say (before Linux 4.1).
@@ -62,7 +62,7 @@ bool has_gone(int socket) {
 
 }  // namespace
 
-void Connections::begin(const Peer& peer, Job* job) {
+void ConnectionMonitor::begin(const Peer& peer, Job* job) {
   const std::lock_guard lock(mutex_);
   State& state = states_[peer];
   state = {};
@@ -70,14 +70,14 @@ void Connections::begin(const Peer& peer, Job* job) {
   state.job = job;
 }
 
-void Connections::end(const Peer& peer, bool last) {
+void ConnectionMonitor::end(const Peer& peer, bool last) {
   const std::lock_guard lock(mutex_);
   State& state = states_[peer];
   state = {};
   state.last = last;
 }
 
-void Connections::look_at(int socket, bool all) {
+void ConnectionMonitor::check_connection(int socket, bool all) {
   const std::optional<Peer> peer = peer_of(socket, port_);
   if (!peer) return;
   const auto [found, is_new] = states_.try_emplace(*peer);
@@ -85,7 +85,7 @@ void Connections::look_at(int socket, bool all) {
   state.seen = true;
   if (is_new) state.before = 0;
   if (state.busy) {
-    if (state.job != nullptr && has_gone(socket)) state.job->end(StopReason::gone);
+    if (state.job != nullptr && has_gone(socket)) state.job->end(StopReason::disconnected);
     return;
   }
   constexpr std::chrono::milliseconds kToSend{300};
@@ -98,24 +98,24 @@ void Connections::look_at(int socket, bool all) {
   }
   const auto waited = now - state.since;
   if (!state.before) state.before = traffic.received;
-  const bool endless = traffic.received > *state.before + most_bytes_;
-  if (endless || waited > patience_ || ((all || state.last) && waited > kToSend)) {
+  const bool endless = traffic.received > *state.before + max_bytes_;
+  if (endless || waited > request_timeout_ || ((all || state.last) && waited > kToSend)) {
     shutdown(socket, SHUT_RDWR);
   }
 }
 
-void Connections::listen_on(int port) {
+void ConnectionMonitor::listen_on(int port) {
   port_ = port;
   descriptors_.reset(opendir("/proc/self/fd"));
 }
 
-void Connections::sweep(bool all) {
+void ConnectionMonitor::sweep(bool all) {
   if (!descriptors_) return;
   rewinddir(descriptors_.get());
   const std::lock_guard lock(mutex_);
   for (auto& [peer, state] : states_) state.seen = state.busy;
   while (const dirent* entry = readdir(descriptors_.get())) {
-    if (entry->d_name[0] != '.') look_at(std::atoi(entry->d_name), all);
+    if (entry->d_name[0] != '.') check_connection(std::atoi(entry->d_name), all);
   }
   std::erase_if(states_, [](const auto& one) { return !one.second.seen; });
 }

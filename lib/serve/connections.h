@@ -18,13 +18,13 @@
 
 namespace attn {
 
-class Connections {
+class ConnectionMonitor {
  public:
   using Peer = std::pair<std::string, int>;  ///< address and port of the other end
 
-  /// `most_bytes`: of one request, line, headers and body together.
-  Connections(std::chrono::milliseconds patience, std::uint64_t most_bytes)
-      : patience_(patience), most_bytes_(most_bytes) {}
+  /// `max_bytes`: of one request, line, headers and body together.
+  ConnectionMonitor(std::chrono::milliseconds request_timeout, std::uint64_t max_bytes)
+      : request_timeout_(request_timeout), max_bytes_(max_bytes) {}
 
   /// The port whose connections these are. From here on sweep() opens nothing: it works where no
   /// descriptor is left, too.
@@ -51,10 +51,10 @@ class Connections {
     bool last = false;
     bool seen = true;
   };
-  void look_at(int socket, bool all);
+  void check_connection(int socket, bool all);
 
-  std::chrono::milliseconds patience_;
-  std::uint64_t most_bytes_;
+  std::chrono::milliseconds request_timeout_;
+  std::uint64_t max_bytes_;
   std::unique_ptr<DIR, int (*)(DIR*)> descriptors_{nullptr, closedir};  ///< of this process
   int port_ = 0;
   std::mutex mutex_;

@@ -18,7 +18,7 @@ namespace {
 /// One line as JSON.
 std::string error_json(std::string_view message) {
   return json_line([&](JsonWriter& json) {
-    json.object([&] { json.member("error", shortened(printable(message))); });
+    json.object([&] { json.member("error", shorten_message(printable(message))); });
   });
 }
 
@@ -27,7 +27,7 @@ bool reads_only(const httplib::Request& request) {
 }
 
 /// httplib takes any number for the length that a body claims, and none for "until the end".
-Refusal length_refusal(const httplib::Request& request, bool reads) {
+HttpError check_content_length(const httplib::Request& request, bool reads) {
   const std::string length = request.get_header_value("Content-Length");
   const bool digits = length.find_first_not_of("0123456789") == std::string::npos;
   if (request.get_header_value_count("Content-Length") > 1 || !digits) {
@@ -41,8 +41,8 @@ Refusal length_refusal(const httplib::Request& request, bool reads) {
 }
 
 /// Before any of it is read. httplib reads forms of so many bytes at most.
-Refusal size_refusal(const httplib::Request& request, bool form) {
-  const std::size_t most = form ? CPPHTTPLIB_FORM_URL_ENCODED_PAYLOAD_MAX_LENGTH : most_body_bytes;
+HttpError check_body_size(const httplib::Request& request, bool form) {
+  const std::size_t most = form ? CPPHTTPLIB_FORM_URL_ENCODED_PAYLOAD_MAX_LENGTH : max_body_bytes;
   const std::string length = request.get_header_value("Content-Length");
   std::size_t bytes = 0;
   const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
@@ -53,7 +53,7 @@ Refusal size_refusal(const httplib::Request& request, bool form) {
 /// The type alone, in small letters: what follows it and capitals mean nothing (RFC 9110, 8.3.1).
 std::string media_type(std::string_view header) {
   const std::string_view type = header.substr(0, header.find(';'));
-  return lower(type.substr(0, type.find_last_not_of(" \t") + 1));
+  return ascii_lower(type.substr(0, type.find_last_not_of(" \t") + 1));
 }
 
 }  // namespace
@@ -81,25 +81,25 @@ Json form_json(const httplib::Request& request) {
   return body;
 }
 
-Knock knock_of(const httplib::Request& request) {
-  Knock knock;
-  knock.method = request.method;
-  knock.host = request.get_header_value("Host");
-  knock.origin = request.get_header_value("Origin");
-  knock.site = request.get_header_value("Sec-Fetch-Site");
-  knock.authorization = request.get_header_value("Authorization");
-  knock.cookie = request.get_header_value("Cookie");
-  if (request.path == "/") knock.token = request.get_param_value("token");
-  return knock;
+RequestOrigin request_origin(const httplib::Request& request) {
+  RequestOrigin caller;
+  caller.method = request.method;
+  caller.host = request.get_header_value("Host");
+  caller.origin = request.get_header_value("Origin");
+  caller.site = request.get_header_value("Sec-Fetch-Site");
+  caller.authorization = request.get_header_value("Authorization");
+  caller.cookie = request.get_header_value("Cookie");
+  if (request.path == "/") caller.token = request.get_param_value("token");
+  return caller;
 }
 
-bool is_probe(const std::string& path) {
+bool is_health_check(const std::string& path) {
   return path == "/health" || path == "/ready";
 }
 
-const char* method_of(const std::string& path) {
+const char* allowed_method(const std::string& path) {
   if (path == "/" || path == "/openapi.json" || path == "/languages" || path == "/metrics" ||
-      is_probe(path)) {
+      is_health_check(path)) {
     return "GET";
   }
   if (path == "/api/translate" || path == "/translate" || path == "/api/attend" ||
@@ -109,8 +109,8 @@ const char* method_of(const std::string& path) {
   return nullptr;
 }
 
-Refusal header_refusal(const httplib::Request& request) {
-  const char* method = method_of(request.path);
+HttpError check_headers(const httplib::Request& request) {
+  const char* method = allowed_method(request.path);
   if (request.path == "/detect") {
     return {404,
             "/detect is not served: no language is detected here; /translate takes a source, or "
@@ -129,7 +129,7 @@ Refusal header_refusal(const httplib::Request& request) {
     return {411, "a body without Content-Length is not read"};
   }
   if (request.has_header("Content-Encoding")) return {415, "a packed body is not read"};
-  if (const Refusal no = length_refusal(request, reads); no.status != 0) return no;
+  if (const HttpError no = check_content_length(request, reads); no.status != 0) return no;
   if (reads) return {};
   const std::string type = request.get_header_value("Content-Type");
   // LibreTranslate's clients send forms, too.
@@ -138,7 +138,7 @@ Refusal header_refusal(const httplib::Request& request) {
     return {415, fmt::format("Content-Type is {}; expected application/json",
                              type.empty() ? "missing" : excerpt(type))};
   }
-  return size_refusal(request, form);
+  return check_body_size(request, form);
 }
 
 bool may_have_body(const httplib::Request& request) {
@@ -147,7 +147,7 @@ bool may_have_body(const httplib::Request& request) {
                                               : !reads_only(request);
 }
 
-std::string page_name(const httplib::Request& request) {
+std::string page_id(const httplib::Request& request) {
   const std::string name = request.get_header_value("Attn-Page");
   constexpr std::size_t kLongest = 64;
   const bool plain = name.find_first_not_of(
@@ -156,41 +156,41 @@ std::string page_name(const httplib::Request& request) {
   return plain && name.size() <= kLongest ? name : "";
 }
 
-std::uint64_t client_of(const httplib::Request& request) {
+std::uint64_t client_id(const httplib::Request& request) {
   const std::string peer = fmt::format("{}:{}", request.remote_addr, request.remote_port);
   return std::hash<std::string>()(peer) >> 1 | 1;  // neither 0 nor a number of the queue's own
 }
 
-std::int64_t page_number(const httplib::Request& request) {
+std::int64_t page_sequence(const httplib::Request& request) {
   const std::string text = request.get_header_value("Attn-Number");
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
 }
 
-void refuse(httplib::Response& response, int status, std::string_view message) {
+void send_error(httplib::Response& response, int status, std::string_view message) {
   response.status = status;
   response.set_content(error_json(message), json_type);
   constexpr int kTooMany = 429, kUnavailable = 503;
   if (status == kTooMany || status == kUnavailable) response.set_header("Retry-After", "1");
 }
 
-void refuse_stopped(httplib::Response& response, const Job& job, std::chrono::milliseconds work) {
+void send_stopped_error(httplib::Response& response, const Job& job, std::chrono::milliseconds work) {
   const auto seconds = work.count() / 1000;
   switch (job.reason) {
     case StopReason::superseded:
-      return refuse(response, 409, "a newer request of the same page took its place");
-    case StopReason::late:
-      if (!job.begun) {
-        return refuse(response, 429, fmt::format("its turn did not come within {} s", seconds));
+      return send_error(response, 409, "a newer request of the same page took its place");
+    case StopReason::timed_out:
+      if (!job.started) {
+        return send_error(response, 429, fmt::format("its turn did not come within {} s", seconds));
       }
-      return refuse(
+      return send_error(
           response, 422,
           fmt::format("not done within {} s; ask for a shorter sentence or fewer beams", seconds));
-    case StopReason::ending:
-      return refuse(response, 503, "the server is ending");
+    case StopReason::shutting_down:
+      return send_error(response, 503, "the server is ending");
     default:
-      return refuse(response, 503, "nobody waited for the answer");
+      return send_error(response, 503, "nobody waited for the answer");
   }
 }
 

@@ -19,16 +19,16 @@ inline constexpr const char* json_type = "application/json; charset=utf-8";
 inline constexpr const char* html_type = "text/html; charset=utf-8";
 
 /// What of a request says who asks.
-Knock knock_of(const httplib::Request& request);
+RequestOrigin request_origin(const httplib::Request& request);
 
 /// Whether a balancer asks how the server is, which is nobody's secret.
-bool is_probe(const std::string& path);
+bool is_health_check(const std::string& path);
 
 /// By which method alone a path is served; null: nothing is there.
-const char* method_of(const std::string& path);
+const char* allowed_method(const std::string& path);
 
 /// What the headers alone say against a request; `status` 0: nothing.
-Refusal header_refusal(const httplib::Request& request);
+HttpError check_headers(const httplib::Request& request);
 
 /// Whether the body is a form's fields (application/x-www-form-urlencoded).
 bool is_form(const httplib::Request& request);
@@ -40,19 +40,19 @@ Json form_json(const httplib::Request& request);
 bool may_have_body(const httplib::Request& request);
 
 /// A page's name for itself; only letters, digits and dashes count.
-std::string page_name(const httplib::Request& request);
+std::string page_id(const httplib::Request& request);
 
 /// The page's own number of a request; 0 where it has none.
-std::int64_t page_number(const httplib::Request& request);
+std::int64_t page_sequence(const httplib::Request& request);
 
 /// Whose turns a request takes: its connection's.
-std::uint64_t client_of(const httplib::Request& request);
+std::uint64_t client_id(const httplib::Request& request);
 
 /// {"error": "…"}, one line; where it may be tried again, when.
-void refuse(httplib::Response& response, int status, std::string_view message);
+void send_error(httplib::Response& response, int status, std::string_view message);
 
 /// What a request that was stopped is told; `work` is the time it had.
-void refuse_stopped(httplib::Response& response, const Job& job, std::chrono::milliseconds work);
+void send_stopped_error(httplib::Response& response, const Job& job, std::chrono::milliseconds work);
 
 /// How long the parts of an answer took, for the header Server-Timing.
 std::string timing_header(const Timings& timings);

@@ -28,7 +28,7 @@ bool is_address(const std::string& host) {
 /// Host without its port; the brackets of an IPv6 address go, too. Empty where the port is not
 /// ours.
 std::string host_part(const std::string& header, int port) {
-  std::string host = lower(header);
+  std::string host = ascii_lower(header);
   const std::string suffix = fmt::format(":{}", port);
   constexpr int kHttp = 80;
   const bool with_port = host.ends_with(suffix);
@@ -40,22 +40,22 @@ std::string host_part(const std::string& header, int port) {
 
 std::string machine_name() {
   std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? lower(name.data()) : "";
+  return gethostname(name.data(), name.size() - 1) == 0 ? ascii_lower(name.data()) : "";
 }
 
-bool is_own_name(const GateRules& rules, const std::string& host) {
+bool is_own_name(const AccessRules& rules, const std::string& host) {
   if (host.empty()) return false;
-  if (host == lower(rules.host) || host == "localhost") return true;
+  if (host == ascii_lower(rules.host) || host == "localhost") return true;
   if (rules.token.empty()) return host == "127.0.0.1" || host == "::1";
   // An address is no name that someone could point elsewhere.
   return is_address(host) || host == machine_name();
 }
 
 /// The name of whatever stands in front of this server, with any port.
-bool is_name_in_front(const GateRules& rules, const std::string& header) {
-  const std::string host = lower(header);
+bool is_proxy_name(const AccessRules& rules, const std::string& header) {
+  const std::string host = ascii_lower(header);
   return std::ranges::any_of(rules.names, [&](const std::string& given) {
-    const std::string name = lower(given);
+    const std::string name = ascii_lower(given);
     return host == name || host.starts_with(name + ":");
   });
 }
@@ -70,7 +70,7 @@ bool same_secret(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-std::string cookie_name(const GateRules& rules) {
+std::string cookie_name(const AccessRules& rules) {
   return fmt::format("attn-demo-{}", rules.port);
 }
 
@@ -86,37 +86,37 @@ std::string cookie_of(const std::string& header, const std::string& name) {
   return "";
 }
 
-bool has_token(const GateRules& rules, const Knock& knock) {
+bool has_token(const AccessRules& rules, const RequestOrigin& caller) {
   constexpr std::string_view kBearer = "Bearer ";
-  if (knock.authorization.starts_with(kBearer)) {
-    return same_secret(std::string_view(knock.authorization).substr(kBearer.size()), rules.token);
+  if (caller.authorization.starts_with(kBearer)) {
+    return same_secret(std::string_view(caller.authorization).substr(kBearer.size()), rules.token);
   }
-  if (!knock.token.empty()) return same_secret(knock.token, rules.token);
-  return same_secret(cookie_of(knock.cookie, cookie_name(rules)), rules.token);
+  if (!caller.token.empty()) return same_secret(caller.token, rules.token);
+  return same_secret(cookie_of(caller.cookie, cookie_name(rules)), rules.token);
 }
 
 }  // namespace
 
-std::optional<Refusal> refusal(const GateRules& rules, const Knock& knock) {
-  const bool in_front = is_name_in_front(rules, knock.host);
-  if (!in_front && !is_own_name(rules, host_part(knock.host, rules.port))) {
-    return Refusal{421, fmt::format("Host {} is not this server's name; ask {}",
-                                    knock.host.empty() ? "(none)" : excerpt(knock.host),
+std::optional<HttpError> check_access(const AccessRules& rules, const RequestOrigin& caller) {
+  const bool via_proxy = is_proxy_name(rules, caller.host);
+  if (!via_proxy && !is_own_name(rules, host_part(caller.host, rules.port))) {
+    return HttpError{421, fmt::format("Host {} is not this server's name; ask {}",
+                                    caller.host.empty() ? "(none)" : excerpt(caller.host),
                                     rules.names.empty() ? authority(rules.host, rules.port)
                                                         : rules.names.front())};
   }
-  const std::string origin = lower(knock.origin), host = lower(knock.host);
-  const bool encrypted = in_front && origin == "https://" + host;  // the balancer's business
+  const std::string origin = ascii_lower(caller.origin), host = ascii_lower(caller.host);
+  const bool encrypted = via_proxy && origin == "https://" + host;  // the balancer's business
   if (!origin.empty() && origin != "http://" + host && !encrypted) {
-    return Refusal{403, fmt::format("pages of {} may not ask here; open this server's own page",
-                                    excerpt(knock.origin))};
+    return HttpError{403, fmt::format("pages of {} may not ask here; open this server's own page",
+                                    excerpt(caller.origin))};
   }
-  const bool safe = knock.method == "GET" || knock.method == "HEAD";
-  if (!safe && (knock.site == "cross-site" || knock.site == "same-site")) {
-    return Refusal{403, "pages of another site may not ask here; open this server's own page"};
+  const bool safe = caller.method == "GET" || caller.method == "HEAD";
+  if (!safe && (caller.site == "cross-site" || caller.site == "same-site")) {
+    return HttpError{403, "pages of another site may not ask here; open this server's own page"};
   }
-  if (!rules.token.empty() && !has_token(rules, knock)) {
-    return Refusal{401,
+  if (!rules.token.empty() && !has_token(rules, caller)) {
+    return HttpError{401,
                    "the token is missing or another one; open the address that the server "
                    "printed, or send Authorization: Bearer TOKEN"};
   }
@@ -162,7 +162,7 @@ std::string authority(const std::string& host, int port) {
   return fmt::format("{}{}{}:{}", bare ? "[" : "", host, bare ? "]" : "", port);
 }
 
-std::string token_cookie(const GateRules& rules) {
+std::string token_cookie(const AccessRules& rules) {
   return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(rules), rules.token);
 }
 

@@ -9,7 +9,7 @@
 namespace attn {
 
 /// What the server was started as.
-struct GateRules {
+struct AccessRules {
   std::string host;  ///< as bound: an address or a name
   int port = 0;
   std::string token;                    ///< empty: none is asked for, the server being on loopback
@@ -17,7 +17,7 @@ struct GateRules {
 };
 
 /// What of a request says who asks. Empty: the request does not say.
-struct Knock {
+struct RequestOrigin {
   std::string method;
   std::string host;           ///< Host
   std::string origin;         ///< Origin
@@ -28,7 +28,7 @@ struct Knock {
 };
 
 /// Why a request is not answered.
-struct Refusal {
+struct HttpError {
   int status = 0;
   std::string message;
 };
@@ -38,7 +38,7 @@ struct Refusal {
 ///    here (DNS rebinding) sends its own.
 ///  - 403: a page of another site asks (Origin, Sec-Fetch-Site).
 ///  - 401: the token is missing or another.
-std::optional<Refusal> refusal(const GateRules& rules, const Knock& knock);
+std::optional<HttpError> check_access(const AccessRules& rules, const RequestOrigin& caller);
 
 /// Whether every address of a host is this machine's own loopback. SystemError where the name has
 /// no address.
@@ -51,6 +51,6 @@ std::string new_token();
 std::string authority(const std::string& host, int port);
 
 /// The cookie that holds the token; of a port, for cookies are shared by all ports of a host.
-std::string token_cookie(const GateRules& rules);
+std::string token_cookie(const AccessRules& rules);
 
 }  // namespace attn

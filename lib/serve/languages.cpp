@@ -20,7 +20,7 @@ bool is_code(std::string_view text) {
 std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
   std::vector<LanguagePair> pairs;
   for (const std::string& name : names) {
-    if (const auto pair = languages_of(name)) pairs.push_back(*pair);
+    if (const auto pair = languages_in_name(name)) pairs.push_back(*pair);
   }
   return pairs;
 }
@@ -31,7 +31,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 
 }  // namespace
 
-std::optional<LanguagePair> languages_of(std::string_view model_name) {
+std::optional<LanguagePair> languages_in_name(std::string_view model_name) {
   while (model_name.ends_with('/')) model_name.remove_suffix(1);
   model_name.remove_prefix(model_name.find_last_of('/') + 1);  // npos + 1 is 0
   const std::size_t last = model_name.rfind('-');
@@ -43,15 +43,15 @@ std::optional<LanguagePair> languages_of(std::string_view model_name) {
   return LanguagePair{std::string(source), std::string(target)};
 }
 
-std::size_t model_for(const std::vector<std::string>& names, const LanguagePair& wanted) {
+std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted) {
   const auto fits = [&](const std::string& name) {
-    const auto pair = languages_of(name);
+    const auto pair = languages_in_name(name);
     return pair && pair->target == wanted.target &&
            (wanted.source == "auto" || pair->source == wanted.source);
   };
   auto found = std::ranges::find_if(names, fits);
   if (found == names.end()) {
-    found = std::ranges::find_if(names, [](const auto& name) { return !languages_of(name); });
+    found = std::ranges::find_if(names, [](const auto& name) { return !languages_in_name(name); });
   }
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   std::vector<std::string> served;
@@ -76,8 +76,8 @@ Json languages_json(const std::vector<std::string>& names, const Languages& of_f
     languages.push_back({{"code", code}, {"name", language_name(code)}, {"targets", targets}});
   }
   const bool both_sides =
-      of_first.target_by == TargetBy::first_token || of_first.target_by == TargetBy::decoder_start;
-  if (languages_of(names.front()) || !both_sides) return languages;
+      of_first.target_language_method == TargetLanguageMethod::forced_bos_token || of_first.target_language_method == TargetLanguageMethod::decoder_start;
+  if (languages_in_name(names.front()) || !both_sides) return languages;
   std::vector<std::string> all;
   for (const LanguageToken& token : of_first.tokens) all.push_back(token.code);
   const std::vector<std::string> its_names = language_names(of_first);

@@ -14,11 +14,11 @@
 namespace attn {
 
 /// Those at the end of a model's name: "data/models/en-de", "opus-mt-en-de"; or nothing.
-std::optional<LanguagePair> languages_of(std::string_view model_name);
+std::optional<LanguagePair> languages_in_name(std::string_view model_name);
 
 /// The first model for the pair, or else the first whose name says no languages; a source "auto"
 /// is any. InputError naming the pairs that are served where there is neither.
-std::size_t model_for(const std::vector<std::string>& names, const LanguagePair& wanted);
+std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted);
 
 /// [{"code": "en", "name": "English", "targets": ["de"]}, …]: every language of a pair, sources
 /// first; then those that the first model has tokens for, where its name says none.

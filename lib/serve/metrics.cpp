@@ -44,7 +44,7 @@ class MetricsText {
 
 }  // namespace
 
-void Metrics::answered(const std::string& path, int status, std::chrono::duration<double> took) {
+void Metrics::count_response(const std::string& path, int status, std::chrono::duration<double> took) {
   const std::lock_guard lock(mutex_);
   ++requests_[{path, status}];
   Latencies& latencies = latencies_[path];
@@ -53,7 +53,7 @@ void Metrics::answered(const std::string& path, int status, std::chrono::duratio
   latencies.sum += took.count();
 }
 
-void Metrics::searched(std::size_t source_tokens, std::size_t target_tokens) {
+void Metrics::count_tokens(std::size_t source_tokens, std::size_t target_tokens) {
   const std::lock_guard lock(mutex_);
   source_tokens_ += source_tokens;
   target_tokens_ += target_tokens;
@@ -80,12 +80,12 @@ std::string Metrics::text(const ServerState& now, const std::string& version) co
     text.add(count, fmt::format("path=\"{}\",status=\"{}\"", which.first, which.second));
   }
   text.begin("step_rows", "histogram", "Hypotheses that share a step of the decoder.");
-  const BatchSizes& batches = now.batches;
+  const BatchHistogram& batches = now.batches;
   std::uint64_t steps = 0;
   for (std::size_t i = 0; i < batches.counts.size(); ++i) {
     steps += batches.counts[i];
-    const bool bounded = i < BatchSizes::bounds.size();
-    const std::string bound = bounded ? fmt::format("{}", BatchSizes::bounds[i]) : "+Inf";
+    const bool bounded = i < BatchHistogram::bounds.size();
+    const std::string bound = bounded ? fmt::format("{}", BatchHistogram::bounds[i]) : "+Inf";
     text.add(steps, fmt::format("le=\"{}\"", bound), "_bucket");
   }
   text.add(batches.rows, "", "_sum");

@@ -22,16 +22,16 @@ struct ServerState {
   std::size_t waiting = 0;    ///< requests for their turn
   std::size_t computing = 0;  ///< requests that have it
   bool draining = false;
-  BatchSizes batches;
+  BatchHistogram batches;
 };
 
 /// Every call may come from several threads at once.
 class Metrics {
  public:
   /// A request was answered. `path` is one that is served, or "other".
-  void answered(const std::string& path, int status, std::chrono::duration<double> took);
+  void count_response(const std::string& path, int status, std::chrono::duration<double> took);
   /// Tokens that a search read and found.
-  void searched(std::size_t source_tokens, std::size_t target_tokens);
+  void count_tokens(std::size_t source_tokens, std::size_t target_tokens);
 
   std::string text(const ServerState& now, const std::string& version) const;
 

@@ -34,13 +34,13 @@ Json choice_schema(const OptionSpec& option) {
 }
 
 Json text_schema() {
-  return {{"type", "string"}, {"maxLength", most_text_bytes}};
+  return {{"type", "string"}, {"maxLength", max_text_bytes}};
 }
 
 Json list_schema() {
   return {
       {"oneOf",
-       {text_schema(), {{"type", "array"}, {"maxItems", most_changes}, {"items", text_schema()}}}}};
+       {text_schema(), {{"type", "array"}, {"maxItems", max_changes}, {"items", text_schema()}}}}};
 }
 
 Json schema_of(const OptionSpec& option) {

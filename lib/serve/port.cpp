@@ -37,13 +37,13 @@ int bind_problem(const std::string& host, int port) {
 
 void check_port(const std::string& host, int port) {
   const int problem = bind_problem(host, port);
-  if (problem != 0) refuse_port(host, port, problem);
+  if (problem != 0) throw_listen_error(host, port, problem);
 }
 
-void refuse_port(const std::string& host, int port, int problem) {
+void throw_listen_error(const std::string& host, int port, int problem) {
   const std::string where = authority(host, port);
   if (problem == EADDRINUSE) {
-    const std::string holder = port_holder(port);
+    const std::string holder = process_on_port(port);
     ListenError error(
         fmt::format("{}: the port is in use{}; end that program, or take another port", where,
                     holder.empty() ? "" : fmt::format(" ({} listens there)", holder)));

@@ -18,6 +18,6 @@ struct ListenError : SystemError {
 void check_port(const std::string& host, int port);
 
 /// The same for a problem that is known, as errno; 0: the system does not say.
-[[noreturn]] void refuse_port(const std::string& host, int port, int problem);
+[[noreturn]] void throw_listen_error(const std::string& host, int port, int problem);
 
 }  // namespace attn

@@ -47,7 +47,7 @@ bool holds_one(const fs::path& process, const std::set<std::string>& inodes) {
 
 }  // namespace
 
-std::string port_holder(int port) {
+std::string process_on_port(int port) {
   const std::set<std::string> inodes = listening_sockets(port);
   if (inodes.empty()) return "";
   std::error_code error;

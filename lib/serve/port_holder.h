@@ -7,6 +7,6 @@ namespace attn {
 
 /// "python3, process 1234"; empty where the system does not say (another user's, another
 /// machine's).
-std::string port_holder(int port);
+std::string process_on_port(int port);
 
 }  // namespace attn

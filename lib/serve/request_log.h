@@ -12,7 +12,7 @@
 
 namespace attn {
 
-struct AnsweredRequest {
+struct LoggedRequest {
   std::string client;  ///< its address
   std::string method;
   std::string path;
@@ -29,17 +29,17 @@ class RequestLog {
   RequestLog(std::string path, std::function<void(const std::string&)> problem);
 
   /// From any thread; each line is one write, so that several servers may share a file.
-  void write(const AnsweredRequest& request);
+  void write(const LoggedRequest& request);
 
  private:
   std::string path_;
-  Descriptor file_;  ///< −1: stdout
+  FileDescriptor file_;  ///< −1: stdout
   std::mutex mutex_;
   std::function<void(const std::string&)> problem_;  ///< empty once it was told
 };
 
 /// {"time":"2026-11-25T17:59:01.123Z","client":"127.0.0.1","method":"GET","path":"/ready",
 /// "status":200,"milliseconds":0.1,"bytes":19} and a newline.
-std::string log_line(const AnsweredRequest& request, std::chrono::system_clock::time_point now);
+std::string log_line(const LoggedRequest& request, std::chrono::system_clock::time_point now);
 
 }  // namespace attn

@@ -7,7 +7,7 @@
 #include "base/strings/utf8.h"
 
 namespace attn {
-ServedModels::ServedModels(const ModelChoice& choice, Say say) : say_(std::move(say)) {
+ServedModels::ServedModels(const ModelChoice& choice, NoteHandler say) : say_(std::move(say)) {
   names_ = choice.models;
   if (names_.empty()) names_.emplace_back();
   for (const std::string& directory : names_) {
@@ -16,24 +16,24 @@ ServedModels::ServedModels(const ModelChoice& choice, Say say) : say_(std::move(
     }
     ModelChoice own = choice;
     if (!directory.empty()) own.models = {directory};
-    places_.emplace_back(std::move(own));
+    slots_.emplace_back(std::move(own));
   }
-  names_.front() = loaded(places_.front()).model->name;
+  names_.front() = ensure_loaded(slots_.front()).model->name;
 }
 
-ServedModels::Place& ServedModels::loaded(Place& place) {
-  const std::lock_guard lock(place.loading);
-  if (!place.model) {
-    place.model = load_or_make(place.choice);
-    place.queue.emplace(*place.model->transformer);
-    for (const FieldText& text : place.model->notes) say_(text);
+ServedModels::Slot& ServedModels::ensure_loaded(Slot& slot) {
+  const std::lock_guard lock(slot.loading);
+  if (!slot.model) {
+    slot.model = open_model(slot.choice);
+    slot.queue.emplace(*slot.model->transformer);
+    for (const FieldText& text : slot.model->notes) say_(text);
   }
-  return place;
+  return slot;
 }
 
-ServedModels::Place& ServedModels::asked(std::size_t number) {
+ServedModels::Slot& ServedModels::load_for_client(std::size_t number) {
   try {
-    return loaded(at(places_, to_index(number)));
+    return ensure_loaded(at(slots_, to_index(number)));
   } catch (const MemoryError&) {
     throw;
   } catch (const Error& error) {
@@ -43,11 +43,11 @@ ServedModels::Place& ServedModels::asked(std::size_t number) {
   }
 }
 
-BatchSizes ServedModels::batch_sizes() {
-  BatchSizes all;
-  for (Place& place : places_) {
-    const std::lock_guard lock(place.loading);
-    if (place.queue) all += place.queue->sizes();
+BatchHistogram ServedModels::batch_sizes() {
+  BatchHistogram all;
+  for (Slot& slot : slots_) {
+    const std::lock_guard lock(slot.loading);
+    if (slot.queue) all += slot.queue->sizes();
   }
   return all;
 }

@@ -16,36 +16,36 @@
 namespace attn {
 
 /// Every call may come from several threads at once, and throws Error where it cannot be done.
-class ServedModels : public AskedModels {
+class ServedModels : public ModelProvider {
  public:
-  using Say = std::function<void(const FieldText&)>;
+  using NoteHandler = std::function<void(const FieldText&)>;
 
   /// Those of `choice`, in order; none: the shipped one. The first is loaded. `say` hears what
   /// there is to note of each. UsageError where one is named twice.
-  ServedModels(const ModelChoice& choice, Say say);
+  ServedModels(const ModelChoice& choice, NoteHandler say);
 
   const std::vector<std::string>& names() const override { return names_; }
-  const ReadyModel& model(std::size_t number) override { return *asked(number).model; }
-  SearchQueue* queue(std::size_t number) override { return &*asked(number).queue; }
+  const ReadyModel& model(std::size_t number) override { return *load_for_client(number).model; }
+  SearchQueue* queue(std::size_t number) override { return &*load_for_client(number).queue; }
   /// Of the steps of all models.
-  BatchSizes batch_sizes();
+  BatchHistogram batch_sizes();
 
  private:
-  struct Place {
-    explicit Place(ModelChoice wanted) : choice(std::move(wanted)) {}
+  struct Slot {
+    explicit Slot(ModelChoice wanted) : choice(std::move(wanted)) {}
 
     ModelChoice choice;
     std::mutex loading;  ///< one's loading holds up nobody who asks for another
     std::optional<ReadyModel> model;
     std::optional<SearchQueue> queue;  ///< there as soon as the model is
   };
-  Place& loaded(Place& place);
+  Slot& ensure_loaded(Slot& slot);
   /// For whoever asks from outside, whom the server's paths are no business of: SystemError that
   /// says nothing of them, and `say` hears what it was.
-  Place& asked(std::size_t number);
+  Slot& load_for_client(std::size_t number);
 
-  Say say_;
-  std::deque<Place> places_;  ///< which does not move them
+  NoteHandler say_;
+  std::deque<Slot> slots_;  ///< which does not move them
   std::vector<std::string> names_;
 };
 

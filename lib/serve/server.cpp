@@ -31,17 +31,17 @@ thread_local std::optional<std::chrono::steady_clock::time_point> request_began;
 
 class LiveServer::Http {
  public:
-  Http(GateRules rules, const ServeLimits& limits, ServedModels& models, std::string version,
+  Http(AccessRules rules, const ServeLimits& limits, ServedModels& models, std::string version,
        RequestLog* log)
       : rules_(std::move(rules)),
         limits_(limits),
         version_(std::move(version)),
         log_(log),
         models_(models),
-        answers_(models),
-        turns_({limits.at_once, limits.together}, limits.waiting),
-        connections_(limits.request, most_body_bytes + kMostHeaderBytes),
-        page_(answers_.live_page(version_)) {
+        handler_(models),
+        workers_({limits.worker_threads, limits.batched_searches}, limits.waiting),
+        connections_(limits.request_timeout, max_body_bytes + kMostHeaderBytes),
+        page_(handler_.live_page(version_)) {
     set_up();
     add_routes();
   }
@@ -54,53 +54,53 @@ class LiveServer::Http {
   static constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{128} << 10;
 
   /// A request that is there as a whole, until its answer is made.
-  struct Busy {
-    Busy(Connections& all, const httplib::Request& request, Job* job)
+  struct ActiveRequest {
+    ActiveRequest(ConnectionMonitor& all, const httplib::Request& request, Job* job)
         : connections(all), peer(peer_of(request)) {
       connections.begin(peer, job);
     }
-    ~Busy() { connections.end(peer, false); }
-    Busy(const Busy&) = delete;
-    Busy& operator=(const Busy&) = delete;
+    ~ActiveRequest() { connections.end(peer, false); }
+    ActiveRequest(const ActiveRequest&) = delete;
+    ActiveRequest& operator=(const ActiveRequest&) = delete;
 
-    Connections& connections;
-    Connections::Peer peer;
+    ConnectionMonitor& connections;
+    ConnectionMonitor::Peer peer;
   };
 
-  using Answer = std::string (Answers::*)(const Question&, const std::atomic<bool>&,
+  using Handler = std::string (ServerHandler::*)(const ApiRequest&, const std::atomic<bool>&,
                                           Timings&) const;
 
-  static bool is_translation(Answer how) {
-    return how == &Answers::libre || how == &Answers::translate;
+  static bool is_translation(Handler how) {
+    return how == &ServerHandler::libretranslate || how == &ServerHandler::translate;
   }
-  static Connections::Peer peer_of(const httplib::Request& request) {
+  static ConnectionMonitor::Peer peer_of(const httplib::Request& request) {
     return {request.remote_addr, request.remote_port};
   }
 
   void set_up();
   void add_routes();
-  bool refused(const httplib::Request& request, httplib::Response& response);
-  void answered(const httplib::Request& request, const httplib::Response& response);
+  bool handle_refused(const httplib::Request& request, httplib::Response& response);
+  void log_response(const httplib::Request& request, const httplib::Response& response);
   void probe(const httplib::Request& request, httplib::Response& response);
   void metrics(const httplib::Request& request, httplib::Response& response);
-  void add(const char* path, QuestionKind kind, Answer answer, const char* type);
-  void answer(const httplib::Request& request, httplib::Response& response, QuestionKind kind,
-              Answer how, const char* type);
-  void work(const httplib::Request& request, httplib::Response& response, const Question& question,
-            Answer how, const char* type);
-  void look_around(bool all);
+  void add(const char* path, Endpoint kind, Handler answer, const char* type);
+  void answer(const httplib::Request& request, httplib::Response& response, Endpoint kind,
+              Handler how, const char* type);
+  void work(const httplib::Request& request, httplib::Response& response, const ApiRequest& question,
+            Handler how, const char* type);
+  void enforce_limits(bool all);
   void drain(const std::atomic<bool>& ended);
   void end(std::thread& listener, const std::atomic<bool>& ended);
 
-  GateRules rules_;
+  AccessRules rules_;
   ServeLimits limits_;
   std::string version_;
   RequestLog* log_;
   Metrics metrics_;
   ServedModels& models_;
-  Answers answers_;
-  Turns turns_;
-  Connections connections_;
+  ServerHandler handler_;
+  WorkerPool workers_;
+  ConnectionMonitor connections_;
   std::string page_;
   std::atomic<bool> draining_{false}, ending_{false};
   int socket_ = -1;  ///< that listens
@@ -110,12 +110,12 @@ class LiveServer::Http {
 void LiveServer::Http::set_up() {
   constexpr std::size_t kRequestsOfConnection = 10'000;
   constexpr time_t kSeconds = 5;
-  server_.new_task_queue = [this] { return new ThreadQueue(limits_.connections); };
+  server_.new_task_queue = [this] { return new ThreadPerConnection(limits_.max_connections); };
   server_.set_keep_alive_max_count(kRequestsOfConnection);
   server_.set_keep_alive_timeout(kSeconds);
   server_.set_read_timeout(kSeconds);
   server_.set_write_timeout(kSeconds);
-  server_.set_payload_max_length(most_body_bytes);
+  server_.set_payload_max_length(max_body_bytes);
   server_.set_tcp_nodelay(true);
   // Without SO_REUSEPORT, which would let two servers share a port.
   server_.set_socket_options([this](socket_t socket) {
@@ -135,37 +135,37 @@ void LiveServer::Http::set_up() {
         request_began = std::chrono::steady_clock::now();
         // Whoever asks next asks another server.
         if (draining_) response.set_header("Connection", "close");
-        return refused(request, response) ? httplib::Server::HandlerResponse::Handled
+        return handle_refused(request, response) ? httplib::Server::HandlerResponse::Handled
                                           : httplib::Server::HandlerResponse::Unhandled;
       });
   server_.set_logger([this](const httplib::Request& request, const httplib::Response& response) {
-    answered(request, response);
+    log_response(request, response);
   });
   server_.set_exception_handler(
       [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
-        refuse(response, 500, "internal error; please report it");
+        send_error(response, 500, "internal error; please report it");
       });
   // What httplib refuses itself: a request line or a header that is none.
   server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
     if (!response.body.empty()) return;
-    refuse(response, response.status, "this is no request that the server can read");
+    send_error(response, response.status, "this is no request that the server can read");
   });
 }
 
-bool LiveServer::Http::refused(const httplib::Request& request, httplib::Response& response) {
+bool LiveServer::Http::handle_refused(const httplib::Request& request, httplib::Response& response) {
   const auto say = [&](int status, const std::string& message) {
-    refuse(response, status, message);
+    send_error(response, status, message);
     // A body that nobody reads would be taken for the next request.
-    if (may_have_body(request)) ThreadQueue::leave_unread();
-    const bool last = ThreadQueue::has_unread() || ThreadQueue::surplus();
+    if (may_have_body(request)) ThreadPerConnection::mark_unread_body();
+    const bool last = ThreadPerConnection::has_unread_body() || ThreadPerConnection::over_limit();
     if (last) response.set_header("Connection", "close");
     connections_.end(peer_of(request), last);
     return true;
   };
-  if (ThreadQueue::has_unread()) return say(400, "an earlier request's body was not read");
-  if (ThreadQueue::surplus()) {
+  if (ThreadPerConnection::has_unread_body()) return say(400, "an earlier request's body was not read");
+  if (ThreadPerConnection::over_limit()) {
     return say(429,
-               fmt::format("{} connections are open, and no more are served", limits_.connections));
+               fmt::format("{} connections are open, and no more are served", limits_.max_connections));
   }
   if (ending_) return say(503, "the server is ending");
   // Neither parts of an answer (many of one text would take much memory) nor packed ones are
@@ -173,22 +173,22 @@ bool LiveServer::Http::refused(const httplib::Request& request, httplib::Respons
   auto& changed = const_cast<httplib::Request&>(request);
   changed.ranges.clear();
   changed.headers.erase("Accept-Encoding");
-  const Knock knock = knock_of(request);
-  const auto barred = is_probe(request.path) ? std::nullopt : refusal(rules_, knock);
+  const RequestOrigin caller = request_origin(request);
+  const auto barred = is_health_check(request.path) ? std::nullopt : check_access(rules_, caller);
   if (barred) return say(barred->status, barred->message);
-  const Refusal no = header_refusal(request);
+  const HttpError no = check_headers(request);
   if (no.status == 0) return false;
   constexpr int kMethod = 405;
-  if (no.status == kMethod) response.set_header("Allow", method_of(request.path));
+  if (no.status == kMethod) response.set_header("Allow", allowed_method(request.path));
   return say(no.status, no.message);
 }
 
 /// What has become of a request.
-void LiveServer::Http::answered(const httplib::Request& request,
+void LiveServer::Http::log_response(const httplib::Request& request,
                                 const httplib::Response& response) {
   const auto now = std::chrono::steady_clock::now();
   const auto took = now - std::exchange(request_began, std::nullopt).value_or(now);
-  metrics_.answered(method_of(request.path) != nullptr ? request.path : "other", response.status,
+  metrics_.count_response(allowed_method(request.path) != nullptr ? request.path : "other", response.status,
                     took);
   if (log_ == nullptr) return;
   log_->write({request.remote_addr, request.method, request.path, response.status, took,
@@ -197,20 +197,20 @@ void LiveServer::Http::answered(const httplib::Request& request,
 
 /// /health: the process answers. /ready: and more requests may come.
 void LiveServer::Http::probe(const httplib::Request& request, httplib::Response& response) {
-  const Busy busy(connections_, request, nullptr);
-  if (request.path == "/ready" && draining_) return refuse(response, 503, "the server is ending");
+  const ActiveRequest busy(connections_, request, nullptr);
+  if (request.path == "/ready" && draining_) return send_error(response, 503, "the server is ending");
   response.set_content("{\"status\":\"ok\"}\n", json_type);
 }
 
 void LiveServer::Http::metrics(const httplib::Request& request, httplib::Response& response) {
-  const Busy busy(connections_, request, nullptr);
-  const Turns::Counts jobs = turns_.counts();
+  const ActiveRequest busy(connections_, request, nullptr);
+  const WorkerPool::Counts jobs = workers_.counts();
   response.set_content(
       metrics_.text({jobs.waiting, jobs.computing, draining_, models_.batch_sizes()}, version_),
       metrics_type);
 }
 
-void LiveServer::Http::add(const char* path, QuestionKind kind, Answer how, const char* type) {
+void LiveServer::Http::add(const char* path, Endpoint kind, Handler how, const char* type) {
   server_.Post(
       path, [this, kind, how, type](const httplib::Request& request, httplib::Response& response) {
         answer(request, response, kind, how, type);
@@ -219,19 +219,19 @@ void LiveServer::Http::add(const char* path, QuestionKind kind, Answer how, cons
 
 void LiveServer::Http::add_routes() {
   server_.Get("/", [this](const httplib::Request& request, httplib::Response& response) {
-    const Busy busy(connections_, request, nullptr);
+    const ActiveRequest busy(connections_, request, nullptr);
     if (!rules_.token.empty()) response.set_header("Set-Cookie", token_cookie(rules_));
     response.set_content(page_, html_type);
   });
   server_.Get("/openapi.json",
               [this](const httplib::Request& request, httplib::Response& response) {
-                const Busy busy(connections_, request, nullptr);
+                const ActiveRequest busy(connections_, request, nullptr);
                 static const std::string document = openapi_document();
                 response.set_content(document, json_type);
               });
   server_.Get("/languages", [this](const httplib::Request& request, httplib::Response& response) {
-    const Busy busy(connections_, request, nullptr);
-    response.set_content(answers_.languages(), json_type);
+    const ActiveRequest busy(connections_, request, nullptr);
+    response.set_content(handler_.languages(), json_type);
   });
   const auto add_probe = [this](const char* path) {
     server_.Get(path, [this](const httplib::Request& request, httplib::Response& response) {
@@ -243,60 +243,60 @@ void LiveServer::Http::add_routes() {
   server_.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
     metrics(request, response);
   });
-  add("/translate", QuestionKind::libre, &Answers::libre, json_type);
-  add("/api/translate", QuestionKind::translate, &Answers::translate, json_type);
-  add("/api/attend", QuestionKind::attend, &Answers::attend, json_type);
-  add("/api/page", QuestionKind::page, &Answers::page, json_type);
-  add("/api/file", QuestionKind::page, &Answers::file, html_type);
+  add("/translate", Endpoint::libretranslate, &ServerHandler::libretranslate, json_type);
+  add("/api/translate", Endpoint::translate, &ServerHandler::translate, json_type);
+  add("/api/attend", Endpoint::attend, &ServerHandler::attend, json_type);
+  add("/api/page", Endpoint::page, &ServerHandler::page, json_type);
+  add("/api/file", Endpoint::page, &ServerHandler::file, html_type);
 }
 
 void LiveServer::Http::answer(const httplib::Request& request, httplib::Response& response,
-                              QuestionKind kind, Answer how, const char* type) {
-  const Busy busy(connections_, request, nullptr);
+                              Endpoint kind, Handler how, const char* type) {
+  const ActiveRequest busy(connections_, request, nullptr);
   Json body;
   try {
     body = is_form(request) ? form_json(request) : parse_body(request.body);
   } catch (const Error& error) {
-    return refuse(response, 400, error.what());
+    return send_error(response, 400, error.what());
   }
   try {
-    Question question = read_question(body, kind);
-    question.client = client_of(request);
+    ApiRequest question = parse_request(body, kind);
+    question.client = client_id(request);
     work(request, response, question, how, type);
   } catch (const Error& error) {
     const bool asked_wrongly = error.code() == ExitCode::usage || error.code() == ExitCode::input;
-    refuse(response, asked_wrongly ? 422 : 503, error.what());
+    send_error(response, asked_wrongly ? 422 : 503, error.what());
   } catch (const std::bad_alloc&) {
-    refuse(response, 503, "out of memory; ask for a shorter sentence or fewer beams");
+    send_error(response, 503, "out of memory; ask for a shorter sentence or fewer beams");
   } catch (const std::exception&) {
-    refuse(response, 500, "internal error; please report it with the request");
+    send_error(response, 500, "internal error; please report it with the request");
   }
 }
 
 void LiveServer::Http::work(const httplib::Request& request, httplib::Response& response,
-                            const Question& question, Answer how, const char* type) {
+                            const ApiRequest& question, Handler how, const char* type) {
   Job job;
-  job.page = page_name(request);
-  job.number = page_number(request);
-  job.shares = is_translation(how);
-  const Busy busy(connections_, request, &job);
+  job.page_id = page_id(request);
+  job.sequence = page_sequence(request);
+  job.batched = is_translation(how);
+  const ActiveRequest busy(connections_, request, &job);
   std::exception_ptr problem;
-  const bool had_turn = turns_.run(job, [&] {
+  const bool had_turn = workers_.run(job, [&] {
     try {
       if (job.stop) throw SearchStopped();
       Timings timings;
-      std::string body = (answers_.*how)(question, job.stop, timings);
+      std::string body = (handler_.*how)(question, job.stop, timings);
       response.set_header("Server-Timing", timing_header(timings));
-      metrics_.searched(timings.model.source_tokens, timings.model.target_tokens);
+      metrics_.count_tokens(timings.model.source_tokens, timings.model.target_tokens);
       // Later versions of the library take it over.
       response.set_content(std::move(body), type);  // NOLINT(performance-move-const-arg)
     } catch (const SearchStopped&) {
-      refuse_stopped(response, job, limits_.work);
+      send_stopped_error(response, job, limits_.work_timeout);
     } catch (...) {
       problem = std::current_exception();
     }
   });
-  if (!had_turn) refuse(response, 429, fmt::format("{} requests wait already", limits_.waiting));
+  if (!had_turn) send_error(response, 429, fmt::format("{} requests wait already", limits_.waiting));
   if (problem) std::rethrow_exception(problem);
 }
 
@@ -304,9 +304,9 @@ void LiveServer::Http::bind() {
   check_port(rules_.host, rules_.port);
   if (rules_.port == 0) {
     rules_.port = server_.bind_to_any_port(rules_.host);
-    if (rules_.port <= 0) refuse_port(rules_.host, 0, 0);
+    if (rules_.port <= 0) throw_listen_error(rules_.host, 0, 0);
   } else if (!server_.bind_to_port(rules_.host, rules_.port)) {
-    refuse_port(rules_.host, rules_.port, 0);
+    throw_listen_error(rules_.host, rules_.port, 0);
   }
   connections_.listen_on(rules_.port);
   // httplib lets five wait to be accepted; more at a time would hang for seconds.
@@ -314,12 +314,12 @@ void LiveServer::Http::bind() {
 }
 
 /// Stops what nobody waits for any more.
-void LiveServer::Http::look_around(bool all) {
+void LiveServer::Http::enforce_limits(bool all) {
   connections_.sweep(all);
   const auto now = std::chrono::steady_clock::now();
-  turns_.stop_where([&](const Job& job) {
+  workers_.stop_if([&](const Job& job) {
     if (job.stop) return job.reason.load();
-    return now - job.since > limits_.work ? StopReason::late : StopReason::none;
+    return now - job.since > limits_.work_timeout ? StopReason::timed_out : StopReason::none;
   });
 }
 
@@ -332,7 +332,7 @@ void LiveServer::Http::run(const std::atomic<int>& signal) {
     ended = true;
   });
   for (int i = 0; signal == 0 && !ended; ++i) {
-    if (i % kPausesOfSweep == 0) look_around(false);
+    if (i % kPausesOfSweep == 0) enforce_limits(false);
     std::this_thread::sleep_for(kPause);
   }
   drain(ended);
@@ -348,7 +348,7 @@ void LiveServer::Http::drain(const std::atomic<bool>& ended) {
   draining_ = true;
   const auto until = std::chrono::steady_clock::now() + limits_.drain;
   while (!ended && std::chrono::steady_clock::now() < until) {
-    look_around(false);
+    enforce_limits(false);
     std::this_thread::sleep_for(kPause);
   }
 }
@@ -357,19 +357,19 @@ void LiveServer::Http::end(std::thread& listener, const std::atomic<bool>& ended
   constexpr std::chrono::milliseconds kPause{20};
   ending_ = true;
   const auto begun = std::chrono::steady_clock::now();
-  while (!turns_.idle() && std::chrono::steady_clock::now() - begun < limits_.ending) {
+  while (!workers_.idle() && std::chrono::steady_clock::now() - begun < limits_.shutdown_timeout) {
     std::this_thread::sleep_for(kPause);
   }
-  turns_.stop_where([](const Job&) { return StopReason::ending; });
+  workers_.stop_if([](const Job&) { return StopReason::shutting_down; });
   server_.stop();
   while (!ended) {
-    look_around(true);
+    enforce_limits(true);
     std::this_thread::sleep_for(kPause);
   }
   listener.join();
 }
 
-LiveServer::LiveServer(GateRules rules, const ServeLimits& limits, ServedModels& models,
+LiveServer::LiveServer(AccessRules rules, const ServeLimits& limits, ServedModels& models,
                        const std::string& version, RequestLog* log)
     : http_(std::make_unique<Http>(std::move(rules), limits, models, version, log)) {}
 LiveServer::~LiveServer() = default;

@@ -6,28 +6,28 @@ namespace attn {
 namespace {
 
 constexpr std::size_t kSpareThreads = 16;
-thread_local bool is_surplus = false;
+thread_local bool is_over_limit = false;
 thread_local bool is_unread = false;
 
 }  // namespace
 
-bool ThreadQueue::surplus() {
-  return is_surplus;
+bool ThreadPerConnection::over_limit() {
+  return is_over_limit;
 }
 
-void ThreadQueue::leave_unread() {
+void ThreadPerConnection::mark_unread_body() {
   is_unread = true;
 }
 
-bool ThreadQueue::has_unread() {
+bool ThreadPerConnection::has_unread_body() {
   return is_unread;
 }
 
-ThreadQueue::Enqueued ThreadQueue::enqueue(std::function<void()> task) {
+ThreadPerConnection::Enqueued ThreadPerConnection::enqueue(std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
-    if (tasks_.size() > idle_ && threads_.size() < most_ + kSpareThreads) {
+    if (tasks_.size() > idle_ && threads_.size() < max_connections_ + kSpareThreads) {
       try {
         threads_.emplace_back([this] { work(); });
       } catch (const std::system_error&) {
@@ -39,7 +39,7 @@ ThreadQueue::Enqueued ThreadQueue::enqueue(std::function<void()> task) {
   return static_cast<Enqueued>(true);
 }
 
-bool ThreadQueue::take(std::function<void()>& task) {
+bool ThreadPerConnection::take(std::function<void()>& task) {
   std::unique_lock lock(mutex_);
   ++idle_;
   arrived_.wait(lock, [&] { return ending_ || !tasks_.empty(); });
@@ -47,12 +47,12 @@ bool ThreadQueue::take(std::function<void()>& task) {
   if (tasks_.empty()) return false;
   task = std::move(tasks_.front());
   tasks_.pop_front();
-  is_surplus = ++running_ > most_;
+  is_over_limit = ++running_ > max_connections_;
   is_unread = false;
   return true;
 }
 
-void ThreadQueue::work() {
+void ThreadPerConnection::work() {
   std::function<void()> task;
   while (take(task)) {
     task();
@@ -62,7 +62,7 @@ void ThreadQueue::work() {
   }
 }
 
-void ThreadQueue::shutdown() {
+void ThreadPerConnection::shutdown() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;

@@ -15,18 +15,18 @@
 
 namespace attn {
 
-class ThreadQueue : public httplib::TaskQueue {
+class ThreadPerConnection : public httplib::TaskQueue {
  public:
   /// Up to `connections` are served; a few more are told that they are too many, and further ones
   /// wait.
-  explicit ThreadQueue(std::size_t connections) : most_(connections) {}
+  explicit ThreadPerConnection(std::size_t connections) : max_connections_(connections) {}
 
   /// Whether this thread's connection is one too many.
-  static bool surplus();
+  static bool over_limit();
 
   /// A body that nobody reads lies in this thread's connection: what follows is no request.
-  static void leave_unread();
-  static bool has_unread();
+  static void mark_unread_body();
+  static bool has_unread_body();
 
   /// httplib 0.11 takes no answer; later ones ask whether there was room.
   using Enqueued =
@@ -38,7 +38,7 @@ class ThreadQueue : public httplib::TaskQueue {
   void work();
   bool take(std::function<void()>& task);
 
-  std::size_t most_;
+  std::size_t max_connections_;
   std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<std::function<void()>> tasks_;

@@ -4,13 +4,13 @@
 
 namespace attn {
 
-Turns::Turns(const AtOnce& at_once, std::size_t most_waiting) : most_waiting_(most_waiting) {
-  for (std::size_t i = 0; i < at_once.alone + at_once.sharing; ++i) {
-    threads_.emplace_back([this, sharing = i >= at_once.alone] { serve(sharing); });
+WorkerPool::WorkerPool(const ThreadCounts& thread_counts, std::size_t max_waiting) : max_waiting_(max_waiting) {
+  for (std::size_t i = 0; i < thread_counts.unbatched + thread_counts.batched; ++i) {
+    threads_.emplace_back([this, batched = i >= thread_counts.unbatched] { serve(batched); });
   }
 }
 
-Turns::~Turns() {
+WorkerPool::~WorkerPool() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -19,19 +19,19 @@ Turns::~Turns() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Turns::serve(bool sharing) {
+void WorkerPool::serve(bool batched) {
   std::unique_lock lock(mutex_);
   while (true) {
     auto next = waiting_.end();
-    arrived_[sharing ? 1 : 0].wait(lock, [&] {
-      next = std::ranges::find(waiting_, sharing, &Job::shares);
+    arrived_[batched ? 1 : 0].wait(lock, [&] {
+      next = std::ranges::find(waiting_, batched, &Job::batched);
       return ending_ || next != waiting_.end();
     });
     if (next == waiting_.end()) return;
     Job& job = **next;
     waiting_.erase(next);
     running_.push_back(&job);
-    job.begun = true;
+    job.started = true;
     job.since = std::chrono::steady_clock::now();
     lock.unlock();
     (*job.work)();
@@ -42,17 +42,17 @@ void Turns::serve(bool sharing) {
   }
 }
 
-bool Turns::run(Job& job, const std::function<void()>& work) {
+bool WorkerPool::run(Job& job, const std::function<void()>& work) {
   std::unique_lock lock(mutex_);
-  if (!job.page.empty()) {
+  if (!job.page_id.empty()) {
     for (Job* other : running_) supersede(*other, job);
     for (Job* other : waiting_) supersede(*other, job);
   }
-  if (waiting_.size() >= most_waiting_) return false;
+  if (waiting_.size() >= max_waiting_) return false;
   job.work = &work;
   waiting_.push_back(&job);
-  arrived_[job.shares ? 1 : 0].notify_one();
-  job.changed.wait(lock, [&] { return job.done || (job.stop && !job.begun); });
+  arrived_[job.batched ? 1 : 0].notify_one();
+  job.changed.wait(lock, [&] { return job.done || (job.stop && !job.started); });
   if (job.done) return true;
   waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &job));
   lock.unlock();
@@ -61,18 +61,18 @@ bool Turns::run(Job& job, const std::function<void()>& work) {
 }
 
 /// Of two of a page the older one is stopped.
-void Turns::supersede(Job& one, Job& coming) {
-  if (one.page == coming.page) {
-    stop(one.number > coming.number ? coming : one, StopReason::superseded);
+void WorkerPool::supersede(Job& one, Job& coming) {
+  if (one.page_id == coming.page_id) {
+    stop(one.sequence > coming.sequence ? coming : one, StopReason::superseded);
   }
 }
 
-void Turns::stop(Job& job, StopReason why) {
+void WorkerPool::stop(Job& job, StopReason why) {
   job.end(why);
   job.changed.notify_one();
 }
 
-void Turns::stop_where(const std::function<StopReason(const Job&)>& which) {
+void WorkerPool::stop_if(const std::function<StopReason(const Job&)>& which) {
   const std::lock_guard lock(mutex_);
   const auto look = [&](Job& job) {
     const StopReason why = which(job);
@@ -82,7 +82,7 @@ void Turns::stop_where(const std::function<StopReason(const Job&)>& which) {
   for (Job* job : waiting_) look(*job);
 }
 
-Turns::Counts Turns::counts() const {
+WorkerPool::Counts WorkerPool::counts() const {
   const std::lock_guard lock(mutex_);
   return {waiting_.size(), running_.size()};
 }

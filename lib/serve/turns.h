@@ -20,23 +20,23 @@ namespace attn {
 enum class StopReason {
   none,
   superseded,  ///< the same page asks something newer
-  gone,        ///< nobody reads the answer
-  late,        ///< it took too long
-  ending,      ///< the server ends
+  disconnected,        ///< nobody reads the answer
+  timed_out,        ///< it took too long
+  shutting_down,      ///< the server ends
 };
 
 /// A request that waits or computes.
 struct Job {
-  std::string page;  ///< whose newer request takes its place; empty: none does
+  std::string page_id;  ///< whose newer request takes its place; empty: none does
   /// The page's own number of the request: they come on several connections, which may overtake
   /// one another. Of equal ones the last that comes is the newest.
-  std::int64_t number = 0;
-  bool shares = false;            ///< it waits for what many compute together
+  std::int64_t sequence = 0;
+  bool batched = false;            ///< it waits for what many compute together
   std::atomic<bool> stop{false};  ///< what the search looks at
   std::atomic<StopReason> reason{StopReason::none};
   /// When it came, and from its turn on when that was.
   std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
-  bool begun = false, done = false;
+  bool started = false, done = false;
   const std::function<void()>* work = nullptr;
   std::condition_variable changed;
 
@@ -50,17 +50,17 @@ struct Job {
 
 /// A few threads that compute, so that what a thread keeps for its sums is there a few times and
 /// not once a connection.
-class Turns {
+class WorkerPool {
  public:
   /// Threads that compute by themselves, and for jobs that share.
-  struct AtOnce {
-    std::size_t alone = 0;
-    std::size_t sharing = 0;
+  struct ThreadCounts {
+    std::size_t unbatched = 0;
+    std::size_t batched = 0;
   };
-  Turns(const AtOnce& at_once, std::size_t most_waiting);
-  ~Turns();
-  Turns(const Turns&) = delete;
-  Turns& operator=(const Turns&) = delete;
+  WorkerPool(const ThreadCounts& thread_counts, std::size_t max_waiting);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
 
   /// Does the work, which throws nothing and looks at the job's `stop`, and returns when it is
   /// done; stops older jobs of the same page, or this one where a newer one has overtaken it. A job
@@ -69,7 +69,7 @@ class Turns {
   bool run(Job& job, const std::function<void()>& work);
 
   /// Stops every job that `which` gives a reason for.
-  void stop_where(const std::function<StopReason(const Job&)>& which);
+  void stop_if(const std::function<StopReason(const Job&)>& which);
   struct Counts {
     std::size_t waiting = 0;
     std::size_t computing = 0;
@@ -78,11 +78,11 @@ class Turns {
   bool idle() const { return counts().waiting + counts().computing == 0; }
 
  private:
-  void serve(bool sharing);
+  void serve(bool batched);
   void supersede(Job& one, Job& coming);
   void stop(Job& job, StopReason why);
 
-  std::size_t most_waiting_;
+  std::size_t max_waiting_;
   mutable std::mutex mutex_;
   std::array<std::condition_variable, 2> arrived_;  ///< one that does not share, one that does
   std::vector<Job*> running_;

@@ -26,9 +26,9 @@ namespace attn {
 namespace {
 
 /// One model, which is there.
-class ThisModel : public AskedModels {
+class SingleModelProvider : public ModelProvider {
  public:
-  explicit ThisModel(const ReadyModel& model) : model_(model), names_{model.name} {}
+  explicit SingleModelProvider(const ReadyModel& model) : model_(model), names_{model.name} {}
   const std::vector<std::string>& names() const override { return names_; }
   const ReadyModel& model(std::size_t) override { return model_; }
 
@@ -52,9 +52,9 @@ std::string packed(std::string_view bytes) {
   std::string out(deflateBound(&stream, bytes.size()), '\0');
   std::string in(bytes);  // zlib's interface takes no constant
   stream.next_in = reinterpret_cast<Bytef*>(in.data());
-  stream.avail_in = same_number<uInt>(in.size());
+  stream.avail_in = narrow_cast<uInt>(in.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = same_number<uInt>(out.size());
+  stream.avail_out = narrow_cast<uInt>(out.size());
   const int status = deflate(&stream, Z_FINISH);
   out.resize(stream.total_out);
   deflateEnd(&stream);
@@ -103,7 +103,7 @@ std::vector<std::string> files_of_model(const std::string& directory) {
   std::vector<std::string> names{"config.json", "generation_config.json", "model.safetensors"};
   for (const std::string& name : tokenizer_files()) {
     // Its sums are of the files that the model was read from.
-    if (name != "SHA256SUMS" && file_exists(path_in(directory, name.c_str())))
+    if (name != "SHA256SUMS" && file_exists(join_path(directory, name.c_str())))
       names.push_back(name);
   }
   return names;
@@ -115,15 +115,15 @@ Json files_json(PackedFiles& packed, const std::string& directory,
   Json files = Json::array();
   for (const std::string& name : names) {
     files.push_back(
-        {{"name", name}, {"id", packed.add(read_file(path_in(directory, name.c_str())))}});
+        {{"name", name}, {"id", packed.add(read_file(join_path(directory, name.c_str())))}});
   }
   return files;
 }
 
 /// What trains in the page before one's eyes.
 Json training_json(PackedFiles& packed) {
-  const std::shared_ptr<Unfinished> directory = temporary_directory();
-  const CarriedExperiment toy = carry_experiment(shipped("configs/toy.json"), directory->path());
+  const std::shared_ptr<TemporaryPath> directory = temporary_directory();
+  const ExperimentBundle toy = bundle_experiment(shipped("configs/toy.json"), directory->path());
   return {{"name", toy.name},
           {"pairs", toy.pairs},
           {"files", files_json(packed, directory->path(), toy.files)}};
@@ -131,24 +131,24 @@ Json training_json(PackedFiles& packed) {
 
 }  // namespace
 
-std::string alone_page(const ModelChoice& choice, DType dtype, const std::string& version) {
+std::string standalone_page(const ModelChoice& choice, DType dtype, const std::string& version) {
   const std::string module = module_file("attn-demo.wasm"), script = module_file("attn-demo.js");
-  const std::shared_ptr<Unfinished> directory = temporary_directory();
+  const std::shared_ptr<TemporaryPath> directory = temporary_directory();
   ModelChoice stored;
   stored.models = {directory->path()};
-  stored.precision = dtype == DType::i8 ? ProductPrecision::int8 : ProductPrecision::float32;
+  stored.precision = dtype == DType::i8 ? MatmulPrecision::int8 : MatmulPrecision::float32;
   std::string name;
   {
-    const ReadyModel model = load_or_make(choice);
+    const ReadyModel model = open_model(choice);
     name = model.name;
     copy_tokenizer(model.tokenizer_directory, directory->path());
-    save_model(*model.transformer, resolve(model.decode, model.default_forced_eos, model.name),
+    save_model(*model.transformer, resolve_decode_options(model.decode, model.default_forced_eos, model.name),
                directory->path(), dtype);
   }
-  ReadyModel model = load_or_make(stored);
+  ReadyModel model = open_model(stored);
   model.name = name;
-  ThisModel asked(model);
-  const SentenceAnswers answers(asked);
+  SingleModelProvider asked(model);
+  const ApiHandler answers(asked);
   const std::vector<std::string> records = answers.first_records();
 
   const Progress progress("packing");

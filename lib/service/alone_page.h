@@ -13,6 +13,6 @@ namespace attn {
 /// `--precision int8`. It begins with a sentence's record, so that there is something to look at
 /// before the program runs, or where it cannot. InputError where the program was built without the
 /// module (scripts/build_web.sh), or the model cannot be written so; `version` is the program's.
-std::string alone_page(const ModelChoice& model, DType dtype, const std::string& version);
+std::string standalone_page(const ModelChoice& model, DType dtype, const std::string& version);
 
 }  // namespace attn

@@ -11,22 +11,22 @@ std::string option_name(std::string_view field) {
 }
 
 FieldText FieldText::of(const Error& error) {
-  const auto* speaks = dynamic_cast<const SpeaksOfFields*>(&error);
+  const auto* speaks = dynamic_cast<const HasFieldText*>(&error);
   return speaks == nullptr ? FieldText(error.what()) : speaks->text();
 }
 
-std::string FieldText::worded(FieldWords words) const {
+std::string FieldText::message_for(FieldSpelling words) const {
   std::string whole;
   for (const Part& part : parts_) whole += part.is_field ? words(part.text) : part.text;
   return whole;
 }
 
 std::string FieldText::plain() const {
-  return worded([](std::string_view field) { return std::string(field); });
+  return message_for([](std::string_view field) { return std::string(field); });
 }
 
-std::string worded(const Error& error, FieldWords words) {
-  return FieldText::of(error).worded(words);
+std::string message_for(const Error& error, FieldSpelling words) {
+  return FieldText::of(error).message_for(words);
 }
 
 }  // namespace attn

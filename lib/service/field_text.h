@@ -23,7 +23,7 @@ struct Command {
 };
 
 /// What a front end calls a field.
-using FieldWords = std::string (*)(std::string_view field);
+using FieldSpelling = std::string (*)(std::string_view field);
 
 /// The program's option, which errors of the Python package and of the C++ library name, too:
 /// --n-best of n_best.
@@ -54,7 +54,7 @@ class FieldText {
   }
 
   bool empty() const { return parts_.empty(); }
-  std::string worded(FieldWords words) const;
+  std::string message_for(FieldSpelling words) const;
   /// Fields under their own names.
   std::string plain() const;
 
@@ -67,10 +67,10 @@ class FieldText {
 };
 
 /// What an error says of fields.
-class SpeaksOfFields {
+class HasFieldText {
  public:
-  explicit SpeaksOfFields(FieldText text) : text_(std::move(text)) {}
-  virtual ~SpeaksOfFields() = default;
+  explicit HasFieldText(FieldText text) : text_(std::move(text)) {}
+  virtual ~HasFieldText() = default;
   const FieldText& text() const { return text_; }
 
  private:
@@ -79,8 +79,8 @@ class SpeaksOfFields {
 
 /// UsageError, InputError or SystemError about fields; what() has their own names.
 template <std::derived_from<Error> Base>
-struct FieldError : Base, SpeaksOfFields {
-  explicit FieldError(FieldText text) : Base("{}", text.plain()), SpeaksOfFields(std::move(text)) {}
+struct FieldError : Base, HasFieldText {
+  explicit FieldError(FieldText text) : Base("{}", text.plain()), HasFieldText(std::move(text)) {}
 };
 
 /// UsageError: "n_best 3 is …" of (Field{"n_best"}, " 3 is …").
@@ -90,7 +90,7 @@ template <typename... Parts>
 }
 
 /// The line of an error in a front end's words.
-std::string worded(const Error& error, FieldWords words);
+std::string message_for(const Error& error, FieldSpelling words);
 
 /// Does what a field asks for. Libraries below know no fields: where one refuses what was asked for
 /// (or, as SystemError, the system does what the field names), the field comes before its words.

@@ -28,20 +28,20 @@ bool is_model_file(const std::string& name) {
 }  // namespace
 
 FileGuard::FileGuard(bool reads_stdin) {
-  Place place;
+  FileId place;
   if (find(STDOUT_FILENO, place)) outputs_.emplace(place, Output{"stdout", true});
   if (find(STDERR_FILENO, place)) outputs_.emplace(place, Output{"stderr", true});
   if (reads_stdin && find(STDIN_FILENO, place)) take_input(place, "stdin");
 }
 
-bool FileGuard::find(int descriptor, Place& place) {
+bool FileGuard::find(int descriptor, FileId& place) {
   struct stat status = {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return false;
   place = {status.st_dev, status.st_ino, ""};
   return true;
 }
 
-bool FileGuard::find(const std::string& path, Place& place) {
+bool FileGuard::find(const std::string& path, FileId& place) {
   if (path.empty() || path == "-") return false;
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0) {
@@ -49,7 +49,7 @@ bool FileGuard::find(const std::string& path, Place& place) {
     return S_ISREG(status.st_mode);
   }
   // The nearest folder above that is there, and the way down from it.
-  fs::path folder = fs::path(behind_links(path)).lexically_normal();
+  fs::path folder = fs::path(resolve_links(path)).lexically_normal();
   fs::path rest;
   while (!folder.empty() && stat(folder.c_str(), &status) != 0) {
     rest = rest.empty() ? folder.filename() : folder.filename() / rest;
@@ -62,11 +62,11 @@ bool FileGuard::find(const std::string& path, Place& place) {
 }
 
 void FileGuard::read(const FieldText& named, const std::string& path) {
-  Place place;
+  FileId place;
   if (find(path, place)) take_input(place, named);
 }
 
-void FileGuard::take_input(const Place& place, const FieldText& named) {
+void FileGuard::take_input(const FileId& place, const FieldText& named) {
   const auto output = outputs_.find(place);
   if (output != outputs_.end()) {
     refuse_field(output->second.name, " leads into the file of ", named, "; give it another name");
@@ -78,7 +78,7 @@ void FileGuard::read_all(const FieldText& named, const std::string& directory) {
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
-    Place place;
+    FileId place;
     if (!find(entry->path().string(), place)) continue;
     if (is_model_file(entry->path().filename().string())) {
       take_input(place, named);
@@ -89,7 +89,7 @@ void FileGuard::read_all(const FieldText& named, const std::string& directory) {
 }
 
 void FileGuard::write(const FieldText& named, const std::string& path) {
-  Place place;
+  FileId place;
   if (!find(path, place)) return;
   const FieldText name(named, " " + printable(path));
   const auto input = inputs_.find(place);

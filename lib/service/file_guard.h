@@ -31,24 +31,24 @@ class FileGuard {
   void write(const FieldText& named, const std::string& path);
 
  private:
-  struct Place {
+  struct FileId {
     dev_t device = 0;
     ino_t inode = 0;
     std::string rest;  ///< below that folder, where nothing is there yet
-    bool operator<(const Place& other) const {
+    bool operator<(const FileId& other) const {
       return std::tie(device, inode, rest) < std::tie(other.device, other.inode, other.rest);
     }
   };
-  static bool find(const std::string& path, Place& place);
-  static bool find(int descriptor, Place& place);
-  void take_input(const Place& place, const FieldText& named);
+  static bool find(const std::string& path, FileId& place);
+  static bool find(int descriptor, FileId& place);
+  void take_input(const FileId& place, const FieldText& named);
 
   struct Output {
     FieldText name;
     bool own = false;  ///< stdout or stderr
   };
-  std::map<Place, FieldText> inputs_;  ///< each with what names it
-  std::map<Place, Output> outputs_;    ///< each with what names it, and its path
+  std::map<FileId, FieldText> inputs_;  ///< each with what names it
+  std::map<FileId, Output> outputs_;    ///< each with what names it, and its path
 };
 
 }  // namespace attn

@@ -17,7 +17,7 @@ namespace attn {
 
 namespace fs = std::filesystem;
 
-std::string without_detours(const std::string& path) {
+std::string normalize_output_path(const std::string& path) {
   fs::path there;
   fs::path missing;
   std::error_code error;
@@ -34,10 +34,10 @@ std::string without_detours(const std::string& path) {
 NewDirectory::NewDirectory(const std::string& path) {
   fs::path whole = fs::path(path).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();
-  path_ = behind_links(whole.string());
+  path_ = resolve_links(whole.string());
   struct stat status = {};
   const bool exists = stat(path_.c_str(), &status) == 0;
-  if (!exists && errno != ENOENT) throw_system(path, "cannot make the directory", errno);
+  if (!exists && errno != ENOENT) throw_system_error(path, "cannot make the directory", errno);
   std::error_code error;
   if (exists && !(S_ISDIR(status.st_mode) && fs::is_empty(path_, error))) {
     throw FieldError<SystemError>(FieldText(printable(path),
@@ -45,17 +45,17 @@ NewDirectory::NewDirectory(const std::string& path) {
                                             Field{"out"}, " another name"));
   }
   const std::string parent = fs::path(path_).parent_path().string();
-  if (!parent.empty()) parents_ = std::make_unique<NewFolders>(parent);
-  temporary_ = Unfinished::make_beside(Unfinished::Kind::tree, path_, exists ? 0700 : 0777);
-  if (!temporary_) throw_system(path, "cannot make the directory", errno);
+  if (!parent.empty()) parents_ = std::make_unique<NewDirectories>(parent);
+  temporary_ = TemporaryPath::make_beside(TemporaryPath::Kind::tree, path_, exists ? 0700 : 0777);
+  if (!temporary_) throw_system_error(path, "cannot make the directory", errno);
   if (exists && temporary_->descriptor() >= 0) {
-    keep_mode_and_owner(temporary_->descriptor(), status, path);
+    copy_mode_and_owner(temporary_->descriptor(), status, path);
   }
 }
 
 void NewDirectory::commit() {
   if (rename(temporary_->path().c_str(), path_.c_str()) != 0) {
-    throw_system(path_, "cannot rename into place", errno);
+    throw_system_error(path_, "cannot rename into place", errno);
   }
   temporary_->keep();
   if (parents_) parents_->keep();

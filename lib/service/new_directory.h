@@ -10,7 +10,7 @@ namespace attn {
 
 /// The same place by a way on which no folder is made that nobody wants: x of new/../x, where new
 /// is not there. What is there keeps its way: behind a link, .. is another folder.
-std::string without_detours(const std::string& path);
+std::string normalize_output_path(const std::string& path);
 
 /// Everything is written beside the final name, and commit() renames it there. Without commit() (an
 /// error, a throw, a signal) nothing is left behind, nor are the parents that were made for it.
@@ -19,15 +19,15 @@ class NewDirectory {
   /// SystemError where `path` is there already and is no empty directory, or cannot be made.
   explicit NewDirectory(const std::string& path);
 
-  const std::string& writing() const { return temporary_->path(); }  ///< until commit()
+  const std::string& temporary_path() const { return temporary_->path(); }  ///< until commit()
 
   /// Puts it in its place; where an empty directory is there, with its mode and owner.
   void commit();
 
  private:
   std::string path_;
-  std::unique_ptr<NewFolders> parents_;
-  std::unique_ptr<Unfinished> temporary_;  ///< goes before its parents
+  std::unique_ptr<NewDirectories> parents_;
+  std::unique_ptr<TemporaryPath> temporary_;  ///< goes before its parents
 };
 
 }  // namespace attn

@@ -32,14 +32,14 @@ void PageContent::add(const AttentionRecord& record) {
   ++count_;
   const auto is_large = [&](const Variant& variant) {
     const std::size_t most = variant.detail.vectors ? small_bytes : small_search_bytes;
-    return variant.bytes > most || (ruled_out_.vectors && variant.detail.vectors) ||
-           (ruled_out_.search && variant.detail.search);
+    return variant.bytes > most || (excluded_.vectors && variant.detail.vectors) ||
+           (excluded_.search && variant.detail.search);
   };
   variants_.erase(std::remove_if(variants_.begin(), last, is_large), last);
-  if (variants_.back().bytes > most_bytes) {
+  if (variants_.back().bytes > max_bytes) {
     refuse_field(Field{"html"},
                  fmt::format(" {}: the page would hold more than {}; give it fewer sentences",
-                             printable(path_), human_bytes(most_bytes)));
+                             printable(path_), human_bytes(max_bytes)));
   }
 }
 

@@ -15,7 +15,7 @@ namespace attn {
 /// they are in it where they were asked for, and else as long as the page stays small.
 class PageContent {
  public:
-  static constexpr std::size_t most_bytes = std::size_t{512} << 20;
+  static constexpr std::size_t max_bytes = std::size_t{512} << 20;
   /// Up to here a page is small: everything goes into it. The size of a larger one is said before
   /// it is written.
   static constexpr std::size_t small_bytes = 5'000'000;
@@ -28,7 +28,7 @@ class PageContent {
   void add(const AttentionRecord& record);
   std::size_t size() const { return count_; }
   /// Too large in sum: left out of all records, but where asked for. The first one still holds it.
-  void rule_out(PageDetail detail) { ruled_out_ = detail; }
+  void exclude(PageDetail detail) { excluded_ = detail; }
   /// What further records should hold, at most.
   PageDetail wanted() const { return variants_.front().detail; }
   /// The curve of a training run (page_curve() makes it).
@@ -54,7 +54,7 @@ class PageContent {
 
   std::string path_;
   std::vector<Variant> variants_;  ///< the fullest first; the last has what was asked for
-  PageDetail ruled_out_;
+  PageDetail excluded_;
   std::vector<std::string> curves_;
   std::size_t count_ = 0;
   bool searched_ = false;                ///< there are searches, and they were not asked for

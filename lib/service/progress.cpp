@@ -5,16 +5,16 @@
 namespace attn {
 namespace {
 
-std::atomic<MakeProgressView> make_view{nullptr};
+std::atomic<ProgressFactory> make_view{nullptr};
 
 }  // namespace
 
-void show_progress_by(MakeProgressView make) {
+void set_progress_factory(ProgressFactory make) {
   make_view = make;
 }
 
 Progress::Progress(const std::string& what, const std::string& unit) {
-  if (const MakeProgressView make = make_view) view_ = make(what, unit);
+  if (const ProgressFactory make = make_view) view_ = make(what, unit);
 }
 
 void Progress::update(std::size_t done, std::optional<double> fraction) {

@@ -16,12 +16,12 @@ class ProgressView {
 };
 
 /// Makes the view of a wait for `what`, which counts in `unit`; null: nothing is shown.
-using MakeProgressView = std::unique_ptr<ProgressView> (*)(const std::string& what,
+using ProgressFactory = std::unique_ptr<ProgressView> (*)(const std::string& what,
                                                            const std::string& unit);
 
 /// Shows every wait from now on; without a call nothing is shown: stderr is another's, who has
 /// loaded this as a library.
-void show_progress_by(MakeProgressView make);
+void set_progress_factory(ProgressFactory make);
 
 /// While one exists, something is waited for.
 class Progress {

@@ -235,7 +235,7 @@ std::vector<std::vector<int>> forbidden_ids(const ReadyModel& model,
 /// What is asked of the search, and what the model's own files say beside it.
 DecodeConfig decode_config(const ReadyModel& model, const SearchOptions& options) {
   const DecodeOptions given = decode_options(options);
-  const DecodeOptions merged = merge(given, model.decode);
+  const DecodeOptions merged = merge_decode_options(given, model.decode);
   const int beams = merged.num_beams.value_or(1);
   const bool drawn = given.do_sample.value_or(false);
   if (!drawn && given.num_return_sequences && *given.num_return_sequences > beams) {
@@ -244,7 +244,7 @@ DecodeConfig decode_config(const ReadyModel& model, const SearchOptions& options
                              *given.num_return_sequences, beams, beams == 1 ? "" : "s"),
                  Field{"beam"});
   }
-  DecodeConfig config = resolve(merged, model.default_forced_eos, model.name);
+  DecodeConfig config = resolve_decode_options(merged, model.default_forced_eos, model.name);
   const std::vector<std::vector<int>> forbidden = forbidden_ids(model, options.forbid);
   config.bad_words_ids.insert(config.bad_words_ids.end(), forbidden.begin(), forbidden.end());
   return config;

@@ -16,23 +16,23 @@ void SentenceNotes::add(const PreparedLine& line, std::size_t positions, std::si
   bool cut = dropped > 0;
   for (const PreparedSentence& part : line.parts) {
     unknown_ += part.unknown;
-    if (first_unknown_.empty()) first_unknown_ = part.first_unknown;
-    cut = cut || part.cut_tokens > 0;
+    if (first_unknown_.empty()) first_unknown_ = part.first_unknown_token;
+    cut = cut || part.truncated_tokens > 0;
   }
   if (cut && cut_++ == 0) {
     const std::string what = fmt::format(
         "sentence {} is longer than the model's {} positions and was cut", lines_, positions);
-    if (offer_parts_ && !line.looked_for_parts) {
+    if (offer_parts_ && !line.tried_to_split) {
       say_({what + "; ", Field{"split"}, " sentences translates all of it"});
     } else {
       say_(what);
     }
   }
   const PreparedSentence& first = line.parts.front();
-  cleaning(fmt::format("sentence {}", lines_), first.invalid_bytes, first.controls);
+  note_cleaning(fmt::format("sentence {}", lines_), first.invalid_bytes, first.controls);
 }
 
-void SentenceNotes::cleaning(const FieldText& text, std::size_t invalid_bytes,
+void SentenceNotes::note_cleaning(const FieldText& text, std::size_t invalid_bytes,
                              std::size_t controls) {
   if (invalid_bytes > 0 && !invalid_noted_) {
     say_({text, " is not valid UTF-8; what is not was replaced by U+FFFD (said once)"});
@@ -46,7 +46,7 @@ void SentenceNotes::cleaning(const FieldText& text, std::size_t invalid_bytes,
 
 void SentenceNotes::add_target(std::string_view target, const std::vector<int>& ids, int unk) {
   const CleanedText cleaned = clean_text(target);
-  cleaning("the target", cleaned.invalid_bytes, cleaned.controls);
+  note_cleaning("the target", cleaned.invalid_bytes, cleaned.controls);
   unknown_ += to_size(std::count(ids.begin(), ids.end(), unk));
 }
 
@@ -68,7 +68,7 @@ void SentenceNotes::report() const {
   }
 }
 
-std::optional<std::string> note_of_whole(const PreparedLine& line) {
+std::optional<std::string> whole_line_note(const PreparedLine& line) {
   if (line.parts.size() < 2) return std::nullopt;
   return fmt::format(
       "the text is shown as one piece, which is longer than what the model has learned; translate "

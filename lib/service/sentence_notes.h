@@ -17,20 +17,20 @@ namespace attn {
 
 class SentenceNotes {
  public:
-  using Say = std::function<void(const FieldText&)>;
-  explicit SentenceNotes(Say say) : say_(std::move(say)) {}
+  using NoteHandler = std::function<void(const FieldText&)>;
+  explicit SentenceNotes(NoteHandler say) : say_(std::move(say)) {}
 
   /// Counts a line; `dropped` bytes of it were never read. `positions` is the model's limit.
   void add(const PreparedLine& line, std::size_t positions, std::size_t dropped = 0);
 
   /// From now on the note of lost text names the field `split`, for a caller that has it.
-  void offer_parts() { offer_parts_ = true; }
+  void suggest_split() { offer_parts_ = true; }
 
   /// Lines so far.
   std::size_t lines() const { return lines_; }
 
   /// Says what was replaced in a text, the first time that each happens.
-  void cleaning(const FieldText& text, std::size_t invalid_bytes, std::size_t controls);
+  void note_cleaning(const FieldText& text, std::size_t invalid_bytes, std::size_t controls);
 
   /// Counts what is to be said of a translation that was given, whose pieces became `ids`.
   void add_target(std::string_view target, const std::vector<int>& ids, int unk);
@@ -39,7 +39,7 @@ class SentenceNotes {
   void report() const;
 
  private:
-  Say say_;
+  NoteHandler say_;
   std::size_t lines_ = 0;
   std::size_t parted_ = 0;  ///< lines in several parts
   bool invalid_noted_ = false;
@@ -52,6 +52,6 @@ class SentenceNotes {
 
 /// What is to be said where a text is shown in one piece: nothing where translations, which take it
 /// as `line`, do not cut it.
-std::optional<std::string> note_of_whole(const PreparedLine& line);
+std::optional<std::string> whole_line_note(const PreparedLine& line);
 
 }  // namespace attn

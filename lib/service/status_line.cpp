@@ -8,7 +8,7 @@
 
 namespace attn {
 
-std::string fitted(const std::vector<StatusPart>& parts, int columns) {
+std::string fit_to_width(const std::vector<StatusPart>& parts, int columns) {
   int most = 0;
   for (const StatusPart& part : parts) most = std::max(most, part.rank);
   std::string line;
@@ -21,10 +21,10 @@ std::string fitted(const std::vector<StatusPart>& parts, int columns) {
     }
     if (display_width(line) <= columns) return line;
   }
-  return fit_width(line, columns);
+  return truncate_to_width(line, columns);
 }
 
-std::string clock_text(double seconds) {
+std::string format_duration(double seconds) {
   const auto s = static_cast<long>(seconds);
   if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
   return fmt::format("{}:{:02}", s / 60, s % 60);

@@ -13,9 +13,9 @@ struct StatusPart {
 };
 
 /// The pieces that fit into so many columns, with " · " between them.
-std::string fitted(const std::vector<StatusPart>& parts, int columns);
+std::string fit_to_width(const std::vector<StatusPart>& parts, int columns);
 
 /// "1:05" or "2:03:04".
-std::string clock_text(double seconds);
+std::string format_duration(double seconds);
 
 }  // namespace attn

@@ -16,7 +16,7 @@ Translations search_by_length(const Translator& translator, std::vector<Prepared
                               const LineSettings& settings, const LineHooks& hooks) {
   Translations found;
   const auto best =
-      translate_all(translator, std::move(parts), settings.batch, [&](const TranslatedSoFar& done) {
+      translate_all(translator, std::move(parts), settings.batch, [&](const TranslationProgress& done) {
         if (hooks.searched) hooks.searched(done);
         return true;
       });

@@ -28,7 +28,7 @@ struct LineHooks {
   /// Each line in its order, before any is searched.
   std::function<void(const PreparedLine&)> prepared = nullptr;
   /// After each batch; what it throws ends the whole.
-  std::function<void(const TranslatedSoFar&)> searched = nullptr;
+  std::function<void(const TranslationProgress&)> searched = nullptr;
 };
 
 /// The translations of each line, best first. Never throws for any bytes. Their texts are valid

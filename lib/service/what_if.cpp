@@ -14,18 +14,18 @@ AttentionRecord record_sentence(const Translator& translator, const PreparedSent
   return std::move(translator.record({sentence}, detail).front());
 }
 
-ExperimentSentences experiment_sentences(const Translator& translator, const WhatIfWords& words,
+WhatIfSentences what_if_sentences(const Translator& translator, const WhatIfOptions& words,
                                          PreparedSentence before,
                                          std::optional<std::string> target) {
-  ExperimentSentences sentences{before, before, std::move(target)};
-  if (!words.swap.empty()) sentences.after = translator.prepare(words.swapped(before.text));
+  WhatIfSentences sentences{before, before, std::move(target)};
+  if (!words.swap.empty()) sentences.after = translator.prepare(words.with_swapped_words(before.text));
   return sentences;
 }
 
-WhatIfRecord run_experiment(const Translator& translator, const WhatIfWords& words,
-                            const ExperimentSentences& sentences, const RecordDetail& detail,
-                            Changes* changes) {
-  Changes made = words.changes(translator.summary());
+WhatIfRecord apply_what_if(const Translator& translator, const WhatIfOptions& words,
+                            const WhatIfSentences& sentences, const RecordDetail& detail,
+                            ModelChanges* changes) {
+  ModelChanges made = words.changes(translator.summary());
   if (words.needs_record()) {
     // What words name and which head is best is known once the sentence has been translated.
     const AttentionRecord unforced =
@@ -42,7 +42,7 @@ WhatIfRecord run_experiment(const Translator& translator, const WhatIfWords& wor
   record.after.changes = words.described(made);
   if (sentences.target) {
     record.after.decoding = record.before.decoding;
-    record.after.hypotheses = {record.replayed};
+    record.after.hypotheses = {record.teacher_forced};
   }
   if (changes != nullptr) *changes = std::move(made);
   return record;

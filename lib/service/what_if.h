@@ -16,14 +16,14 @@ AttentionRecord record_sentence(const Translator& translator, const PreparedSent
 
 /// The sentence as it is, and with its words swapped; where there is a target it is scored instead
 /// of searching.
-struct ExperimentSentences {
+struct WhatIfSentences {
   PreparedSentence before;
   PreparedSentence after;
   std::optional<std::string> target = std::nullopt;
 };
 
 /// The sentence `before`, and what `words` make of it.
-ExperimentSentences experiment_sentences(const Translator& translator, const WhatIfWords& words,
+WhatIfSentences what_if_sentences(const Translator& translator, const WhatIfOptions& words,
                                          PreparedSentence before,
                                          std::optional<std::string> target);
 
@@ -31,8 +31,8 @@ ExperimentSentences experiment_sentences(const Translator& translator, const Wha
 /// that `force` names, the best head) is found here; `changes` gets all of it, where it is asked
 /// for. `after` of the result has its changes described. UsageError for what the model or the
 /// sentence does not have.
-WhatIfRecord run_experiment(const Translator& translator, const WhatIfWords& words,
-                            const ExperimentSentences& sentences, const RecordDetail& detail,
-                            Changes* changes = nullptr);
+WhatIfRecord apply_what_if(const Translator& translator, const WhatIfOptions& words,
+                            const WhatIfSentences& sentences, const RecordDetail& detail,
+                            ModelChanges* changes = nullptr);
 
 }  // namespace attn

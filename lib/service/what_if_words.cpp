@@ -18,13 +18,13 @@
 namespace attn {
 namespace {
 
-AttentionKind kind_of(std::string_view written, std::string_view word) {
-  const std::optional<AttentionKind> kind = parse_kind(word);
-  if (!kind) {
+AttentionSite kind_of(std::string_view written, std::string_view word) {
+  const std::optional<AttentionSite> site = parse_site(word);
+  if (!site) {
     throw UsageError("{}: \"{}\" is no kind; expected encoder, decoder or cross", excerpt(written),
                      excerpt(word));
   }
-  return *kind;
+  return *site;
 }
 
 /// Of "best", "cross:best" and "cross:2:best"; which head that is, a sentence says.
@@ -33,23 +33,23 @@ bool names_best(const std::string& text) {
 }
 
 /// Without a record "best" has no head yet.
-HeadSwitch parse_without(const std::string& text, const AttentionRecord* record) {
+AblatedHead parse_without(const std::string& text, const AttentionRecord* record) {
   if (names_best(text)) {
-    const std::string_view kind = split_at(text, ':').front();
-    if (kind != "best" && kind_of(text, kind) != AttentionKind::cross) {
+    const std::string_view site = split_at(text, ':').front();
+    if (site != "best" && kind_of(text, site) != AttentionSite::cross) {
       throw UsageError("{}: only heads of cross-attention align words; try best or {}:0:1",
-                       excerpt(text), kind);
+                       excerpt(text), site);
     }
     HeadName name = parse_head_name(text);
     if (record != nullptr) name = resolve_best(name, *record, 0);
-    return {name.kind, name.layer.value_or(0), name.head};
+    return {name.site, name.layer.value_or(0), name.head};
   }
   const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts.size() < 2 || parts.size() > 3) {
     throw UsageError("{}: expected KIND:LAYER, KIND:LAYER:HEAD or best, as in cross:1:3",
                      excerpt(text));
   }
-  HeadSwitch off{kind_of(text, parts[0]), parse_index(text, parts[1], "layer"), {}};
+  AblatedHead off{kind_of(text, parts[0]), parse_index(text, parts[1], "layer"), {}};
   if (parts.size() == 3) off.head = parse_index(text, parts[2], "head");
   return off;
 }
@@ -71,13 +71,13 @@ ForcedWeight parse_force(const std::string& text, const AttentionRecord* record)
         "{}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4 or cross:1:3:ging=went",
         excerpt(text));
   }
-  const AttentionKind kind = kind_of(text, parts[0]);
-  ForcedWeight forced{kind, parse_index(text, parts[1], "layer"),
+  const AttentionSite site = kind_of(text, parts[0]);
+  ForcedWeight forced{site, parse_index(text, parts[1], "layer"),
                       parse_index(text, parts[2], "head"), kNotYet, kNotYet};
   forced.query = token_of(parts[3], record,
-                          [kind](const AttentionRecord& of) { return query_axis(of, kind, 0); });
+                          [site](const AttentionRecord& of) { return query_axis(of, site, 0); });
   forced.key = token_of(sides[1], record,
-                        [kind](const AttentionRecord& of) { return key_axis(of, kind, 0); });
+                        [site](const AttentionRecord& of) { return key_axis(of, site, 0); });
   return forced;
 }
 
@@ -90,7 +90,7 @@ struct Swap {
 TokenAxis axis_of(const std::vector<std::string>& words) {
   TokenAxis axis{"source", {}};
   for (std::size_t i = 0; i < words.size(); ++i) {
-    axis.words.push_back({bare_word(words[i]), to_int(i), 1, WordKind::word, to_int(i)});
+    axis.words.push_back({strip_punctuation(words[i]), to_int(i), 1, WordType::word, to_int(i)});
   }
   return axis;
 }
@@ -108,12 +108,12 @@ Swap parse_swap(const std::string& text, const std::vector<std::string>& words) 
 }
 
 bool same_row(const ForcedWeight& a, const ForcedWeight& b) {
-  return a.kind == b.kind && a.layer == b.layer && a.head == b.head && a.query == b.query &&
+  return a.site == b.site && a.layer == b.layer && a.head == b.head && a.query == b.query &&
          a.query != kNotYet;
 }
 
-bool covers(const HeadSwitch& off, const ForcedWeight& forced) {
-  return off.kind == forced.kind && off.layer == forced.layer &&
+bool covers(const AblatedHead& off, const ForcedWeight& forced) {
+  return off.site == forced.site && off.layer == forced.layer &&
          (!off.head || *off.head == forced.head);
 }
 
@@ -123,19 +123,19 @@ bool is_mark(char c) {
 
 }  // namespace
 
-Changes WhatIfWords::changes(const ModelSummary& model, const AttentionRecord* record) const {
-  Changes changes;
+ModelChanges WhatIfOptions::changes(const ModelSummary& model, const AttentionRecord* record) const {
+  ModelChanges changes;
   for (const std::string& text : without) {
     changes.without.push_back(for_field("without", [&] {
-      const HeadSwitch off = parse_without(text, record);
-      check_head(text, off.layer, off.head, model.stack(off.kind));
+      const AblatedHead off = parse_without(text, record);
+      check_head(text, off.layer, off.head, model.stack(off.site));
       return off;
     }));
   }
   for (const std::string& text : force) {
     const ForcedWeight forced = for_field("force", [&] {
       const ForcedWeight typed = parse_force(text, record);
-      check_head(text, typed.layer, typed.head, model.stack(typed.kind));
+      check_head(text, typed.layer, typed.head, model.stack(typed.site));
       return typed;
     });
     for (const ForcedWeight& other : changes.forced) {
@@ -144,7 +144,7 @@ Changes WhatIfWords::changes(const ModelSummary& model, const AttentionRecord* r
                      ": the same query of the same head is forced twice");
       }
     }
-    for (const HeadSwitch& off : changes.without) {
+    for (const AblatedHead& off : changes.without) {
       if (covers(off, forced) && (record != nullptr || !has_best())) {
         refuse_field(Field{"force"}, " " + excerpt(text), ": that head is switched off by ",
                      Field{"without"});
@@ -155,18 +155,18 @@ Changes WhatIfWords::changes(const ModelSummary& model, const AttentionRecord* r
   return changes;
 }
 
-bool WhatIfWords::has_best() const {
+bool WhatIfOptions::has_best() const {
   return std::any_of(without.begin(), without.end(), names_best);
 }
 
-bool WhatIfWords::needs_record() const {
+bool WhatIfOptions::needs_record() const {
   return has_best() || std::any_of(force.begin(), force.end(), [](const std::string& text) {
            const ForcedWeight typed = parse_force(text, nullptr);
            return typed.query == kNotYet || typed.key == kNotYet;
          });
 }
 
-std::string WhatIfWords::swapped(const std::string& sentence) const {
+std::string WhatIfOptions::with_swapped_words(const std::string& sentence) const {
   std::vector<std::string> words;
   for (const std::string_view word : split_at(sentence, ' ')) {
     if (!word.empty()) words.emplace_back(word);
@@ -192,12 +192,12 @@ std::string WhatIfWords::swapped(const std::string& sentence) const {
   return joined;
 }
 
-std::vector<std::string> WhatIfWords::described(const Changes& changes) const {
+std::vector<std::string> WhatIfOptions::described(const ModelChanges& changes) const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < without.size(); ++i) {
-    const HeadSwitch& off = changes.without[i];
+    const AblatedHead& off = changes.without[i];
     lines.push_back("without " + (names_best(without[i])
-                                      ? to_string(HeadName{off.kind, off.layer, off.head})
+                                      ? to_string(HeadName{off.site, off.layer, off.head})
                                       : without[i]));
   }
   for (const std::string& text : force) lines.push_back("forced " + text);
@@ -205,17 +205,17 @@ std::vector<std::string> WhatIfWords::described(const Changes& changes) const {
   return lines;
 }
 
-ShowSelection WhatIfWords::selection(const Changes& changes) const {
-  ShowSelection shown;
+MapSelection WhatIfOptions::selection(const ModelChanges& changes) const {
+  MapSelection shown;
   if (changes.without.empty() && changes.forced.empty()) return shown;  // the last layers
   shown.last_layers = false;
   for (std::size_t i = 0; i < without.size(); ++i) {
-    const HeadSwitch& off = changes.without[i];
+    const AblatedHead& off = changes.without[i];
     const bool open = names_best(without[i]) && !off.head;
     shown.items.push_back(open ? parse_head_name(without[i])
-                               : HeadName{off.kind, off.layer, off.head});
+                               : HeadName{off.site, off.layer, off.head});
   }
-  for (const ForcedWeight& f : changes.forced) shown.items.push_back({f.kind, f.layer, f.head});
+  for (const ForcedWeight& f : changes.forced) shown.items.push_back({f.site, f.layer, f.head});
   return shown;
 }
 

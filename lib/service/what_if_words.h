@@ -9,7 +9,7 @@
 
 namespace attn {
 
-struct WhatIfWords {
+struct WhatIfOptions {
   std::vector<std::string> without;  ///< KIND:LAYER[:HEAD], or best
   std::vector<std::string> force;    ///< KIND:LAYER:HEAD:QUERY=KEY, indices or words
   std::vector<std::string> swap;     ///< POSITION=WORD or OLD=NEW
@@ -19,7 +19,7 @@ struct WhatIfWords {
   /// What is changed in the model; UsageError for what the model does not have. Words that
   /// `force` names are looked up in the record, and are −1 where there is none yet; the best head
   /// that `without` names is then none yet, either.
-  Changes changes(const ModelSummary& model, const AttentionRecord* record = nullptr) const;
+  ModelChanges changes(const ModelSummary& model, const AttentionRecord* record = nullptr) const;
 
   /// Whether words or the best head are named, so that changes() needs the record of the sentence
   /// as it is translated without them.
@@ -27,13 +27,13 @@ struct WhatIfWords {
 
   /// The sentence with its words replaced; a final mark of an old word stays where the new one has
   /// none. UsageError where the sentence has no such word.
-  std::string swapped(const std::string& sentence) const;
+  std::string with_swapped_words(const std::string& sentence) const;
 
   /// The changes as a person reads them, one a line.
-  std::vector<std::string> described(const Changes& changes) const;
+  std::vector<std::string> described(const ModelChanges& changes) const;
 
   /// The maps to show where nothing else is asked for: of the heads that are changed.
-  ShowSelection selection(const Changes& changes) const;
+  MapSelection selection(const ModelChanges& changes) const;
 
  private:
   bool has_best() const;

@@ -74,7 +74,7 @@ void write_checksums(const std::string& directory) {
     const std::string name = entry->path().filename();
     if (name != kListName && file_exists(directory + "/" + name)) names.push_back(name);
   }
-  if (error) throw_system(directory, "cannot read the directory", error.value());
+  if (error) throw_system_error(directory, "cannot read the directory", error.value());
   std::sort(names.begin(), names.end());
   std::string list;
   for (const std::string& name : names) {

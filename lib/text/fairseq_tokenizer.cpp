@@ -21,7 +21,7 @@ constexpr int kUnknown = 3;
 /// <s>, <pad>, </s>, <unk>, and the model's own but its first three.
 std::vector<ScoredPiece> fairseq_pieces(const SentencePieceModel& model,
                                         const TokenizerSettings& settings) {
-  std::vector<ScoredPiece> pieces{{settings.named_or("bos_token", "<s>").value_or("<s>"), 0},
+  std::vector<ScoredPiece> pieces{{settings.token_or("bos_token", "<s>").value_or("<s>"), 0},
                                   {settings.pad_token, 0},
                                   {settings.eos_token, 0},
                                   {settings.unk_token, 0}};
@@ -53,8 +53,8 @@ std::vector<AddedToken> tokens_behind(const std::vector<std::string>& texts,
 
 /// Byte pairs as the library makes them of pieces: a piece's ways to be joined, in order of the
 /// pieces' ids and then of the left half's length.
-ByteMerges merges_of(const SentencePieceModel& model, const Vocabulary& vocabulary) {
-  ByteMerges merges;
+BpeMerges merges_of(const SentencePieceModel& model, const Vocabulary& vocabulary) {
+  BpeMerges merges;
   for (const SentencePieceEntry& piece : model.pieces) {
     for (std::size_t end = 1; end < piece.text.size(); ++end) {
       constexpr unsigned kContinues = 0x80, kTopBits = 0xC0;
@@ -75,12 +75,12 @@ Pipeline byte_pairs(const SentencePieceModel& model, const std::vector<ScoredPie
   std::vector<std::pair<std::string, int>> ids;
   for (std::size_t i = 0; i < pieces.size(); ++i) ids.emplace_back(pieces[i].text, to_int(i));
   auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::of(std::move(ids), where));
-  UnknownCharacters unknown;
+  UnknownHandling unknown;
   unknown.unknown = kUnknown;
-  unknown.fused = true;
+  unknown.fuse_unk = true;
   Pipeline p;
-  ByteMerges merges = merges_of(model, *vocabulary);
-  p.cutter = merges_cutter(std::move(vocabulary), std::move(merges), unknown);
+  BpeMerges merges = merges_of(model, *vocabulary);
+  p.subword_model = bpe_model(std::move(vocabulary), std::move(merges), unknown);
   return p;
 }
 
@@ -94,33 +94,33 @@ Pipeline unigram(const SentencePieceModel& model, std::vector<ScoredPiece> piece
     if (token.id == std::ssize(pieces)) pieces.push_back({token.text, 0});
   }
   Pipeline p;
-  p.cutter = unigram_cutter(std::move(pieces), kUnknown, false);
+  p.subword_model = unigram_model(std::move(pieces), kUnknown, false);
   return p;
 }
 
-void set_words(Pipeline& p, const SentencePieceModel& model, const LanguageClass& known) {
+void set_words(Pipeline& p, const SentencePieceModel& model, const MultilingualTokenizerClass& known) {
   const bool older = known.tokenizer_class == "MBartTokenizer";
   if (older) {
-    p.pre_tokenizers.push_back(splitting(white_space_pattern(), SplitBehavior::removed, false));
+    p.pre_tokenizers.push_back(split_pre_tokenizer(whitespace_pattern(), SplitBehavior::removed, false));
   }
   if (!older && !model.normaliser.charsmap.empty()) {
     p.normalizers.push_back(precompiled_normalizer(std::string(model.normaliser.charsmap)));
   }
   if (known.tokenizer_class == "MBart50Tokenizer" || !p.normalizers.empty()) {
-    p.normalizers.push_back(replace_normalizer(*known_expression(" {2,}"), " "));
+    p.normalizers.push_back(replace_normalizer(*supported_regex(" {2,}"), " "));
   }
-  p.pre_tokenizers.push_back(metaspace(kPieceBegin, PrependScheme::always, true));
+  p.pre_tokenizers.push_back(metaspace_pre_tokenizer(kPieceBegin, PrependScheme::always, true));
   p.decoders = {metaspace_decoder(kPieceBegin, PrependScheme::always)};
 }
 
 std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& directory,
                                                        const TokenizerSettings& settings,
-                                                       const LanguageClass& known) {
+                                                       const MultilingualTokenizerClass& known) {
   const std::string where = directory + "/" + kModelFile;
-  const std::string bytes = read_part(directory, kModelFile);
-  const SentencePieceModel model = check_sentencepiece_model(bytes, where);
+  const std::string bytes = read_tokenizer_file(directory, kModelFile);
+  const SentencePieceModel model = parse_sentencepiece_model(bytes, where);
   const std::vector<ScoredPiece> pieces = fairseq_pieces(model, settings);
-  const std::string mask = settings.named_or("mask_token", "<mask>").value_or("<mask>");
+  const std::string mask = settings.token_or("mask_token", "<mask>").value_or("<mask>");
   const auto behind = tokens_behind(codes_of(known), mask, to_int(pieces.size()), settings);
   Pipeline p = known.tokenizer_class == "NllbTokenizer" ? byte_pairs(model, pieces, where)
                                                         : unigram(model, pieces, behind, where);
@@ -131,7 +131,7 @@ std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& direct
   set_words(p, model, known);
   add_tokens(p, behind, directory + ": added tokens");
   p.clean_up_spaces = settings.clean_up_spaces;
-  set_languages(p, settings, directory + "/tokenizer_config.json");
+  add_language_tokens(p, settings, directory + "/tokenizer_config.json");
   return pipeline_tokenizer(std::move(p));
 }
 
@@ -139,13 +139,13 @@ std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& direct
 // -------------------------------------------------------------------------------------------
 
 /// The library itself cuts, and vocab.json numbers the pieces.
-class NumberedPieces : public PieceCutter {
+class NumberedPieces : public SubwordModel {
  public:
-  NumberedPieces(std::shared_ptr<const PieceModel> model, Vocabulary vocabulary, int unknown)
+  NumberedPieces(std::shared_ptr<const SentencePieceProcessor> model, Vocabulary vocabulary, int unknown)
       : model_(std::move(model)), vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
 
-  void cut(std::string_view word, EncodedText& out) const override {
-    for (std::string& piece : model_->cut(word)) {
+  void tokenize(std::string_view word, EncodedText& out) const override {
+    for (std::string& piece : model_->encode(word)) {
       const std::optional<int> id = vocabulary_.find(piece);
       if (!id) ++out.unknown;
       out.ids.push_back(id.value_or(unknown_));
@@ -154,27 +154,27 @@ class NumberedPieces : public PieceCutter {
   }
 
  private:
-  std::shared_ptr<const PieceModel> model_;
+  std::shared_ptr<const SentencePieceProcessor> model_;
   Vocabulary vocabulary_;
   int unknown_;
 };
 
 /// Languages, and eight words that only fill up the table.
 void add_m2m100_languages(Pipeline& p, const TokenizerSettings& settings,
-                          const LanguageClass& known) {
+                          const MultilingualTokenizerClass& known) {
   constexpr int kMadeUpWords = 8;
   for (const std::string& code : codes_of(known, settings.language_codes)) {
     p.pieces.push_back(token_of(known, code));
   }
   for (int i = 0; i < kMadeUpWords; ++i) {
-    p.nameless.insert(to_int(p.pieces.size()));
+    p.ids_without_piece.insert(to_int(p.pieces.size()));
     p.pieces.push_back(fmt::format("madeupword{:04}", i));
   }
   p.is_special.resize(p.pieces.size(), true);
 }
 
 /// As the class does: what lies between pieces that are no text is joined for itself.
-TokenDecoder joining_around(const std::string& unknown, std::shared_ptr<const PieceModel> model) {
+TokenDecoder joining_around(const std::string& unknown, std::shared_ptr<const SentencePieceProcessor> model) {
   return [unknown, model = std::move(model)](std::vector<std::string> pieces) {
     std::string text;
     std::vector<std::string> part;
@@ -192,11 +192,11 @@ TokenDecoder joining_around(const std::string& unknown, std::shared_ptr<const Pi
 
 std::unique_ptr<const TokenizerKind> m2m100_tokenizer(const std::string& directory,
                                                       const TokenizerSettings& settings,
-                                                      const LanguageClass& known) {
+                                                      const MultilingualTokenizerClass& known) {
   const std::string where = directory + "/vocab.json";
-  auto model = std::make_shared<const PieceModel>(read_part(directory, kModelFile),
+  auto model = std::make_shared<const SentencePieceProcessor>(read_tokenizer_file(directory, kModelFile),
                                                   directory + "/" + kModelFile);
-  Vocabulary vocabulary = Vocabulary::parse(read_part(directory, "vocab.json"), where);
+  Vocabulary vocabulary = Vocabulary::parse(read_tokenizer_file(directory, "vocab.json"), where);
   Pipeline p;
   p.special = {required_id(vocabulary, settings.eos_token, where),
                required_id(vocabulary, settings.unk_token, where),
@@ -207,12 +207,12 @@ std::unique_ptr<const TokenizerKind> m2m100_tokenizer(const std::string& directo
   for (const std::string& piece : settings.more_special_tokens) {
     if (const auto id = vocabulary.find(piece)) at(p.is_special, *id) = true;
   }
-  p.cutter = std::make_unique<NumberedPieces>(model, std::move(vocabulary), p.special.unk);
+  p.subword_model = std::make_unique<NumberedPieces>(model, std::move(vocabulary), p.special.unk);
   add_m2m100_languages(p, settings, known);
   std::vector<AddedToken> added = settings.added_tokens;
   add_tokens(p, added, directory + ": added tokens");
   p.decoders = {joining_around(settings.unk_token, model)};
-  set_languages(p, settings, directory + "/tokenizer_config.json");
+  add_language_tokens(p, settings, directory + "/tokenizer_config.json");
   return pipeline_tokenizer(std::move(p));
 }
 
@@ -220,7 +220,7 @@ std::unique_ptr<const TokenizerKind> m2m100_tokenizer(const std::string& directo
 
 std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& directory) {
   const TokenizerSettings settings = read_tokenizer_settings(directory);
-  const LanguageClass* known = find_language_class(settings.tokenizer_class);
+  const MultilingualTokenizerClass* known = find_multilingual_tokenizer_class(settings.tokenizer_class);
   if (known == nullptr) {
     throw InputError(
         "{}/tokenizer_config.json: tokenizer_class is {}; expected {}, which read {} each in its "
@@ -228,7 +228,7 @@ std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& direct
         directory,
         settings.tokenizer_class.empty() ? "missing"
                                          : "\"" + excerpt(settings.tokenizer_class) + "\"",
-        known_language_classes(), kModelFile);
+        multilingual_tokenizer_class_names(), kModelFile);
   }
   if (known->tokenizer_class == "M2M100Tokenizer") {
     return m2m100_tokenizer(directory, settings, *known);

@@ -6,7 +6,7 @@ namespace attn {
 
 std::unique_ptr<const TokenizerKind> json_tokenizer(const std::string& directory) {
   const TokenizerSettings settings = read_tokenizer_settings(directory);
-  return pipeline_tokenizer(read_tokenizer_json(read_part(directory, "tokenizer.json"), settings,
+  return pipeline_tokenizer(read_tokenizer_json(read_tokenizer_file(directory, "tokenizer.json"), settings,
                                                 directory + "/tokenizer.json"));
 }
 

@@ -15,14 +15,14 @@ namespace attn {
 namespace {
 
 /// The leading >>xxx<< of a text; or nothing.
-std::string_view language_mark(std::string_view text) {
+std::string_view language_tag(std::string_view text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
   return end == text.npos ? "" : text.substr(0, end + 2);
 }
 
 /// What cuts one language's text and numbers its pieces.
 struct Side {
-  const PieceModel& model;
+  const SentencePieceProcessor& model;
   const Vocabulary& vocabulary;
   int unk;
 };
@@ -45,9 +45,9 @@ class MarianTokenizer : public TokenizerKind {
   bool separate_vocabularies() const override { return settings_.separate_vocabularies; }
 
   void require_sampling(double sampling, const std::string& where) const override;
-  NormalisedText normalise(TextSide side, std::string_view text) const override;
-  EncodedText sample(TextSide side, const NormalisedText& text, double sampling,
-                     RandomNumbers& random) const override;
+  NormalizedText normalise(TextSide side, std::string_view text) const override;
+  EncodedText sample(TextSide side, const NormalizedText& text, double sampling,
+                     RandomGenerator& random) const override;
 
  private:
   void find_special_tokens(const std::string& directory);
@@ -58,7 +58,7 @@ class MarianTokenizer : public TokenizerKind {
   const Vocabulary& target_vocabulary() const {
     return settings_.separate_vocabularies ? target_vocabulary_file_ : source_vocabulary_;
   }
-  const PieceModel& target_model() const {
+  const SentencePieceProcessor& target_model() const {
     return target_model_file_ ? *target_model_file_ : *source_model_;
   }
   Side side_of(TextSide side) const {
@@ -79,25 +79,25 @@ class MarianTokenizer : public TokenizerKind {
   std::vector<std::string>
       more_pieces_;  ///< those of them that vocab.json lacks, behind its pieces
   int target_unk_ = 0;
-  std::unique_ptr<const PieceModel> source_model_;
-  std::unique_ptr<const PieceModel> target_model_file_;  ///< empty where it equals the source's
+  std::unique_ptr<const SentencePieceProcessor> source_model_;
+  std::unique_ptr<const SentencePieceProcessor> target_model_file_;  ///< empty where it equals the source's
 };
 
 MarianTokenizer::MarianTokenizer(const std::string& directory) {
   settings_ = read_tokenizer_settings(directory);
-  std::string source_bytes = read_part(directory, "source.spm");
-  std::string target_bytes = read_part(directory, "target.spm");
+  std::string source_bytes = read_tokenizer_file(directory, "source.spm");
+  std::string target_bytes = read_tokenizer_file(directory, "target.spm");
   verify_checksums(directory, source_bytes, target_bytes);
   const bool same = target_bytes == source_bytes;
-  source_model_ = std::make_unique<PieceModel>(std::move(source_bytes), directory + "/source.spm");
+  source_model_ = std::make_unique<SentencePieceProcessor>(std::move(source_bytes), directory + "/source.spm");
   if (!same) {
     target_model_file_ =
-        std::make_unique<PieceModel>(std::move(target_bytes), directory + "/target.spm");
+        std::make_unique<SentencePieceProcessor>(std::move(target_bytes), directory + "/target.spm");
   }
   source_vocabulary_ =
-      Vocabulary::parse(read_part(directory, "vocab.json"), directory + "/vocab.json");
+      Vocabulary::parse(read_tokenizer_file(directory, "vocab.json"), directory + "/vocab.json");
   if (settings_.separate_vocabularies) {
-    target_vocabulary_file_ = Vocabulary::parse(read_part(directory, "target_vocab.json"),
+    target_vocabulary_file_ = Vocabulary::parse(read_tokenizer_file(directory, "target_vocab.json"),
                                                 directory + "/target_vocab.json");
   }
   find_special_tokens(directory);
@@ -135,10 +135,10 @@ void MarianTokenizer::find_added_tokens(const std::string& directory) {
 void MarianTokenizer::find_languages() {
   for (int id = 0; id < source_vocabulary_.size(); ++id) {
     const std::string_view piece = source_vocabulary_.piece(id);
-    const bool mark = piece.size() > 4 && piece.ends_with("<<") && language_mark(piece) == piece;
+    const bool mark = piece.size() > 4 && piece.ends_with("<<") && language_tag(piece) == piece;
     if (mark) languages_.tokens.push_back({std::string(piece.substr(2, piece.size() - 4)), id});
   }
-  if (!languages_.tokens.empty()) languages_.target_by = TargetBy::source_mark;
+  if (!languages_.tokens.empty()) languages_.target_language_method = TargetLanguageMethod::source_language_tag;
 }
 
 bool MarianTokenizer::is_special(std::string_view piece) const {
@@ -194,7 +194,7 @@ void MarianTokenizer::add_end(EncodedText& encoded) const {
 EncodedText MarianTokenizer::encode(TextSide side, std::string_view text, int language) const {
   const Side cutter = side_of(side);
   EncodedText encoded;
-  if (language >= 0 && language_mark(text).empty()) {
+  if (language >= 0 && language_tag(text).empty()) {
     encoded.ids.push_back(language);
     encoded.pieces.push_back(piece(side, language));
   }
@@ -204,23 +204,23 @@ EncodedText MarianTokenizer::encode(TextSide side, std::string_view text, int la
       encoded.pieces.push_back(piece(side, *part.token));
       continue;
     }
-    const std::string_view mark = language_mark(part.text);
-    add_ids(cutter, mark, cutter.model.cut(part.text.substr(mark.size())), encoded);
+    const std::string_view mark = language_tag(part.text);
+    add_ids(cutter, mark, cutter.model.encode(part.text.substr(mark.size())), encoded);
   }
   add_end(encoded);
   return encoded;
 }
 
-NormalisedText MarianTokenizer::normalise(TextSide side, std::string_view text) const {
-  const std::string_view mark = language_mark(text);
+NormalizedText MarianTokenizer::normalise(TextSide side, std::string_view text) const {
+  const std::string_view mark = language_tag(text);
   return {std::string(mark), side_of(side).model.normalise(text.substr(mark.size()))};
 }
 
-EncodedText MarianTokenizer::sample(TextSide side, const NormalisedText& text, double sampling,
-                                    RandomNumbers& random) const {
+EncodedText MarianTokenizer::sample(TextSide side, const NormalizedText& text, double sampling,
+                                    RandomGenerator& random) const {
   const Side cutter = side_of(side);
   EncodedText encoded;
-  add_ids(cutter, text.language_mark, cutter.model.sample(text.text, sampling, random), encoded);
+  add_ids(cutter, text.language_tag, cutter.model.sample(text.text, sampling, random), encoded);
   add_end(encoded);
   return encoded;
 }
@@ -256,9 +256,9 @@ std::string MarianTokenizer::decode(const std::vector<int>& ids) const {
     if (!at(is_target_special_, id)) pieces.push_back(piece(TextSide::target, id));
   }
   // transformers decodes with the source model unless the vocabularies are separate.
-  const PieceModel& model = settings_.separate_vocabularies ? target_model() : *source_model_;
+  const SentencePieceProcessor& model = settings_.separate_vocabularies ? target_model() : *source_model_;
   std::string text = model.join(pieces);
-  replace_all(text, kBlankMark, " ");
+  replace_all(text, kSpaceSymbol, " ");
   text = strip(text);
   if (settings_.clean_up_spaces) clean_up_spaces(text);
   return text;

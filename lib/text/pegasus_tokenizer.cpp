@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-constexpr const char* kWordMark = "▁";  // U+2581
+constexpr const char* kPegasusSpaceSymbol = "▁";  // U+2581
 constexpr int kOffset = 103;
 constexpr double kUnusedScore = -100;
 
@@ -25,8 +25,8 @@ std::string unused_piece(int i) {
 std::vector<ScoredPiece> all_pieces(const SentencePieceModel& model,
                                     const TokenizerSettings& settings) {
   std::vector<ScoredPiece> pieces{{settings.pad_token, 0}, {settings.eos_token, 0}};
-  const auto mask = settings.named_or("mask_token", "<mask_1>");
-  const auto mask_sent = settings.named_or("mask_token_sent", "<mask_2>");
+  const auto mask = settings.token_or("mask_token", "<mask_1>");
+  const auto mask_sent = settings.token_or("mask_token_sent", "<mask_2>");
   if (mask) pieces.push_back({*mask, 0});
   if (mask_sent && mask_sent != mask) pieces.push_back({*mask_sent, 0});
   for (int i = 2; i < settings.offset.value_or(kOffset); ++i) {
@@ -66,8 +66,8 @@ void set_special_tokens(const TokenizerSettings& settings, Pipeline& p) {
   };
   for (const int id : {p.special.unk, p.special.eos, p.special.pad}) at(p.is_special, id) = true;
   for (const std::string& piece : settings.more_special_tokens) mark(piece);
-  if (const auto mask = settings.named_or("mask_token", "<mask_2>")) mark(*mask);
-  if (const auto mask = settings.named_or("mask_token_sent", "<mask_1>")) mark(*mask);
+  if (const auto mask = settings.token_or("mask_token", "<mask_2>")) mark(*mask);
+  if (const auto mask = settings.token_or("mask_token_sent", "<mask_1>")) mark(*mask);
   for (int i = 2; i < settings.offset.value_or(kOffset); ++i) mark(unused_piece(i));
 }
 
@@ -76,8 +76,8 @@ void set_special_tokens(const TokenizerSettings& settings, Pipeline& p) {
 std::unique_ptr<const TokenizerKind> pegasus_tokenizer(const std::string& directory) {
   const TokenizerSettings settings = read_tokenizer_settings(directory);
   const std::string where = directory + "/spiece.model";
-  const std::string bytes = read_part(directory, "spiece.model");
-  const SentencePieceModel model = check_sentencepiece_model(bytes, where);
+  const std::string bytes = read_tokenizer_file(directory, "spiece.model");
+  const SentencePieceModel model = parse_sentencepiece_model(bytes, where);
   if (model.segmentation != SegmentationType::unigram) {
     throw InputError("{}: found no unigram model; expected one, as PegasusTokenizer reads", where);
   }
@@ -89,10 +89,10 @@ std::unique_ptr<const TokenizerKind> pegasus_tokenizer(const std::string& direct
   p.normalizers.push_back(model.normaliser.charsmap.empty()
                               ? replace_normalizer(literal_pattern("\n"), " ")
                               : precompiled_normalizer(std::string(model.normaliser.charsmap)));
-  p.normalizers.push_back(replace_normalizer(*known_expression(" {2,}"), " "));
-  p.pre_tokenizers = {metaspace(kWordMark, PrependScheme::always, true)};
-  p.cutter = unigram_cutter(std::move(pieces), p.special.unk, false);
-  p.decoders = {metaspace_decoder(kWordMark, PrependScheme::always)};
+  p.normalizers.push_back(replace_normalizer(*supported_regex(" {2,}"), " "));
+  p.pre_tokenizers = {metaspace_pre_tokenizer(kPegasusSpaceSymbol, PrependScheme::always, true)};
+  p.subword_model = unigram_model(std::move(pieces), p.special.unk, false);
+  p.decoders = {metaspace_decoder(kPegasusSpaceSymbol, PrependScheme::always)};
   p.clean_up_spaces = settings.clean_up_spaces;
   add_tokens(p, settings.added_tokens, directory + ": added tokens");
   return pipeline_tokenizer(std::move(p));

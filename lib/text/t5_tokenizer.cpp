@@ -28,8 +28,8 @@ int id_of(const std::vector<std::string>& pieces, const std::string& piece,
 std::unique_ptr<const TokenizerKind> t5_tokenizer(const std::string& directory) {
   const TokenizerSettings settings = read_tokenizer_settings(directory);
   const std::string where = directory + "/spiece.model";
-  const std::string bytes = read_part(directory, "spiece.model");
-  const SentencePieceModel model = check_sentencepiece_model(bytes, where);
+  const std::string bytes = read_tokenizer_file(directory, "spiece.model");
+  const SentencePieceModel model = parse_sentencepiece_model(bytes, where);
   if (model.segmentation != SegmentationType::unigram) {
     throw InputError("{}: found no unigram model; expected one, as T5Tokenizer reads", where);
   }
@@ -58,9 +58,9 @@ std::unique_ptr<const TokenizerKind> t5_tokenizer(const std::string& directory) 
   if (!model.normaliser.charsmap.empty()) {
     p.normalizers.push_back(precompiled_normalizer(std::string(model.normaliser.charsmap)));
   }
-  p.pre_tokenizers = {splitting(white_space_pattern(), SplitBehavior::removed, false),
-                      metaspace(kWordMark, PrependScheme::always, true)};
-  p.cutter = unigram_cutter(std::move(pieces), p.special.unk, false);
+  p.pre_tokenizers = {split_pre_tokenizer(whitespace_pattern(), SplitBehavior::removed, false),
+                      metaspace_pre_tokenizer(kWordMark, PrependScheme::always, true)};
+  p.subword_model = unigram_model(std::move(pieces), p.special.unk, false);
   p.decoders = {metaspace_decoder(kWordMark, PrependScheme::always)};
   p.clean_up_spaces = settings.clean_up_spaces;
   add_tokens(p, tokens, directory + ": added tokens");

@@ -62,36 +62,36 @@ void Tokenizer::require_sampling(double sampling, const std::string& where) cons
   kind_->require_sampling(sampling, where);
 }
 
-NormalisedText Tokenizer::normalise_source(std::string_view text) const {
+NormalizedText Tokenizer::normalise_source(std::string_view text) const {
   return kind_->normalise(TextSide::source, text);
 }
 
-NormalisedText Tokenizer::normalise_target(std::string_view text) const {
+NormalizedText Tokenizer::normalise_target(std::string_view text) const {
   return kind_->normalise(TextSide::target, text);
 }
 
-EncodedText Tokenizer::sample_source(const NormalisedText& text, double sampling,
-                                     RandomNumbers& random) const {
+EncodedText Tokenizer::sample_source(const NormalizedText& text, double sampling,
+                                     RandomGenerator& random) const {
   return kind_->sample(TextSide::source, text, sampling, random);
 }
 
-EncodedText Tokenizer::sample_target(const NormalisedText& text, double sampling,
-                                     RandomNumbers& random) const {
+EncodedText Tokenizer::sample_target(const NormalizedText& text, double sampling,
+                                     RandomGenerator& random) const {
   return kind_->sample(TextSide::target, text, sampling, random);
 }
 
 std::string Tokenizer::decode_target(const std::vector<int>& ids) const {
-  for (const int id : ids) target_piece(id);  // which says what is wrong
+  for (const int id : ids) target_token(id);  // which says what is wrong
   return kind_->decode(ids);
 }
 
-const std::string& Tokenizer::source_piece(int id) const {
+const std::string& Tokenizer::source_token(int id) const {
   if (id >= 0 && id < source_vocab_size()) return kind_->piece(TextSide::source, id);
   throw InputError("source id {}: outside the vocabulary; expected 0 to {}", id,
                    source_vocab_size() - 1);
 }
 
-const std::string& Tokenizer::target_piece(int id) const {
+const std::string& Tokenizer::target_token(int id) const {
   if (id >= 0 && id < target_vocab_size()) return kind_->piece(TextSide::target, id);
   throw InputError("target id {}: outside the vocabulary; expected 0 to {}", id,
                    target_vocab_size() - 1);

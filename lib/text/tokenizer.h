@@ -21,12 +21,12 @@ struct EncodedText {
   std::vector<int> ids;             ///< with the end symbol last, or before a language
   std::vector<std::string> pieces;  ///< as the text was cut; "</s>" last
   std::size_t unknown = 0;          ///< pieces that the vocabulary does not hold
-  std::size_t behind = 1;           ///< tokens behind the text: the end, and in some a language
+  std::size_t suffix_length = 1;           ///< tokens behind the text: the end, and in some a language
 };
 
 /// A text made ready to be cut again and again, each time at random.
-struct NormalisedText {
-  std::string language_mark;  ///< ">>deu<<", which becomes one piece; or empty
+struct NormalizedText {
+  std::string language_tag;  ///< ">>deu<<", which becomes one piece; or empty
   std::string text;           ///< the rest, as the SentencePiece model normalises it
 };
 
@@ -61,20 +61,20 @@ class Tokenizer {
   /// InputError beginning with `where` unless both SentencePiece models can be cut at random by
   /// `sampling`, the experiment's tokenizer.sampling. What follows asks for that.
   void require_sampling(double sampling, const std::string& where) const;
-  NormalisedText normalise_source(std::string_view text) const;
-  NormalisedText normalise_target(std::string_view text) const;
-  /// One of the text's cuts: `sampling` is Unigram::sample's alpha or BytePairs::sample's dropout.
-  EncodedText sample_source(const NormalisedText& text, double sampling,
-                            RandomNumbers& random) const;
-  EncodedText sample_target(const NormalisedText& text, double sampling,
-                            RandomNumbers& random) const;
+  NormalizedText normalise_source(std::string_view text) const;
+  NormalizedText normalise_target(std::string_view text) const;
+  /// One of the text's cuts: `sampling` is Unigram::sample's alpha or SentencePieceBpe::sample's dropout.
+  EncodedText sample_source(const NormalizedText& text, double sampling,
+                            RandomGenerator& random) const;
+  EncodedText sample_target(const NormalizedText& text, double sampling,
+                            RandomGenerator& random) const;
 
   /// Target ids to text; special pieces (end, unknown, padding) are left out.
   std::string decode_target(const std::vector<int>& ids) const;
 
   /// The piece of an id: "▁The", "</s>"; InputError outside the vocabulary.
-  const std::string& source_piece(int id) const;
-  const std::string& target_piece(int id) const;
+  const std::string& source_token(int id) const;
+  const std::string& target_token(int id) const;
 
   int source_vocab_size() const;
   int target_vocab_size() const;  ///< equals source_vocab_size() where the vocabulary is shared

@@ -36,7 +36,7 @@ std::string strip(std::string_view text) {
   return std::string(text.substr(begin, end - begin));
 }
 
-std::string read_part(const std::string& directory, const char* name) {
+std::string read_tokenizer_file(const std::string& directory, const char* name) {
   const std::string path = directory + "/" + name;
   if (!file_exists(path)) {
     throw InputError("{}: no such file; a model directory needs it beside its other files",
@@ -79,11 +79,11 @@ void TokenizerKind::require_sampling(double sampling, const std::string& where) 
       where, sampling);
 }
 
-NormalisedText TokenizerKind::normalise(TextSide, std::string_view) const {
+NormalizedText TokenizerKind::normalise(TextSide, std::string_view) const {
   throw std::logic_error("this tokenizer draws no cuts");
 }
 
-EncodedText TokenizerKind::sample(TextSide, const NormalisedText&, double, RandomNumbers&) const {
+EncodedText TokenizerKind::sample(TextSide, const NormalizedText&, double, RandomGenerator&) const {
   throw std::logic_error("this tokenizer draws no cuts");
 }
 

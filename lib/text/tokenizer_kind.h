@@ -35,9 +35,9 @@ class TokenizerKind {
 
   /// As Tokenizer's of these names; a kind that cuts a text in one way only refuses.
   virtual void require_sampling(double sampling, const std::string& where) const;
-  virtual NormalisedText normalise(TextSide side, std::string_view text) const;
-  virtual EncodedText sample(TextSide side, const NormalisedText& text, double sampling,
-                             RandomNumbers& random) const;
+  virtual NormalizedText normalise(TextSide side, std::string_view text) const;
+  virtual EncodedText sample(TextSide side, const NormalizedText& text, double sampling,
+                             RandomGenerator& random) const;
 };
 
 /// source.spm, target.spm and vocab.json, as MarianTokenizer reads them.
@@ -56,7 +56,7 @@ std::unique_ptr<const TokenizerKind> pegasus_tokenizer(const std::string& direct
 std::unique_ptr<const TokenizerKind> json_tokenizer(const std::string& directory);
 
 /// A file of the directory; InputError where it is missing.
-std::string read_part(const std::string& directory, const char* name);
+std::string read_tokenizer_file(const std::string& directory, const char* name);
 
 /// The id of a piece that must be there; InputError, beginning with `where`, where it is not.
 int required_id(const Vocabulary& vocabulary, const std::string& piece, const std::string& where);

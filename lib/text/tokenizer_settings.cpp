@@ -78,7 +78,7 @@ void read_older_added_tokens(const Json& document, const std::string& where,
   const auto& special = settings.more_special_tokens;
   for (const auto& [text, id] : document.items()) {
     AddedToken token = read_added_token({{"content", text}}, id, where);
-    token.special = settings.is_own_mark(text) || std::ranges::find(special, text) != special.end();
+    token.special = settings.is_model_special_token(text) || std::ranges::find(special, text) != special.end();
     token.normalized = !token.special;
     settings.added_tokens.push_back(token);
   }
@@ -125,13 +125,13 @@ void read_keys(const Json& document, const std::string& where, TokenizerSettings
 
 }  // namespace
 
-std::optional<std::string> TokenizerSettings::named_or(const std::string& key,
+std::optional<std::string> TokenizerSettings::token_or(const std::string& key,
                                                        const char* otherwise) const {
   const auto found = named.find(key);
   return found == named.end() ? std::optional<std::string>(otherwise) : found->second;
 }
 
-bool TokenizerSettings::is_own_mark(const std::string& token) const {
+bool TokenizerSettings::is_model_special_token(const std::string& token) const {
   if (token == eos_token || token == unk_token || token == pad_token) return true;
   return std::ranges::any_of(named, [&](const auto& entry) { return entry.second == token; });
 }
@@ -161,7 +161,7 @@ AddedToken read_added_token(const Json& value, const Json& id, const std::string
   return token;
 }
 
-TokenizerSettings parse_tokenizer_settings(const SettingsTexts& texts,
+TokenizerSettings parse_tokenizer_settings(const TokenizerSettingsFiles& texts,
                                            const std::string& directory) {
   TokenizerSettings settings;
   const std::string where = directory + kSettings;
@@ -179,7 +179,7 @@ TokenizerSettings parse_tokenizer_settings(const SettingsTexts& texts,
   }
   std::ranges::sort(settings.added_tokens, {}, &AddedToken::id);
   for (AddedToken& token : settings.added_tokens) {
-    token.typed_as_text = token.special && settings.is_own_mark(token.text);
+    token.typed_as_text = token.special && settings.is_model_special_token(token.text);
   }
   return settings;
 }

@@ -35,10 +35,10 @@ struct TokenizerSettings {
   std::optional<int> extra_ids;   ///< T5: sentinels behind its pieces
 
   /// The token of a key: as said (nothing: null), else `otherwise`.
-  std::optional<std::string> named_or(const std::string& key, const char* otherwise) const;
+  std::optional<std::string> token_or(const std::string& key, const char* otherwise) const;
   /// Whether a token is one that the model itself puts around texts or into them: eos_token,
   /// pad_token, mask_token and so on. Typed, it is ordinary text.
-  bool is_own_mark(const std::string& token) const;
+  bool is_model_special_token(const std::string& token) const;
 };
 
 /// Reads the files where they are present; InputError where one is no JSON object or a key that is
@@ -46,12 +46,12 @@ struct TokenizerSettings {
 TokenizerSettings read_tokenizer_settings(const std::string& directory);
 
 /// The texts of the files; nothing where there is none.
-struct SettingsTexts {
+struct TokenizerSettingsFiles {
   std::optional<std::string> settings;      ///< tokenizer_config.json
   std::optional<std::string> older;         ///< special_tokens_map.json
   std::optional<std::string> added_tokens;  ///< added_tokens.json
 };
-TokenizerSettings parse_tokenizer_settings(const SettingsTexts& texts,
+TokenizerSettings parse_tokenizer_settings(const TokenizerSettingsFiles& texts,
                                            const std::string& directory);
 
 /// A token of a list of them, {"content": "<NAME>", "lstrip": false, …}, with the id that its place

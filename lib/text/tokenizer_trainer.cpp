@@ -85,7 +85,7 @@ LibraryOptions library_options(const TokenizerTraining& training) {
 
 /// Runs the library; what it says against it, or nothing.
 std::string run_library(const LibraryOptions& options, const Lines& lines, std::string& model) {
-  const FragileCall call;
+  const NoUnwindScope call;
   try {
     LineIterator iterator(lines);
     const auto status = sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model);
@@ -116,11 +116,11 @@ bool has_characters(const TokenizerTraining& training, const Lines& lines) {
   LibraryOptions options = library_options(training);
   options["model_type"] = "char";
   options["byte_fallback"] = "false";
-  options["vocab_size"] = std::to_string(kMostPieces);
+  options["vocab_size"] = std::to_string(kMaxVocabSize);
   const auto found = [&](const Lines& some) {
     std::string model;
     return run_library(options, some, model).empty() &&
-           check_sentencepiece_model(model, "characters").pieces.size() > 2;  // </s>, <unk>
+           parse_sentencepiece_model(model, "characters").pieces.size() > 2;  // </s>, <unk>
   };
   if (std::ssize(lines) <= kFirst) return found(lines);
   return found(Lines(lines.begin(), lines.begin() + kFirst)) || found(lines);
@@ -188,7 +188,7 @@ std::string train_model(const TokenizerTraining& training, const Lines& lines,
 /// The model's pieces in its own order, which puts </s> at 0 and <unk> at 1.
 std::vector<std::string> pieces_of(const std::string& model, const std::string& what) {
   std::vector<std::string> pieces;
-  for (const SentencePieceEntry& piece : check_sentencepiece_model(model, what).pieces) {
+  for (const SentencePieceEntry& piece : parse_sentencepiece_model(model, what).pieces) {
     if (piece.text == kPad) {
       throw InputError("{}: the text holds {}, which stands for padding; take it out", what, kPad);
     }
@@ -248,9 +248,9 @@ void append_lines(Lines& out, const std::vector<std::string>& lines) {
 }  // namespace
 
 TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::string& directory) {
-  if (training.vocab_size < kFewestPieces || training.vocab_size > kMostPieces) {
+  if (training.vocab_size < kMinVocabSize || training.vocab_size > kMaxVocabSize) {
     throw InputError("tokenizer: vocab_size {} is out of range; expected {} to {}",
-                     training.vocab_size, kFewestPieces, kMostPieces);
+                     training.vocab_size, kMinVocabSize, kMaxVocabSize);
   }
   if (training.byte_fallback && training.type == TokenizerType::word) {
     throw InputError("tokenizer: whole words are not spelled in bytes; use unigram or bpe");

@@ -9,8 +9,8 @@
 namespace attn {
 
 /// Limits of TokenizerTraining.vocab_size, and the longest line in bytes that SentencePiece takes.
-inline constexpr int kFewestPieces = 3;  // </s>, <unk> and one piece
-inline constexpr int kMostPieces = 1 << 20;
+inline constexpr int kMinVocabSize = 3;  // </s>, <unk> and one piece
+inline constexpr int kMaxVocabSize = 1 << 20;
 inline constexpr std::size_t kLongestTrainingLine = 4192;
 
 enum class TokenizerType { unigram, bpe, word };

@@ -45,7 +45,7 @@ std::vector<std::uint32_t> all_of(const Corpus& corpus) {
 
 std::vector<BatchPlan> plan_epoch(const Corpus& corpus, std::uint64_t batch_tokens,
                                   std::uint64_t seed, std::uint64_t epoch) {
-  RandomNumbers random(seed, "epoch", epoch);
+  RandomGenerator random(seed, "epoch", epoch);
   std::vector<std::uint32_t> order = all_of(corpus);
   shuffle(order, random);
   std::vector<BatchPlan> batches = cut(corpus, std::move(order), batch_tokens);
@@ -53,7 +53,7 @@ std::vector<BatchPlan> plan_epoch(const Corpus& corpus, std::uint64_t batch_toke
   return batches;
 }
 
-std::vector<BatchPlan> plan_in_order(const Corpus& corpus, std::uint64_t batch_tokens) {
+std::vector<BatchPlan> plan_by_length(const Corpus& corpus, std::uint64_t batch_tokens) {
   return cut(corpus, all_of(corpus), batch_tokens);
 }
 

@@ -18,6 +18,6 @@ std::vector<BatchPlan> plan_epoch(const Corpus& corpus, std::uint64_t batch_toke
                                   std::uint64_t seed, std::uint64_t epoch);
 
 /// Sentences in order of length, cut in the same way: for validation.
-std::vector<BatchPlan> plan_in_order(const Corpus& corpus, std::uint64_t batch_tokens);
+std::vector<BatchPlan> plan_by_length(const Corpus& corpus, std::uint64_t batch_tokens);
 
 }  // namespace attn

@@ -33,7 +33,7 @@ std::vector<std::string> read_side(std::string_view text, const std::string& pat
 
 }  // namespace
 
-ParallelText read_parallel(const DataFiles& files) {
+ParallelText read_parallel(const ParallelFiles& files) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 34;
   constexpr auto kMostBytes = static_cast<std::size_t>(
       std::min<std::uint64_t>(kMost, std::numeric_limits<std::size_t>::max()));
@@ -42,7 +42,7 @@ ParallelText read_parallel(const DataFiles& files) {
 }
 
 ParallelText parse_parallel(std::string_view source, std::string_view target,
-                            const DataFiles& files) {
+                            const ParallelFiles& files) {
   ParallelText text;
   text.source = read_side(source, files.source, text.controls);
   text.target = read_side(target, files.target, text.controls);
@@ -59,16 +59,16 @@ ParallelText parse_parallel(std::string_view source, std::string_view target,
   return text;
 }
 
-void Sentences::add(std::span<const int> ids) {
+void TokenizedSentences::add(std::span<const int> ids) {
   ids_.insert(ids_.end(), ids.begin(), ids.end());
   offsets_.push_back(ids_.size());
 }
 
-void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& cut,
-               const std::function<void(std::size_t, const PairOfIds&)>& take) {
+void tokenize_pairs(std::size_t count, const std::function<TokenizedPair(std::size_t)>& cut,
+               const std::function<void(std::size_t, const TokenizedPair&)>& take) {
   constexpr std::size_t kPairs = 4096;  // cut by the threads at a time
   constexpr Index kCostOfPair = 1 << 16;
-  std::vector<PairOfIds> pairs;
+  std::vector<TokenizedPair> pairs;
   for (std::size_t first = 0; first < count; first += kPairs) {
     pairs.assign(std::min(kPairs, count - first), {});
     const auto together = std::ssize(pairs);
@@ -80,8 +80,8 @@ void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& c
   }
 }
 
-std::size_t most_tokens(const ModelConfig& model, const TrainConfig& train) {
-  auto most = static_cast<std::uint64_t>(model.pair_positions());
+std::size_t max_side_tokens(const ModelConfig& model, const TrainConfig& train) {
+  auto most = static_cast<std::uint64_t>(model.max_pair_length());
   if (train.max_length > 0) most = std::min<std::uint64_t>(most, train.max_length);
   return to_size(std::min<std::uint64_t>(most, train.batch_tokens));
 }
@@ -90,14 +90,14 @@ Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::si
                    const LanguageChoice& languages) {
   Corpus corpus;
   const auto cut_texts = [&](std::string_view source, std::string_view target) {
-    return PairOfIds{tokenizer.encode_source(source, languages.source).ids,
+    return TokenizedPair{tokenizer.encode_source(source, languages.source).ids,
                      tokenizer.encode_target(target, languages.target).ids};
   };
   const auto cut = [&](std::size_t line) {
     return cut_texts(text.source[line], text.target[line]);
   };
-  const PairOfIds nothing = cut_texts("", "");
-  cut_pairs(text.source.size(), cut, [&](std::size_t line, const PairOfIds& pair) {
+  const TokenizedPair nothing = cut_texts("", "");
+  tokenize_pairs(text.source.size(), cut, [&](std::size_t line, const TokenizedPair& pair) {
     if (pair.source.size() <= nothing.source.size() ||
         pair.target.size() <= nothing.target.size()) {
       ++corpus.empty;

@@ -23,14 +23,14 @@ struct ParallelText {
 
 /// Reads two files line by line. SystemError where one cannot be read; InputError where they differ
 /// in lines (both counts), are empty, or hold invalid UTF-8 (the first line with it).
-ParallelText read_parallel(const DataFiles& files);
+ParallelText read_parallel(const ParallelFiles& files);
 
 /// The same of the two files' bytes.
 ParallelText parse_parallel(std::string_view source, std::string_view target,
-                            const DataFiles& files);
+                            const ParallelFiles& files);
 
 /// One language's sentences as ids, one after another.
-class Sentences {
+class TokenizedSentences {
  public:
   void add(std::span<const int> ids);
   std::size_t size() const { return offsets_.size() - 1; }
@@ -46,8 +46,8 @@ class Sentences {
 
 /// Pairs to train on; every sentence ends in </s> and has at least one piece before it.
 struct Corpus {
-  Sentences source;
-  Sentences target;
+  TokenizedSentences source;
+  TokenizedSentences target;
   std::vector<std::uint32_t> lines;  ///< of the text, from 0: which one each pair is
   std::size_t empty = 0;             ///< pairs skipped because a side has no piece
   std::size_t too_long = 0;          ///< pairs skipped because a side has more than max_tokens
@@ -56,17 +56,17 @@ struct Corpus {
 };
 
 /// What a tokenizer makes of one line of both sides.
-struct PairOfIds {
+struct TokenizedPair {
   std::vector<int> source;
   std::vector<int> target;
 };
 
 /// take(i, cut(i)) for each i below `count`: cut on the threads, take in order.
-void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& cut,
-               const std::function<void(std::size_t, const PairOfIds&)>& take);
+void tokenize_pairs(std::size_t count, const std::function<TokenizedPair(std::size_t)>& cut,
+               const std::function<void(std::size_t, const TokenizedPair&)>& take);
 
 /// Tokens of a side beyond which a pair is left out.
-std::size_t most_tokens(const ModelConfig& model, const TrainConfig& train);
+std::size_t max_side_tokens(const ModelConfig& model, const TrainConfig& train);
 
 /// `languages` stand around the texts. A side that has nothing but the tokenizer's own tokens is
 /// empty.

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-struct SamplingSettings {
+struct SubwordSamplingSettings {
   double sampling = 0;         ///< tokenizer.sampling
   std::uint64_t seed = 1;      ///< train.seed
   std::size_t max_tokens = 0;  ///< of a side; at least that of the best cuts
@@ -18,32 +18,32 @@ struct SamplingSettings {
 };
 
 /// The pairs of a corpus as text that is ready to be cut. Read-only after it is made.
-class SampledText {
+class SubwordSampledText {
  public:
   /// `best` is what make_corpus made of `text`. `tokenizer` can be sampled from
   /// (Tokenizer::require_sampling) and outlives this.
-  SampledText(const ParallelText& text, const Corpus& best, const Tokenizer& tokenizer,
-              const SamplingSettings& settings);
+  SubwordSampledText(const ParallelText& text, const Corpus& best, const Tokenizer& tokenizer,
+              const SubwordSamplingSettings& settings);
 
   /// The pairs of `best`, in its order, as epoch `epoch` cuts them. A sentence's cut depends on
   /// seed, epoch, side and line alone. One whose cut has more than max_tokens keeps its best cut
   /// for that epoch: leaving it out would train on other pairs in each epoch.
-  Corpus cut(const Corpus& best, std::uint64_t epoch) const;
+  Corpus tokenize(const Corpus& best, std::uint64_t epoch) const;
 
-  std::size_t most_tokens() const { return most_tokens_; }  ///< of any side in any epoch, at most
+  std::size_t max_side_tokens() const { return max_side_tokens_; }  ///< of any side in any epoch, at most
 
  private:
   struct Pair {
-    NormalisedText source;
-    NormalisedText target;
+    NormalizedText source;
+    NormalizedText target;
   };
 
-  RandomNumbers random(const char* side, std::uint32_t line, std::uint64_t epoch) const;
+  RandomGenerator random(const char* side, std::uint32_t line, std::uint64_t epoch) const;
 
   const Tokenizer& tokenizer_;
-  SamplingSettings settings_;
+  SubwordSamplingSettings settings_;
   std::vector<Pair> pairs_;
-  std::size_t most_tokens_ = 0;
+  std::size_t max_side_tokens_ = 0;
 };
 
 }  // namespace attn

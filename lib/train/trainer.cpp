@@ -21,9 +21,9 @@ class Trainer::Run {
       : setup_(std::move(setup)),
         tokenizer_(tokenizer),
         listener_(listener),
-        updates_(setup_),
-        state_(updates_.state()),
-        journal_(setup_.directory, setup_.title, listener) {
+        loop_(setup_),
+        state_(loop_.state()),
+        log_(setup_.directory, setup_.title, listener) {
     if (setup_.dev) {
       validator_.emplace(std::move(*setup_.dev), tokenizer_, validation_settings(setup_));
     }
@@ -39,7 +39,7 @@ class Trainer::Run {
       throw InputError("{}: holds no state of a run; start anew in another directory", path);
     }
     const std::string difference =
-        first_difference(with_later_keys(checkpoint->state["identity"]), setup_.identity);
+        first_difference(with_newer_keys(checkpoint->state["identity"]), setup_.identity);
     if (!difference.empty()) {
       throw InputError(
           "cannot resume {}: {}; give the config and data that the run began with, or another "
@@ -47,31 +47,31 @@ class Trainer::Run {
           setup_.directory, difference);
     }
     const RunState state = RunState::from_json(checkpoint->state["run"], path);
-    read_arrays(*checkpoint, updates_.arrays());
-    updates_.restore(state);
-    checkpointed_ = state_.update;
+    read_arrays(*checkpoint, loop_.arrays());
+    loop_.restore(state);
+    last_checkpoint_ = state_.update;
     return true;
   }
 
-  TrainingEnd run(const std::atomic<int>& stop) {
-    journal_.open(state_);
-    updates_.begin_epoch();
+  TrainingOutcome run(const std::atomic<int>& stop) {
+    log_.open(state_);
+    loop_.begin_epoch();
     // A look that is due before any update: of a new run, or of one that was stopped while it
     // looked.
-    if (!take(updates_.look_due(), stop)) return stopped();
-    watch_.start();
-    while (!updates_.finished()) {
-      timed_tokens_ += updates_.update(checkpointed_).tokens;
-      if (updates_.epoch_ends()) {
-        journal_.epoch(state_);
-        updates_.begin_next_epoch();
+    if (!validate(loop_.validation_due(), stop)) return stopped();
+    update_timer_.start();
+    while (!loop_.finished()) {
+      timed_tokens_ += loop_.update(last_checkpoint_).tokens;
+      if (loop_.epoch_ends()) {
+        log_.epoch(state_);
+        loop_.begin_next_epoch();
       }
-      if (!after_update(stop)) return TrainingEnd::stopped;
+      if (!after_update(stop)) return TrainingOutcome::stopped;
     }
-    watch_.stop();
-    if (state_.validated_update != state_.update && !take(Look::whole, stop)) return stopped();
-    if (checkpointed_ != state_.update) checkpoint();
-    return TrainingEnd::finished;
+    update_timer_.stop();
+    if (state_.validated_update != state_.update && !validate(ValidationType::full, stop)) return stopped();
+    if (last_checkpoint_ != state_.update) checkpoint();
+    return TrainingOutcome::finished;
   }
 
  private:
@@ -81,72 +81,72 @@ class Trainer::Run {
   bool after_update(const std::atomic<int>& stop) {
     show_progress();
     const bool save = state_.update % setup_.train.checkpoint_every == 0;
-    if (save) updates_.average_checkpoint();  // also where a signal came
+    if (save) loop_.average_checkpoint();  // also where a signal came
     if (stop != 0) {
       stopped();
       return false;
     }
-    const Look look = updates_.look_due();
-    if (look == Look::none && !save) return true;
-    watch_.stop();
-    if (!take(look, stop)) {
+    const ValidationType type = loop_.validation_due();
+    if (type == ValidationType::none && !save) return true;
+    update_timer_.stop();
+    if (!validate(type, stop)) {
       stopped();
       return false;
     }
     if (save) checkpoint();
-    watch_.start();
+    update_timer_.start();
     return true;
   }
 
-  TrainingEnd stopped() {
+  TrainingOutcome stopped() {
     checkpoint();
-    return TrainingEnd::stopped;
+    return TrainingOutcome::stopped;
   }
 
   void show_progress() {
     ++timed_updates_;
-    UpdateFigures figures;
-    figures.epoch = epoch_of(state_);
-    figures.update = state_.update;
-    figures.updates = updates_.in_all();
-    figures.loss = mean_of(state_.since_log.loss, state_.since_log.tokens);
-    figures.learning_rate = updates_.learning_rate();
-    figures.tokens_per_second =
-        static_cast<double>(timed_tokens_) / std::max(1e-9, watch_.seconds());
-    if (figures.updates >= state_.update) {
-      figures.seconds_left = watch_.seconds() / static_cast<double>(timed_updates_) *
-                             static_cast<double>(figures.updates - state_.update);
+    UpdateMetrics metrics;
+    metrics.epoch = epoch_of(state_);
+    metrics.update = state_.update;
+    metrics.updates = loop_.total_updates();
+    metrics.loss = mean_of(state_.since_log.loss, state_.since_log.tokens);
+    metrics.learning_rate = loop_.learning_rate();
+    metrics.tokens_per_second =
+        static_cast<double>(timed_tokens_) / std::max(1e-9, update_timer_.seconds());
+    if (metrics.updates >= state_.update) {
+      metrics.seconds_left = update_timer_.seconds() / static_cast<double>(timed_updates_) *
+                             static_cast<double>(metrics.updates - state_.update);
     }
-    figures.log = state_.update % setup_.train.log_every == 0;
-    if (figures.log) journal_.train(state_, figures, updates_.gradient_norm());
-    listener_.updated(figures);
-    if (!figures.log) return;
+    metrics.log = state_.update % setup_.train.log_every == 0;
+    if (metrics.log) log_.train(state_, metrics, loop_.gradient_norm());
+    listener_.updated(metrics);
+    if (!metrics.log) return;
     state_.since_log = {};
     timed_tokens_ = 0;
     timed_updates_ = 0;
-    watch_.reset();
+    update_timer_.reset();
   }
 
   // --- validation ------------------------------------------------------------------------------
 
   /// False where it was stopped before its end: nothing has changed then.
-  bool take(Look look, const std::atomic<int>& stop) {
-    if (look == Look::none) return true;
+  bool validate(ValidationType type, const std::atomic<int>& stop) {
+    if (type == ValidationType::none) return true;
     Stopwatch watch;
     watch.start();
-    Transformer candidate = updates_.model();
-    const bool early = look == Look::early;
+    Transformer candidate = loop_.model();
+    const bool early = type == ValidationType::early;
     bool best = !early;  // without a dev part the newest is
     if (validator_) {
       const bool scores = !early || setup_.train.early_scores;
       const std::optional<ValidationResult> result =
-          scores ? validator_->run(candidate, stop) : validator_->loss_of(candidate);
+          scores ? validator_->run(candidate, stop) : validator_->compute_loss(candidate);
       if (!result) return false;
       if (early) {
-        journal_.early_look(state_, *result, watch.seconds());
+        log_.early_validation(state_, *result, watch.seconds());
       } else {
-        best = judge(*result);
-        journal_.validation(state_, *result, best, watch.seconds());
+        best = record_score(*result);
+        log_.validation(state_, *result, best, watch.seconds());
       }
     }
     state_.validated_update = state_.update;
@@ -155,13 +155,13 @@ class Trainer::Run {
       save_best(candidate);
     }
     if (!setup_.probe.empty()) {
-      journal_.probe(probe_record(candidate, tokenizer_, setup_, state_.update));
+      log_.probe(probe_record(candidate, tokenizer_, setup_, state_.update));
     }
-    journal_.show_curve(state_.best_update);
+    log_.show_curve(state_.best_update);
     return true;
   }
 
-  bool judge(const ValidationResult& result) {
+  bool record_score(const ValidationResult& result) {
     const ValidationMetric metric = setup_.train.metric;
     const double score = metric == ValidationMetric::bleu   ? result.scores->bleu.score
                          : metric == ValidationMetric::chrf ? result.scores->chrf.score
@@ -178,27 +178,27 @@ class Trainer::Run {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) throw SystemError("{}: cannot make the directory: {}", directory, error.message());
-    copy_tokenizer(setup_.tokenizer_directory, directory, spoken_languages());
+    copy_tokenizer(setup_.tokenizer_directory, directory, language_codes());
     save_model(candidate, setup_.decode, directory, DType::f32);
   }
 
   /// What the kept tokenizer says of languages, where they stand around texts.
-  LanguageCodes spoken_languages() const {
+  LanguageCodes language_codes() const {
     const Languages& known = tokenizer_.languages();
-    if (!known.frames_texts()) return {};
+    if (!known.uses_language_tokens()) return {};
     return {known.code_of(setup_.languages.source), known.code_of(setup_.languages.target)};
   }
 
   // --- checkpoints -----------------------------------------------------------------------------
 
   void checkpoint() {
-    journal_.sync(state_);
-    updates_.before_checkpoint();
+    log_.sync(state_);
+    loop_.before_checkpoint();
     Json state = Json::object();
     state["run"] = state_.to_json();
     state["identity"] = setup_.identity;
-    write_checkpoint(in_directory("checkpoints"), state_.update, state, updates_.arrays());
-    checkpointed_ = state_.update;
+    write_checkpoint(in_directory("checkpoints"), state_.update, state, loop_.arrays());
+    last_checkpoint_ = state_.update;
   }
 
   std::string in_directory(const char* name) const { return setup_.directory + "/" + name; }
@@ -206,12 +206,12 @@ class Trainer::Run {
   TrainerSetup setup_;
   const Tokenizer& tokenizer_;
   TrainingListener& listener_;
-  Updates updates_;
+  TrainingLoop loop_;
   RunState& state_;  ///< theirs
   std::optional<Validator> validator_;
-  Journal journal_;
-  std::uint64_t checkpointed_ = 0;
-  Stopwatch watch_;  ///< of updates alone: validations and checkpoints stop it
+  TrainingLog log_;
+  std::uint64_t last_checkpoint_ = 0;
+  Stopwatch update_timer_;  ///< of updates alone: validations and checkpoints stop it
   Index timed_tokens_ = 0;
   std::uint64_t timed_updates_ = 0;
 };
@@ -224,7 +224,7 @@ bool Trainer::resume() {
   return run_->resume();
 }
 
-TrainingEnd Trainer::run(const std::atomic<int>& stop) {
+TrainingOutcome Trainer::run(const std::atomic<int>& stop) {
   return run_->run(stop);
 }
 

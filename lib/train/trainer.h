@@ -9,7 +9,7 @@
 
 namespace attn {
 
-enum class TrainingEnd { finished, stopped };
+enum class TrainingOutcome { finished, stopped };
 
 class Trainer {
  public:
@@ -26,7 +26,7 @@ class Trainer {
   /// Trains until the config says stop (finished), or until `stop` is not 0: then the update under
   /// way is finished and a checkpoint written (stopped). InputError where the loss is no longer
   /// finite, SystemError where the system refuses to write; checkpoints before stay.
-  TrainingEnd run(const std::atomic<int>& stop);
+  TrainingOutcome run(const std::atomic<int>& stop);
 
  private:
   class Run;

@@ -24,10 +24,10 @@ struct TrainerSetup {
   /// target's.
   LanguageChoice languages;
   /// Training begins with its weights, of the shape `model`; null: random ones from the seed.
-  std::shared_ptr<const Transformer> start;
+  std::shared_ptr<const Transformer> initial_model;
   std::string tokenizer_directory;
   Corpus corpus;
-  std::optional<SampledText> sampled;  ///< the corpus' text, where each epoch cuts it anew
+  std::optional<SubwordSampledText> sampled;  ///< the corpus' text, where each epoch cuts it anew
   std::optional<ParallelText> dev;
   std::string probe;         ///< sentence whose attention is recorded; empty: none
   std::string probe_target;  ///< its translation; empty: the model's own at the time

@@ -16,8 +16,8 @@ TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& trai
                                const BatchShape& largest) {
   // Weights, gradients, two moments; products prepared for both passes, and a translating model's.
   std::uint64_t copies = 4 + 2 + 1;
-  if (train.average == Averaging::exponential) copies += 1;
-  if (train.average == Averaging::checkpoints) copies += 1 + train.average_last;
+  if (train.average == WeightAveraging::exponential) copies += 1;
+  if (train.average == WeightAveraging::checkpoints) copies += 1 + train.average_last;
   const std::optional<std::uint64_t> trained = count_parameters(model);
   const std::optional<std::uint64_t> bytes =
       trained ? checked_product({*trained, copies, sizeof(float)}) : std::nullopt;
@@ -36,7 +36,7 @@ BatchShape expected_batch(const TrainConfig& train) {
 
 BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train) {
   BatchShape largest;
-  for (const BatchPlan& plan : plan_in_order(corpus, train.batch_tokens)) {
+  for (const BatchPlan& plan : plan_by_length(corpus, train.batch_tokens)) {
     BatchShape batch;
     batch.sentences = plan.size();
     for (const std::uint32_t i : plan) {
@@ -53,9 +53,9 @@ BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train) {
   return largest;
 }
 
-BatchShape largest_batch(const SampledText& text, const TrainConfig& train) {
+BatchShape largest_batch(const SubwordSampledText& text, const TrainConfig& train) {
   // A sentence has two tokens or more: a piece and </s>.
-  return {train.batch_tokens, train.batch_tokens, text.most_tokens(), train.batch_tokens / 2};
+  return {train.batch_tokens, train.batch_tokens, text.max_side_tokens(), train.batch_tokens / 2};
 }
 
 void require_training_memory(const TrainingMemory& memory, const BatchShape& largest,

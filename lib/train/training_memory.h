@@ -30,7 +30,7 @@ BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train);
 
 /// At least every batch of any epoch that cuts the text anew: whatever the cuts, a batch's
 /// sentences times its longest one are at most train.batch_tokens.
-BatchShape largest_batch(const SampledText& text, const TrainConfig& train);
+BatchShape largest_batch(const SubwordSampledText& text, const TrainConfig& train);
 
 /// MemoryError, beginning with `where` and with the figures, where that is more than this process
 /// may still allocate.

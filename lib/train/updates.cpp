@@ -14,42 +14,42 @@ AdamConfig adam_config(const TrainConfig& c) {
           static_cast<float>(c.adam_epsilon), static_cast<float>(c.clip_norm)};
 }
 
-Backend products_of(const TrainConfig& c) {
-  return c.precision == Precision::bfloat16 ? Backend::bfloat16 : default_backend();
+Backend matmul_backend(const TrainConfig& c) {
+  return c.precision == TrainingPrecision::bfloat16 ? Backend::bfloat16 : default_backend();
 }
 
 /// The weights of the model that the run begins with, or random ones.
-TrainableModel first_weights(TrainerSetup& setup) {
-  if (setup.start == nullptr) return {setup.model, setup.train.seed};
-  TrainableModel model(setup.model, *setup.start);
-  setup.start.reset();
+TrainableModel initial_model(TrainerSetup& setup) {
+  if (setup.initial_model == nullptr) return {setup.model, setup.train.seed};
+  TrainableModel model(setup.model, *setup.initial_model);
+  setup.initial_model.reset();
   return model;
 }
 
-std::string what_is_kept(std::uint64_t checkpointed) {
-  return checkpointed > 0 ? fmt::format("the checkpoint of update {} is kept", checkpointed)
+std::string checkpoint_text(std::uint64_t last_checkpoint) {
+  return last_checkpoint > 0 ? fmt::format("the checkpoint of update {} is kept", last_checkpoint)
                           : std::string("there is no checkpoint yet");
 }
 
 }  // namespace
 
-Updates::Updates(TrainerSetup& setup)
+TrainingLoop::TrainingLoop(TrainerSetup& setup)
     : setup_(setup),
-      seen_(setup.dev || !setup.probe.empty()),
-      model_(first_weights(setup)),
-      pass_(model_, products_of(setup.train)),
+      has_dev_or_probe_(setup.dev || !setup.probe.empty()),
+      model_(initial_model(setup)),
+      pass_(model_, matmul_backend(setup.train)),
       adam_(model_.weights().size(), adam_config(setup.train)),
       average_(setup.train, model_.weights()) {}
 
-void Updates::begin_epoch() {
+void TrainingLoop::begin_epoch() {
   if (setup_.sampled) {
     sampled_corpus_ = {};  // the last epoch's need not be there beside it
-    sampled_corpus_ = setup_.sampled->cut(setup_.corpus, state_.epoch);
+    sampled_corpus_ = setup_.sampled->tokenize(setup_.corpus, state_.epoch);
   }
   plan_ = plan_epoch(corpus(), setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
 }
 
-LossSum Updates::update(std::uint64_t checkpointed) {
+LossSum TrainingLoop::update(std::uint64_t last_checkpoint) {
   const std::size_t first = to_size(state_.next_batch);
   const std::size_t last =
       to_size(std::min<std::uint64_t>(first + setup_.train.accumulate, plan_.size()));
@@ -73,14 +73,14 @@ LossSum Updates::update(std::uint64_t checkpointed) {
     options.batch = state_.batches++;
     sum += pass_.run(batch_, options);
   }
-  norm_ = Adam::norm(model_.gradients());
-  if (!std::isfinite(sum.loss) || !std::isfinite(norm_)) refuse(sum, checkpointed);
-  rate_ = setup_.train.learning_rate_at(state_.update + 1);
-  if (!adam_.update(model_.weights(), model_.gradients(), norm_, rate_)) {
+  gradient_norm_ = Adam::norm(model_.gradients());
+  if (!std::isfinite(sum.loss) || !std::isfinite(gradient_norm_)) throw_non_finite(sum, last_checkpoint);
+  learning_rate_ = setup_.train.learning_rate_at(state_.update + 1);
+  if (!adam_.update(model_.weights(), model_.gradients(), gradient_norm_, learning_rate_)) {
     throw InputError(
         "update {}: weights are no longer finite; training stops, and {}; lower "
         "train.learning_rate or raise train.adam_epsilon",
-        state_.update + 1, what_is_kept(checkpointed));
+        state_.update + 1, checkpoint_text(last_checkpoint));
   }
   pass_.prepare();
   ++state_.update;
@@ -91,21 +91,21 @@ LossSum Updates::update(std::uint64_t checkpointed) {
   return sum;
 }
 
-void Updates::refuse(const LossSum& sum, std::uint64_t checkpointed) const {
+void TrainingLoop::throw_non_finite(const LossSum& sum, std::uint64_t last_checkpoint) const {
   throw InputError(
       "update {}: the loss is {} and the gradient's norm {}, no longer finite; training stops, "
       "and {}; lower train.learning_rate, raise train.warmup_updates or set train.clip_norm",
-      state_.update + 1, mean_of(sum.loss, sum.tokens), norm_, what_is_kept(checkpointed));
+      state_.update + 1, mean_of(sum.loss, sum.tokens), gradient_norm_, checkpoint_text(last_checkpoint));
 }
 
-void Updates::begin_next_epoch() {
+void TrainingLoop::begin_next_epoch() {
   state_.in_epoch = {};
   ++state_.epoch;
   state_.next_batch = 0;
   begin_epoch();
 }
 
-bool Updates::finished() const {
+bool TrainingLoop::finished() const {
   const TrainConfig& c = setup_.train;
   if (setup_.corpus.size() == 0) return true;
   if (c.updates > 0 && state_.update >= c.updates) return true;
@@ -113,7 +113,7 @@ bool Updates::finished() const {
   return c.patience > 0 && state_.without_improvement >= c.patience;
 }
 
-std::uint64_t Updates::in_all() const {
+std::uint64_t TrainingLoop::total_updates() const {
   const TrainConfig& c = setup_.train;
   const std::uint64_t an_epoch = (plan_.size() + c.accumulate - 1) / c.accumulate;
   const std::uint64_t by_epochs = c.epochs * an_epoch;
@@ -121,24 +121,24 @@ std::uint64_t Updates::in_all() const {
   return by_epochs == 0 ? c.updates : std::min(c.updates, by_epochs);
 }
 
-Look Updates::look_due() const {
+ValidationType TrainingLoop::validation_due() const {
   const std::uint64_t update = state_.update, every = setup_.train.validate_every;
   if (update > 0) {
-    if (state_.validated_update == update) return Look::none;
-    if (every == 0 ? state_.next_batch == 0 : update % every == 0) return Look::whole;
+    if (state_.validated_update == update) return ValidationType::none;
+    if (every == 0 ? state_.next_batch == 0 : update % every == 0) return ValidationType::full;
   }
   const bool before_first = every == 0 ? state_.epoch == 1 : update < every;
-  const bool due = before_first && seen_ && !finished() && setup_.train.early_look_at(update);
-  return due ? Look::early : Look::none;
+  const bool due = before_first && has_dev_or_probe_ && !finished() && setup_.train.is_early_validation(update);
+  return due ? ValidationType::early : ValidationType::none;
 }
 
-Transformer Updates::model() {
-  Transformer model = model_.transformer(average_.best(model_.shared_weights()), default_backend());
+Transformer TrainingLoop::model() {
+  Transformer model = model_.transformer(average_.evaluation_weights(model_.shared_weights()), default_backend());
   model.set_name(fmt::format("the model after update {}", state_.update));
   return model;
 }
 
-std::vector<CheckpointArray> Updates::arrays() {
+std::vector<CheckpointArray> TrainingLoop::arrays() {
   std::vector<CheckpointArray> arrays{{"weights", model_.weights()},
                                       {"first_moments", adam_.first_moments()},
                                       {"second_moments", adam_.second_moments()}};
@@ -146,7 +146,7 @@ std::vector<CheckpointArray> Updates::arrays() {
   return arrays;
 }
 
-void Updates::restore(const RunState& state) {
+void TrainingLoop::restore(const RunState& state) {
   state_ = state;
   adam_.set_step(state_.update);
   average_.set_snapshots(state_.snapshots);

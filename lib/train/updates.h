@@ -17,16 +17,16 @@
 namespace attn {
 
 /// A look at the model between two updates.
-enum class Look {
+enum class ValidationType {
   none,
   early,  ///< before the first validation: measured and recorded, nothing else
-  whole,  ///< a validation: decides which model is kept, and when to stop
+  full,  ///< a validation: decides which model is kept, and when to stop
 };
 
-class Updates {
+class TrainingLoop {
  public:
   /// `setup` outlives it; the model to begin with is taken out of it.
-  explicit Updates(TrainerSetup& setup);
+  explicit TrainingLoop(TrainerSetup& setup);
 
   /// The epoch's cuts and batches, before the first update: they depend on nothing but the setup
   /// and the epoch's number.
@@ -34,7 +34,7 @@ class Updates {
 
   /// One update; the sum of its losses. InputError where loss or weights are no longer finite; it
   /// says which checkpoint is kept, `checkpointed`, 0 being none.
-  LossSum update(std::uint64_t checkpointed);
+  LossSum update(std::uint64_t last_checkpoint);
 
   /// Whether all of an epoch's batches were seen; begin_next_epoch() goes on.
   bool epoch_ends() const { return state_.next_batch >= plan_.size(); }
@@ -44,10 +44,10 @@ class Updates {
   bool finished() const;
 
   /// By updates, or as many as the epochs will have if all have as many batches as this one.
-  std::uint64_t in_all() const;
+  std::uint64_t total_updates() const;
 
   /// What is due after the last update.
-  Look look_due() const;
+  ValidationType validation_due() const;
 
   /// The model as it is now: the average where there is one, in the memory that the next update
   /// changes.
@@ -63,15 +63,15 @@ class Updates {
 
   RunState& state() { return state_; }
   std::span<const float> weights() { return model_.weights(); }  ///< that the optimizer moves
-  double gradient_norm() const { return norm_; }                 ///< of the last update
-  double learning_rate() const { return rate_; }
+  double gradient_norm() const { return gradient_norm_; }                 ///< of the last update
+  double learning_rate() const { return learning_rate_; }
 
  private:
   const Corpus& corpus() const { return setup_.sampled ? sampled_corpus_ : setup_.corpus; }
-  [[noreturn]] void refuse(const LossSum& sum, std::uint64_t checkpointed) const;
+  [[noreturn]] void throw_non_finite(const LossSum& sum, std::uint64_t last_checkpoint) const;
 
   TrainerSetup& setup_;
-  bool seen_;  ///< there is something to look at
+  bool has_dev_or_probe_;  ///< there is something to look at
   TrainableModel model_;
   TrainingPass pass_;
   Adam adam_;
@@ -80,8 +80,8 @@ class Updates {
   Corpus sampled_corpus_;        ///< as the current epoch has cut it, where the setup samples
   std::vector<BatchPlan> plan_;  ///< of the epoch that is going on
   TrainingBatch batch_;
-  double norm_ = 0;
-  double rate_ = 0;
+  double gradient_norm_ = 0;
+  double learning_rate_ = 0;
 };
 
 }  // namespace attn

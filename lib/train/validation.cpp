@@ -26,7 +26,7 @@ LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_
   const ModelConfig& config = model.config();
   LossSum sum;
   Matrix logits;
-  for (const BatchPlan& plan : plan_in_order(corpus, kLossTokens)) {
+  for (const BatchPlan& plan : plan_by_length(corpus, kLossTokens)) {
     const TrainingBatch batch = batch_of(corpus, plan, config.decoder_start_token_id);
     const Matrix hidden = model.decode(batch.decoder_input, model.encode(batch.source));
     logits.resize(hidden.rows(), config.decoder_vocab_size);
@@ -37,13 +37,13 @@ LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_
   return sum;
 }
 
-std::optional<std::vector<std::string>> translate_lines(const Translator& translator,
+std::optional<std::vector<std::string>> translate_dev_lines(const Translator& translator,
                                                         const std::vector<std::string>& lines,
                                                         const std::atomic<int>& stop) {
   std::vector<PreparedSentence> sentences;
   for (const std::string& line : lines) sentences.push_back(translator.prepare(line));
   const auto found = translate_all(translator, std::move(sentences), kSentencesPerSearch,
-                                   [&](const TranslatedSoFar&) { return stop == 0; });
+                                   [&](const TranslationProgress&) { return stop == 0; });
   if (!found) return std::nullopt;
   std::vector<std::string> texts;
   for (const Translation& translation : *found) texts.push_back(translation.text);
@@ -62,7 +62,7 @@ Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, ValidationSet
       corpus_.empty, corpus_.too_long, settings_.max_tokens);
 }
 
-ValidationResult Validator::loss_of(const Transformer& model) const {
+ValidationResult Validator::compute_loss(const Transformer& model) const {
   ValidationResult result;
   result.loss = corpus_loss(model, corpus_, settings_.label_smoothing);
   if (!std::isfinite(result.loss.loss)) {
@@ -73,10 +73,10 @@ ValidationResult Validator::loss_of(const Transformer& model) const {
 
 std::optional<ValidationResult> Validator::run(const Transformer& model,
                                                const std::atomic<int>& stop) const {
-  ValidationResult result = loss_of(model);
+  ValidationResult result = compute_loss(model);
   Translator translator(model, tokenizer_, settings_.decode);
   translator.speak(settings_.languages);
-  const auto translations = translate_lines(translator, text_.source, stop);
+  const auto translations = translate_dev_lines(translator, text_.source, stop);
   if (!translations) return std::nullopt;
   result.scores = {corpus_bleu(*translations, text_.target),
                    corpus_chrf(*translations, text_.target)};

@@ -31,7 +31,7 @@ struct ValidationResult {
 LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_smoothing);
 
 /// Translations of all lines, in their order; nothing where `stop` became other than 0 in between.
-std::optional<std::vector<std::string>> translate_lines(const Translator& translator,
+std::optional<std::vector<std::string>> translate_dev_lines(const Translator& translator,
                                                         const std::vector<std::string>& lines,
                                                         const std::atomic<int>& stop);
 
@@ -49,7 +49,7 @@ class Validator {
   Validator(ParallelText dev, const Tokenizer& tokenizer, ValidationSettings settings);
 
   /// The loss on the dev part. InputError naming the model where it is not finite.
-  ValidationResult loss_of(const Transformer& model) const;
+  ValidationResult compute_loss(const Transformer& model) const;
 
   /// Loss and scores; nothing where `stop` became other than 0 in between. InputError naming the
   /// model where its loss or a translation's logits are not finite.

@@ -22,11 +22,11 @@ void blend(std::span<const float> x, float share, float* y) {
 }  // namespace
 
 WeightAverage::WeightAverage(const TrainConfig& config, std::span<const float> weights)
-    : kind_(config.average), decay_(config.average_decay) {
-  if (kind_ == Averaging::none) return;
+    : averaging_(config.average), decay_(config.average_decay) {
+  if (averaging_ == WeightAveraging::none) return;
   mean_ = std::make_shared<AlignedFloats>(weights.size());
   std::copy(weights.begin(), weights.end(), mean_->data());
-  if (kind_ != Averaging::checkpoints) return;
+  if (averaging_ != WeightAveraging::checkpoints) return;
   for (std::uint64_t i = 0; i < config.average_last; ++i) {
     last_.emplace_back(weights.size());
     std::copy(weights.begin(), weights.end(), last_.back().data());
@@ -34,21 +34,21 @@ WeightAverage::WeightAverage(const TrainConfig& config, std::span<const float> w
 }
 
 void WeightAverage::after_update(std::span<const float> weights, std::uint64_t t) {
-  if (kind_ != Averaging::exponential) return;
+  if (averaging_ != WeightAveraging::exponential) return;
   const auto now = static_cast<double>(t);
   const double decay = std::min(decay_, (1.0 + now) / (10.0 + now));
   blend(weights, static_cast<float>(1.0 - decay), mean_->data());
 }
 
 void WeightAverage::after_checkpoint(std::span<const float> weights) {
-  if (kind_ != Averaging::checkpoints) return;
+  if (averaging_ != WeightAveraging::checkpoints) return;
   std::copy(weights.begin(), weights.end(), last_[snapshots_ % last_.size()].data());
   ++snapshots_;
 }
 
-std::shared_ptr<AlignedFloats> WeightAverage::best(const std::shared_ptr<AlignedFloats>& weights) {
-  if (kind_ == Averaging::none) return weights;
-  if (kind_ == Averaging::exponential) return mean_;
+std::shared_ptr<AlignedFloats> WeightAverage::evaluation_weights(const std::shared_ptr<AlignedFloats>& weights) {
+  if (averaging_ == WeightAveraging::none) return weights;
+  if (averaging_ == WeightAveraging::exponential) return mean_;
   if (snapshots_ == 0) return weights;
   const std::size_t count = std::min(to_size(snapshots_), last_.size());
   // The first is copied: blended with share 1, y + (x − y) would still round with the y of an
@@ -63,7 +63,7 @@ std::shared_ptr<AlignedFloats> WeightAverage::best(const std::shared_ptr<Aligned
 
 std::vector<CheckpointArray> WeightAverage::arrays() {
   std::vector<CheckpointArray> arrays;
-  if (kind_ == Averaging::exponential) {
+  if (averaging_ == WeightAveraging::exponential) {
     arrays.push_back({"average", {mean_->data(), mean_->size()}});
   }
   for (std::size_t i = 0; i < last_.size(); ++i) {

@@ -25,7 +25,7 @@ class WeightAverage {
   void after_checkpoint(std::span<const float> weights);
 
   /// What is validated and kept: the average, or `weights` where there is none (yet).
-  std::shared_ptr<AlignedFloats> best(const std::shared_ptr<AlignedFloats>& weights);
+  std::shared_ptr<AlignedFloats> evaluation_weights(const std::shared_ptr<AlignedFloats>& weights);
 
   /// For checkpoints; snapshots() in all decides which of them count.
   std::vector<CheckpointArray> arrays();
@@ -33,7 +33,7 @@ class WeightAverage {
   void set_snapshots(std::uint64_t snapshots) { snapshots_ = snapshots; }
 
  private:
-  Averaging kind_;
+  WeightAveraging averaging_;
   double decay_;
   std::shared_ptr<AlignedFloats> mean_;
   std::vector<AlignedFloats> last_;  ///< a ring

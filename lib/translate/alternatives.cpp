@@ -8,7 +8,7 @@
 
 namespace attn {
 
-Alternatives likeliest_pieces(const ConstMatrixRef& logits, std::span<const int> produced,
+Alternatives likeliest_tokens(const ConstMatrixRef& logits, std::span<const int> produced,
                               int count) {
   Alternatives found;
   found.count = std::min(count, to_int(logits.cols()));
@@ -20,7 +20,7 @@ Alternatives likeliest_pieces(const ConstMatrixRef& logits, std::span<const int>
     };
     std::iota(order.begin(), order.end(), 0);
     std::partial_sort(order.begin(), order.begin() + found.count, order.end(), likelier);
-    const RowNormaliser normal = normaliser({row, to_size(logits.cols())});
+    const LogSoftmax normal = log_softmax({row, to_size(logits.cols())});
     for (int i = 0; i < found.count; ++i) {
       const int id = at(order, i);
       found.ids.push_back(id);

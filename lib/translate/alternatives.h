@@ -15,7 +15,7 @@ inline constexpr int recorded_alternatives = 10;
 /// one logit in the order of their ids, and where produced[t] stands in row t. Names are left to
 /// the caller. The logits are finite (log_probabilities() has seen to it); produced has L ids below
 /// V.
-Alternatives likeliest_pieces(const ConstMatrixRef& logits, std::span<const int> produced,
+Alternatives likeliest_tokens(const ConstMatrixRef& logits, std::span<const int> produced,
                               int count);
 
 }  // namespace attn

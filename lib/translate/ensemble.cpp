@@ -85,9 +85,9 @@ std::string Ensemble::name() const {
 void require_same_vocabulary(const Tokenizer& first, const std::string& first_name,
                              const Tokenizer& other, const std::string& other_name) {
   const std::string names = fmt::format("{} and {}", first_name, other_name);
-  require_same_pieces({"source", &Tokenizer::source_vocab_size, &Tokenizer::source_piece}, first,
+  require_same_pieces({"source", &Tokenizer::source_vocab_size, &Tokenizer::source_token}, first,
                       other, names);
-  require_same_pieces({"target", &Tokenizer::target_vocab_size, &Tokenizer::target_piece}, first,
+  require_same_pieces({"target", &Tokenizer::target_vocab_size, &Tokenizer::target_token}, first,
                       other, names);
 }
 

@@ -18,7 +18,7 @@ EnsembleDecoder::EnsembleDecoder(const Ensemble& ensemble, AttentionObserver* ob
   }
 }
 
-std::vector<Index> EnsembleDecoder::join(const PackedTokens& source,
+std::vector<Index> EnsembleDecoder::add_sentences(const PackedTokens& source,
                                          std::span<const SlotSize> sizes,
                                          const EncodedSource* encoded) {
   std::vector<Index> slots;
@@ -28,12 +28,12 @@ std::vector<Index> EnsembleDecoder::join(const PackedTokens& source,
     try {
       const std::vector<Index> joined =
           first && encoded != nullptr
-              ? decoders_[m].join(*encoded, sizes)
-              : decoders_[m].join(model.encode(source, first ? observer_ : nullptr), sizes);
+              ? decoders_[m].add_sentences(*encoded, sizes)
+              : decoders_[m].add_sentences(model.encode(source, first ? observer_ : nullptr), sizes);
       if (first) slots = joined;  // who joins and leaves all of them has the same slots in each
     } catch (...) {
       for (std::size_t before = 0; before < m; ++before) {
-        for (const Index slot : slots) decoders_[before].leave(slot);
+        for (const Index slot : slots) decoders_[before].remove_sentence(slot);
       }
       throw;
     }
@@ -41,8 +41,8 @@ std::vector<Index> EnsembleDecoder::join(const PackedTokens& source,
   return slots;
 }
 
-void EnsembleDecoder::leave(Index slot) {
-  for (IncrementalDecoder& decoder : decoders_) decoder.leave(slot);
+void EnsembleDecoder::remove_sentence(Index slot) {
+  for (IncrementalDecoder& decoder : decoders_) decoder.remove_sentence(slot);
 }
 
 void EnsembleDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
@@ -57,16 +57,16 @@ Index EnsembleDecoder::size() const {
   return logits_.front().size() * std::ssize(logits_);
 }
 
-RowScores EnsembleDecoder::scores(const LogitsProcessor& processor, const RowContext& context,
+RowScores EnsembleDecoder::scores(const LogitsProcessor& processor, const LogitsContext& context,
                                   Index r) {
   const std::span<float> row = row_of(logits_.front(), r);
-  const RowNormaliser normal = processor.process(context, row);
+  const LogSoftmax normal = processor.process(context, row);
   if (logits_.size() == 1) return {row, normal};
   for (float& x : row) x = normal(x);
-  RowNormaliser mean{0, 0, normal.finite};
+  LogSoftmax mean{0, 0, normal.finite};
   for (std::size_t m = 1; m < logits_.size(); ++m) {
     const std::span<const float> other = row_of(logits_[m], r);
-    const RowNormaliser other_normal = processor.process(context, row_of(logits_[m], r));
+    const LogSoftmax other_normal = processor.process(context, row_of(logits_[m], r));
     mean.finite = mean.finite && other_normal.finite;
     for (std::size_t i = 0; i < row.size(); ++i) row[i] += other_normal(other[i]);
   }

@@ -14,7 +14,7 @@ namespace attn {
 /// What one row's tokens count: normal(row[token]) is the log-probability after processing.
 struct RowScores {
   std::span<float> row;  ///< [V]
-  RowNormaliser normal;
+  LogSoftmax normal;
 };
 
 /// The decoders of all models, over sentences that come and go between steps.
@@ -27,9 +27,9 @@ class EnsembleDecoder {
 
   /// Encodes the sentences by each model, but by the first one where `encoded` is its result
   /// already, and has them join, as IncrementalDecoder::join().
-  std::vector<Index> join(const PackedTokens& source, std::span<const SlotSize> sizes,
+  std::vector<Index> add_sentences(const PackedTokens& source, std::span<const SlotSize> sizes,
                           const EncodedSource* encoded = nullptr);
-  void leave(Index slot);
+  void remove_sentence(Index slot);
 
   /// One token for each hypothesis, as IncrementalDecoder::step().
   void step(std::span<const int> tokens, std::span<const Index> parents,
@@ -40,7 +40,7 @@ class EnsembleDecoder {
 
   /// The scores of hypothesis `row` of the last step, which continues `context`; to be asked once a
   /// row, on any thread.
-  RowScores scores(const LogitsProcessor& processor, const RowContext& context, Index row);
+  RowScores scores(const LogitsProcessor& processor, const LogitsContext& context, Index row);
 
  private:
   const Ensemble& ensemble_;

@@ -18,9 +18,9 @@ struct Batch {
   std::vector<int> targets;
 };
 
-std::vector<Batch> batches_of(const Transformer& model, std::span<const ScoredPair> pairs) {
+std::vector<Batch> batches_of(const Transformer& model, std::span<const ReferencePair> pairs) {
   std::vector<Batch> batches;
-  for (const ScoredPair& pair : pairs) {
+  for (const ReferencePair& pair : pairs) {
     if (batches.empty() || batches.back().targets.size() + pair.target.size() > kMostRows) {
       batches.emplace_back();
     }
@@ -48,13 +48,13 @@ double score(const Transformer& model, const Batch& batch, AttentionObserver* ob
 
 std::vector<HeadImportance> all_heads(const ModelConfig& config) {
   std::vector<HeadImportance> heads;
-  for (const AttentionKind kind :
-       {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
-    const bool encoder = kind == AttentionKind::encoder_self;
+  for (const AttentionSite site :
+       {AttentionSite::encoder_self, AttentionSite::decoder_self, AttentionSite::cross}) {
+    const bool encoder = site == AttentionSite::encoder_self;
     const int layers = encoder ? config.encoder_layers : config.decoder_layers;
     const int count = encoder ? config.encoder_heads : config.decoder_heads;
     for (int layer = 0; layer < layers; ++layer) {
-      for (int head = 0; head < count; ++head) heads.push_back({kind, layer, head, 0});
+      for (int head = 0; head < count; ++head) heads.push_back({site, layer, head, 0});
     }
   }
   return heads;
@@ -62,10 +62,10 @@ std::vector<HeadImportance> all_heads(const ModelConfig& config) {
 
 }  // namespace
 
-ImportanceReport head_importance(const Transformer& model, std::span<const ScoredPair> pairs,
+HeadImportanceReport head_importance(const Transformer& model, std::span<const ReferencePair> pairs,
                                  const std::function<void(std::size_t, std::size_t)>& done) {
   const std::vector<Batch> batches = batches_of(model, pairs);
-  ImportanceReport report;
+  HeadImportanceReport report;
   report.pairs = pairs.size();
   report.heads = all_heads(model.config());
   for (const Batch& batch : batches) report.tokens += batch.targets.size();
@@ -76,7 +76,7 @@ ImportanceReport head_importance(const Transformer& model, std::span<const Score
   done(1, passes);
   for (std::size_t i = 0; i < report.heads.size(); ++i) {
     HeadImportance& head = report.heads[i];
-    Intervention off({{head.kind, head.layer, head.head}}, {});
+    Intervention off({{head.site, head.layer, head.head}}, {});
     for (const Batch& batch : batches) head.log_prob += score(model, batch, &off) / tokens;
     done(i + 2, passes);
   }

@@ -12,14 +12,14 @@
 namespace attn {
 
 /// A sentence and its reference; ids with the end symbol, neither empty.
-struct ScoredPair {
+struct ReferencePair {
   std::vector<int> source;
   std::vector<int> target;
 };
 
 /// Scores all references (teacher forcing) with all heads, then without each in turn. `done` hears
 /// how many of the passes over the data are behind. std::logic_error without any pair.
-ImportanceReport head_importance(const Transformer& model, std::span<const ScoredPair> pairs,
+HeadImportanceReport head_importance(const Transformer& model, std::span<const ReferencePair> pairs,
                                  const std::function<void(std::size_t, std::size_t)>& done);
 
 }  // namespace attn

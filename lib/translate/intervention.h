@@ -9,8 +9,8 @@
 namespace attn {
 
 /// A head, or all heads of a layer.
-struct HeadSwitch {
-  AttentionKind kind = AttentionKind::cross;
+struct AblatedHead {
+  AttentionSite site = AttentionSite::cross;
   int layer = 0;
   std::optional<int> head;
 };
@@ -18,7 +18,7 @@ struct HeadSwitch {
 /// The weight of one query of one head put wholly on one key. Positions count from 0 in the
 /// query's and the key's sequence (decoder: 0 is the start symbol's row).
 struct ForcedWeight {
-  AttentionKind kind = AttentionKind::cross;
+  AttentionSite site = AttentionSite::cross;
   int layer = 0;
   int head = 0;
   int query = 0;
@@ -31,21 +31,21 @@ struct ForcedWeight {
 class Intervention : public AttentionObserver {
  public:
   /// `then` sees each head after it was changed; null: nobody.
-  Intervention(std::vector<HeadSwitch> without, std::vector<ForcedWeight> forced,
-               AttentionObserver* then = nullptr)
-      : without_(std::move(without)), forced_(std::move(forced)), then_(then) {}
+  Intervention(std::vector<AblatedHead> without, std::vector<ForcedWeight> forced,
+               AttentionObserver* next = nullptr)
+      : without_(std::move(without)), forced_(std::move(forced)), next_(next) {}
 
-  bool reads_scores() const override { return then_ != nullptr && then_->reads_scores(); }
-  bool watches(AttentionKind kind, Index layer, Index head) const override;
+  bool reads_scores() const override { return next_ != nullptr && next_->reads_scores(); }
+  bool watches(AttentionSite site, Index layer, Index head) const override;
   void weights_ready(AttentionHead& head) override;
   void output_ready(const AttentionHead& head) override;
   void step_begins(Index position) override;
   void stage_ready(const StageView& view) override;
 
  private:
-  std::vector<HeadSwitch> without_;
+  std::vector<AblatedHead> without_;
   std::vector<ForcedWeight> forced_;
-  AttentionObserver* then_;
+  AttentionObserver* next_;
   std::optional<Index> position_;  ///< of every query, in a cached decoder's step
 };
 

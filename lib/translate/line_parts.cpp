@@ -25,20 +25,20 @@ Partial extended(const Partial& before, const Translation& part, std::size_t ran
   if (part.ids.empty()) return after;
   const bool first = after.line.tokens == 0;
   after.line.tokens += part.ids.size();
-  after.sum += part.score * length_power(std::ssize(part.ids), length_penalty);
+  after.sum += part.score * length_penalty_divisor(std::ssize(part.ids), length_penalty);
   after.line.score =
       first ? part.score : hypothesis_score(after.sum, after.line.tokens, length_penalty);
   return after;
 }
 
 bool fits(const PreparedSentence& sentence, std::size_t longest) {
-  return sentence.cut_tokens == 0 && sentence.ids.size() <= longest;
+  return sentence.truncated_tokens == 0 && sentence.ids.size() <= longest;
 }
 
 /// Tokens of the longest source that the model has learned, or else takes.
 std::size_t longest_source(const Translator& translator) {
   const int learned = translator.decode_config().longest_source;
-  return learned > 0 ? to_size(learned) : translator.most_source_tokens();
+  return learned > 0 ? to_size(learned) : translator.max_source_tokens();
 }
 
 /// A line on its way into parts.
@@ -59,7 +59,7 @@ struct LineCutter {
     const std::size_t longest = longest_source(translator);
     std::vector<SentenceSpan> spans;
     for (const SentenceSpan& sentence : split_sentences(text)) {
-      if ((sentence.inside || splitting == Splitting::document) && !spans.empty()) {
+      if ((sentence.inside_brackets || splitting == Splitting::document) && !spans.empty()) {
         SentenceSpan together = spans.back();
         together.end = sentence.end;
         if (fits(prepare(together, spans.size() == 1), longest)) {
@@ -89,7 +89,7 @@ bool wants_parts(const Translator& translator, const PreparedSentence& whole, Sp
 
 /// The language mark (">>por<<") that the text begins with and the tokenizer takes as one piece,
 /// and a blank; or nothing.
-std::string language_mark(const Translator& translator, std::string_view text) {
+std::string language_tag(const Translator& translator, std::string_view text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
   if (end == text.npos) return "";
   const std::string_view mark = text.substr(0, end + 2);
@@ -111,18 +111,18 @@ PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
   line.parts.push_back(translator.prepare(bytes));
   line.gaps.emplace_back();
   line.text = line.parts.front().text;
-  line.looked_for_parts = wants_parts(translator, line.parts.front(), splitting);
-  if (!line.looked_for_parts) return line;
+  line.tried_to_split = wants_parts(translator, line.parts.front(), splitting);
+  if (!line.tried_to_split) return line;
   CleanedText cleaned = clean_text(bytes);
   LineCutter cutter{translator, cleaned.text, splitting};
   const std::size_t start = cleaned.text.find_first_not_of(' ');
   if (start != cleaned.text.npos) {
-    cutter.mark = language_mark(translator, std::string_view(cleaned.text).substr(start));
+    cutter.mark = language_tag(translator, std::string_view(cleaned.text).substr(start));
   }
   const std::vector<SentenceSpan> spans = cutter.spans();
   if (spans.size() < 2) return line;
   PreparedLine parted;
-  parted.looked_for_parts = true;
+  parted.tried_to_split = true;
   std::size_t last = spans.front().begin;
   for (const SentenceSpan& span : spans) {
     parted.gaps.push_back(cleaned.text.substr(last, span.begin - last));

@@ -24,7 +24,7 @@ struct PreparedLine {
   std::string text;                     ///< the whole line, clean
   std::vector<PreparedSentence> parts;  ///< at least one
   std::vector<std::string> gaps;        ///< the blanks before each part; none before the first
-  bool looked_for_parts = false;        ///< whole all the same: it is one sentence
+  bool tried_to_split = false;        ///< whole all the same: it is one sentence
 };
 
 /// Which part of its line, the input's `number`th, this one is; none where the line is whole.

@@ -17,10 +17,10 @@ void add_pattern(PatternMaps& seen, const AttentionHead& head) {
   const auto known = std::find(seen.patterns.begin(), seen.patterns.end(), *head.seen);
   seen.of.push_back(to_int(to_size(known - seen.patterns.begin())));
   if (known == seen.patterns.end()) seen.patterns.push_back(*head.seen);
-  const std::span<const float> outside = head.outside.weights;
-  seen.outside.keys = head.outside.keys;
-  seen.outside.weights.insert(seen.outside.weights.end(), outside.begin(), outside.end());
-  seen.own_projections.assign(head.own_projections.begin(), head.own_projections.end());
+  const std::span<const float> non_token_weights = head.non_token_weights.weights;
+  seen.non_token_weights.keys = head.non_token_weights.keys;
+  seen.non_token_weights.weights.insert(seen.non_token_weights.weights.end(), non_token_weights.begin(), non_token_weights.end());
+  seen.global_projection_queries.assign(head.global_projection_queries.begin(), head.global_projection_queries.end());
 }
 
 void append_rows(std::vector<float>& to, const ConstMatrixRef& rows) {
@@ -38,7 +38,7 @@ Matrix exact_weights(const AttentionHead& head) {
 }
 
 /// The best key of a query, and the mass that it met.
-void add_query(HashedHead& hashed, const AttentionHead& head, Index query) {
+void add_query(RecordedLshHead& hashed, const AttentionHead& head, Index query) {
   const auto scores = head.scores.row(query);
   Index best = -1;
   for (Index j = 0; j < scores.size(); ++j) {
@@ -51,36 +51,36 @@ void add_query(HashedHead& hashed, const AttentionHead& head, Index query) {
     all += power;
     if (head.mask(query, j) != -std::numeric_limits<float>::infinity()) met += power;
   }
-  hashed.best.push_back(same_number<int>(best));
+  hashed.best.push_back(narrow_cast<int>(best));
   hashed.mass.push_back(all > 0 ? static_cast<float>(met / all) : 1.0F);
 }
 
 /// What an approximation shows of its next head beside the weights.
 void add_approximation(AttentionMaps& maps, const AttentionHead& head) {
-  const auto of_kind = [&](ApproximationKind kind) -> Approximation& {
-    if (!maps.approximation) maps.approximation.emplace().kind = kind;
+  const auto of_kind = [&](ApproximationType site) -> Approximation& {
+    if (!maps.approximation) maps.approximation.emplace().type = site;
     return *maps.approximation;
   };
   if (head.mixing != nullptr) {
-    Approximation& mixed = of_kind(ApproximationKind::linformer);
+    Approximation& mixed = of_kind(ApproximationType::linformer);
     if (head.head > 0) return;  // a layer's heads share E and F
-    append_rows(mixed.mixed_keys, head.mixing->keys);
-    append_rows(mixed.mixed_values, head.mixing->values);
-  } else if (head.estimated) {
-    Approximation& estimated = of_kind(ApproximationKind::performer);
-    if (std::max(maps.queries, maps.keys) > most_dense_tokens) return;
+    append_rows(mixed.projected_keys, head.mixing->keys);
+    append_rows(mixed.projected_values, head.mixing->values);
+  } else if (head.is_estimate) {
+    Approximation& estimated = of_kind(ApproximationType::performer);
+    if (std::max(maps.queries, maps.keys) > max_dense_tokens) return;
     append_rows(estimated.exact, exact_weights(head));
   } else if (head.hashes != nullptr) {
-    HashedHead hashed{*head.hashes, {}, {}};
+    RecordedLshHead hashed{*head.hashes, {}, {}};
     for (Index i = 0; i < head.scores.rows(); ++i) add_query(hashed, head, i);
-    of_kind(ApproximationKind::lsh).hashed.push_back(std::move(hashed));
+    of_kind(ApproximationType::lsh).hashed.push_back(std::move(hashed));
   }
 }
 
 }  // namespace
 
 void AttentionRecorder::weights_ready(AttentionHead& head) {
-  std::vector<AttentionMaps>& of_kind = at(maps_, head.kind);
+  std::vector<AttentionMaps>& of_kind = at(maps_, head.site);
   const auto sentence = to_size(head.sentence);
   if (of_kind.size() <= sentence) of_kind.resize(sentence + 1);
   AttentionMaps& maps = of_kind[sentence];
@@ -106,8 +106,8 @@ void AttentionRecorder::weights_ready(AttentionHead& head) {
   }
 }
 
-AttentionMaps AttentionRecorder::take(AttentionKind kind, Index sentence) {
-  std::vector<AttentionMaps>& of_kind = at(maps_, kind);
+AttentionMaps AttentionRecorder::take(AttentionSite site, Index sentence) {
+  std::vector<AttentionMaps>& of_kind = at(maps_, site);
   const auto s = to_size(sentence);
   return s < of_kind.size() ? std::move(of_kind[s]) : AttentionMaps{};
 }
@@ -117,9 +117,9 @@ std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<con
   std::vector<float> out;
   for (std::size_t t = 0; t < ids.size(); ++t) {
     const float* row = logits.data() + to_index(t) * logits.outerStride();
-    const RowNormaliser normal = normaliser({row, to_size(logits.cols())});
+    const LogSoftmax normal = log_softmax({row, to_size(logits.cols())});
     out.push_back(normal(row[ids[t]]));
-    if (!normal.finite || !std::isfinite(out.back())) refuse_logits(model, to_index(t));
+    if (!normal.finite || !std::isfinite(out.back())) throw_non_finite_logits(model, to_index(t));
   }
   return out;
 }

@@ -18,7 +18,7 @@ class AttentionRecorder : public AttentionObserver {
 
   /// The maps of one sentence and kind; [layers, heads, queries, keys]. Empty (no layers) where the
   /// kind never ran.
-  AttentionMaps take(AttentionKind kind, Index sentence);
+  AttentionMaps take(AttentionSite site, Index sentence);
 
  private:
   std::vector<AttentionMaps> maps_[3];  ///< by kind, then by sentence

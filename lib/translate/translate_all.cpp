@@ -7,7 +7,7 @@ namespace attn {
 
 std::optional<std::vector<Translation>> translate_all(
     const Translator& translator, std::vector<PreparedSentence> sentences, std::size_t batch,
-    const std::function<bool(const TranslatedSoFar&)>& go_on) {
+    const std::function<bool(const TranslationProgress&)>& go_on) {
   std::vector<std::size_t> order(sentences.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

@@ -10,7 +10,7 @@
 namespace attn {
 
 /// How far translate_all() has come.
-struct TranslatedSoFar {
+struct TranslationProgress {
   std::size_t sentences = 0;
   double fraction = 0;  ///< of all source tokens
 };
@@ -21,6 +21,6 @@ struct TranslatedSoFar {
 /// gives nothing.
 std::optional<std::vector<Translation>> translate_all(
     const Translator& translator, std::vector<PreparedSentence> sentences, std::size_t batch,
-    const std::function<bool(const TranslatedSoFar&)>& go_on);
+    const std::function<bool(const TranslationProgress&)>& go_on);
 
 }  // namespace attn

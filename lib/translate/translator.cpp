@@ -41,7 +41,7 @@ PackedTokens pack_one(std::span<const int> ids) {
 /// Runs with the recorder behind the changes and whoever watches, so that it sees what the model
 /// went on with.
 template <typename Action>
-void with_changes(const Changes* changes, AttentionObserver* watcher, AttentionObserver& recorder,
+void with_changes(const ModelChanges* changes, AttentionObserver* watcher, AttentionObserver& recorder,
                   Action&& run) {
   ObserverPair both(watcher, recorder);
   if (changes == nullptr) {
@@ -54,22 +54,22 @@ void with_changes(const Changes* changes, AttentionObserver* watcher, AttentionO
 
 /// UsageError where a forced weight names a query or key that is not there: nothing would be
 /// changed, and that would look like a change without effect.
-void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord& after,
-                  const HypothesisRecord& replayed) {
+void check_forced_weights(const std::vector<ForcedWeight>& forced, const AttentionRecord& after,
+                  const HypothesisRecord& teacher_forced) {
   for (const ForcedWeight& f : forced) {
-    const bool encoder = f.kind == AttentionKind::encoder_self;
-    std::size_t queries = encoder ? after.source.ids.size() : replayed.decoder_input.ids.size();
+    const bool encoder = f.site == AttentionSite::encoder_self;
+    std::size_t queries = encoder ? after.source.ids.size() : teacher_forced.decoder_input.ids.size();
     if (!encoder) {
       for (const HypothesisRecord& h : after.hypotheses) {
         queries = std::max(queries, h.decoder_input.ids.size());
       }
     }
-    const std::size_t keys = f.kind == AttentionKind::decoder_self ? queries
+    const std::size_t keys = f.site == AttentionSite::decoder_self ? queries
                              : encoder ? to_size(after.encoder_self.keys)
                                        : after.source.ids.size();
-    const bool future = f.kind == AttentionKind::decoder_self && f.key > f.query;
+    const bool future = f.site == AttentionSite::decoder_self && f.key > f.query;
     const std::string name =
-        fmt::format("{}:{}:{}:{}={}", kind_word(f.kind), f.layer, f.head, f.query, f.key);
+        fmt::format("{}:{}:{}:{}={}", site_key(f.site), f.layer, f.head, f.query, f.key);
     if (f.query < 0 || to_size(f.query) >= queries) {
       throw UsageError("{}: query {} is not there; the sentence has queries 0 to {}", name, f.query,
                        queries - 1);
@@ -127,9 +127,9 @@ Translator::Translator(const Ensemble& models, const Tokenizer& tokenizer, Decod
   }
 }
 
-std::string Translator::name_of(int id) const {
+std::string Translator::token_name(int id) const {
   const bool named = id < tokenizer_.target_vocab_size();
-  return named ? tokenizer_.target_piece(id) : fmt::format("<row {}>", id);
+  return named ? tokenizer_.target_token(id) : fmt::format("<row {}>", id);
 }
 
 PreparedSentence Translator::prepare(std::string_view bytes) const {
@@ -140,10 +140,10 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
     bytes = with_prefix = prefix_ + std::string(bytes);
   }
   std::size_t cut_bytes = 0;
-  const std::size_t most_bytes = std::max(kMostBytes, kBytesOfPosition * most_source_tokens());
+  const std::size_t most_bytes = std::max(kMostBytes, kBytesOfPosition * max_source_tokens());
   if (bytes.size() > most_bytes) {
     std::size_t end = most_bytes;
-    while (end > 0 && continues_character(bytes[end])) --end;
+    while (end > 0 && is_continuation_byte(bytes[end])) --end;
     cut_bytes = bytes.size() - end;
     bytes = bytes.substr(0, end);
   }
@@ -163,31 +163,31 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
       std::find(sentence.ids.begin(), sentence.ids.end(), tokenizer_.special_tokens().unk);
   const auto place = to_size(unknown - sentence.ids.begin());
   if (sentence.unknown > 0 && place < encoded.pieces.size()) {
-    sentence.first_unknown = encoded.pieces[place];
+    sentence.first_unknown_token = encoded.pieces[place];
   }
-  const std::size_t most = most_source_tokens();
+  const std::size_t most = max_source_tokens();
   if (sentence.ids.size() > most) {
-    sentence.cut_tokens = sentence.ids.size() - most;
-    const std::size_t text = most - std::min(most, encoded.behind);
+    sentence.truncated_tokens = sentence.ids.size() - most;
+    const std::size_t text = most - std::min(most, encoded.suffix_length);
     sentence.ids.erase(sentence.ids.begin() + to_index(text),
                        sentence.ids.end() - to_index(most - text));
   }
-  if (cut_bytes > 0) sentence.cut_tokens += cut_bytes;  // at most one token a byte
+  if (cut_bytes > 0) sentence.truncated_tokens += cut_bytes;  // at most one token a byte
   return sentence;
 }
 
 std::vector<std::vector<SearchHypothesis>> Translator::find(
-    const std::vector<PreparedSentence>& batch, SearchWatch watch) const {
-  const AddTime timed(times_, &ModelTimes::search);
+    const std::vector<PreparedSentence>& batch, SearchContext watch) const {
+  const ScopedTimer timed(times_, &TranslationTimings::search);
   PackedTokens source;
   for (const PreparedSentence& sentence : batch) {
     if (!sentence.empty()) source.add(sentence.ids);
   }
-  watch.observer = watcher_;
+  watch.observer = observer_;
   watch.stop = stop_;
   std::vector<std::vector<SearchHypothesis>> found =
-      queue_ != nullptr && watcher_ == nullptr
-          ? queue_->search(source, decode_, {client_, stop_, watch.encoded, watch.at_once})
+      queue_ != nullptr && observer_ == nullptr
+          ? queue_->search(source, decode_, {client_, stop_, watch.encoded, watch.max_active})
           : search(models_, source, decode_, watch);
   std::vector<std::vector<SearchHypothesis>> results;
   auto next = found.begin();
@@ -201,9 +201,9 @@ std::vector<std::vector<SearchHypothesis>> Translator::find(
 }
 
 std::vector<std::vector<Translation>> Translator::translate(
-    const std::vector<PreparedSentence>& batch, std::size_t at_once) const {
+    const std::vector<PreparedSentence>& batch, std::size_t max_active) const {
   std::vector<std::vector<Translation>> results;
-  for (std::vector<SearchHypothesis>& hypotheses : find(batch, {.at_once = to_index(at_once)})) {
+  for (std::vector<SearchHypothesis>& hypotheses : find(batch, {.max_active = to_index(max_active)})) {
     std::vector<Translation>& translations = results.emplace_back();
     for (SearchHypothesis& hypothesis : hypotheses) {
       std::string text = tokenizer_.decode_target(hypothesis.ids);
@@ -213,19 +213,19 @@ std::vector<std::vector<Translation>> Translator::translate(
   return results;
 }
 
-std::vector<ResidualStep> Translator::whole_residual_stream(const EmbeddingsAndNorm& stack,
+std::vector<ResidualStreamState> Translator::residual_stream_of(const StackParameters& stack,
                                                             std::span<const int> ids,
                                                             VectorRecorder& recorder) const {
-  std::vector<ResidualStep> way = embedding_steps(stack, model_.config(), ids);
-  for (ResidualStep& step : recorder.take_residual_stream()) way.push_back(std::move(step));
-  return way;
+  std::vector<ResidualStreamState> residual_stream = embedding_steps(stack, model_.config(), ids);
+  for (ResidualStreamState& step : recorder.take_residual_stream()) residual_stream.push_back(std::move(step));
+  return residual_stream;
 }
 
-Translator::Session Translator::begin(const PreparedSentence& sentence, const RecordDetail& detail,
-                                      const Changes* changes) const {
-  const AddTime timed(times_, &ModelTimes::encoder);
-  Session session;
-  stop_if_asked(stop_);
+Translator::PendingRecord Translator::begin(const PreparedSentence& sentence, const RecordDetail& detail,
+                                      const ModelChanges* changes) const {
+  const ScopedTimer timed(times_, &TranslationTimings::encoder);
+  PendingRecord session;
+  throw_if_stopped(stop_);
   session.detail = detail;
   session.changes = changes;
   AttentionRecord& record = session.record;
@@ -235,22 +235,22 @@ Translator::Session Translator::begin(const PreparedSentence& sentence, const Re
   }
   record.source_text = sentence.text;
   record.source.ids = sentence.ids;
-  for (const int id : sentence.ids) record.source.tokens.push_back(tokenizer_.source_piece(id));
+  for (const int id : sentence.ids) record.source.tokens.push_back(tokenizer_.source_token(id));
   VectorRecorder recorder(detail.vectors);
-  with_changes(changes, watcher_, recorder, [&](AttentionObserver& observer) {
+  with_changes(changes, observer_, recorder, [&](AttentionObserver& observer) {
     session.encoded = model_.encode(pack_one(sentence.ids), &observer);
   });
-  record.encoder_self = recorder.take(AttentionKind::encoder_self, 0);
+  record.encoder_self = recorder.take(AttentionSite::encoder_self, 0);
   if (detail.vectors) {
-    record.encoder_vectors = recorder.take_vectors(AttentionKind::encoder_self);
-    record.way = whole_residual_stream(model_.parameters().encoder, sentence.ids, recorder);
+    record.encoder_vectors = recorder.take_vectors(AttentionSite::encoder_self);
+    record.residual_stream = residual_stream_of(model_.parameters().encoder, sentence.ids, recorder);
   }
   return session;
 }
 
-HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids) const {
-  const AddTime timed(times_, &ModelTimes::maps);
-  stop_if_asked(stop_);
+HypothesisRecord Translator::teacher_force(const PendingRecord& session, std::vector<int> ids) const {
+  const ScopedTimer timed(times_, &TranslationTimings::maps);
+  throw_if_stopped(stop_);
   HypothesisRecord record;
   const ModelConfig& config = model_.config();
   if (ids.empty()) {  // the hypothesis of an empty sentence: maps without rows
@@ -260,19 +260,19 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
   }
   record.produced.ids = std::move(ids);
   record.text = tokenizer_.decode_target(record.produced.ids);
-  record.decoder_input.ids.push_back(start_of(decode_, config));
+  record.decoder_input.ids.push_back(decoder_start_token(decode_, config));
   for (std::size_t t = 0; t + 1 < record.produced.ids.size(); ++t) {
     record.decoder_input.ids.push_back(record.produced.ids[t]);
   }
   for (const int id : record.produced.ids) {
-    record.produced.tokens.push_back(tokenizer_.target_piece(id));
+    record.produced.tokens.push_back(tokenizer_.target_token(id));
   }
   for (const int id : record.decoder_input.ids) {
-    record.decoder_input.tokens.push_back(tokenizer_.target_piece(id));
+    record.decoder_input.tokens.push_back(tokenizer_.target_token(id));
   }
   VectorRecorder recorder(session.detail.vectors);
   Matrix hidden;
-  with_changes(session.changes, watcher_, recorder, [&](AttentionObserver& observer) {
+  with_changes(session.changes, observer_, recorder, [&](AttentionObserver& observer) {
     hidden = model_.decode(pack_one(record.decoder_input.ids), session.encoded, &observer);
   });
   Matrix logits(hidden.rows(), config.decoder_vocab_size);
@@ -280,35 +280,35 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
   record.log_probs = log_probabilities(logits, record.produced.ids, model_.name());
   if (const int count = session.detail.alternatives; count > 0) {
     Alternatives& others =
-        record.alternatives.emplace(likeliest_pieces(logits, record.produced.ids, count));
-    for (const int id : others.ids) others.tokens.push_back(name_of(id));
+        record.alternatives.emplace(likeliest_tokens(logits, record.produced.ids, count));
+    for (const int id : others.ids) others.tokens.push_back(token_name(id));
     if (!session.detail.vectors) others.logits.clear();
   }
-  record.decoder_self = recorder.take(AttentionKind::decoder_self, 0);
-  record.cross = recorder.take(AttentionKind::cross, 0);
+  record.decoder_self = recorder.take(AttentionSite::decoder_self, 0);
+  record.cross = recorder.take(AttentionSite::cross, 0);
   if (session.detail.vectors) {
-    record.decoder_self_vectors = recorder.take_vectors(AttentionKind::decoder_self);
-    record.cross_vectors = recorder.take_vectors(AttentionKind::cross);
-    record.way =
-        whole_residual_stream(model_.parameters().decoder, record.decoder_input.ids, recorder);
+    record.decoder_self_vectors = recorder.take_vectors(AttentionSite::decoder_self);
+    record.cross_vectors = recorder.take_vectors(AttentionSite::cross);
+    record.residual_stream =
+        residual_stream_of(model_.parameters().decoder, record.decoder_input.ids, recorder);
   }
   return record;
 }
 
-SearchTree Translator::grow_tree(const PreparedSentence& sentence,
+SearchTree Translator::record_search_tree(const PreparedSentence& sentence,
                                  const EncodedSource& encoded) const {
-  const AddTime timed(times_, &ModelTimes::search);
+  const ScopedTimer timed(times_, &TranslationTimings::search);
   SearchTreeTrace trace(decode_);
   search(models_, pack_one(sentence.ids), decode_,
          {.trace = &trace, .stop = stop_, .encoded = &encoded});
   SearchTree tree = trace.take();
-  complete(tree, start_of(decode_, model_.config()), model_, encoded, tokenizer_);
+  complete_tree(tree, decoder_start_token(decode_, model_.config()), model_, encoded, tokenizer_);
   return tree;
 }
 
-void Translator::replay_all(Session& session, const std::vector<SearchHypothesis>& found) const {
+void Translator::teacher_force_all(PendingRecord& session, const std::vector<SearchHypothesis>& found) const {
   for (const SearchHypothesis& hypothesis : found) {
-    session.record.hypotheses.push_back(replay(session, hypothesis.ids));
+    session.record.hypotheses.push_back(teacher_force(session, hypothesis.ids));
     session.record.hypotheses.back().score = hypothesis.score;
   }
 }
@@ -316,17 +316,17 @@ void Translator::replay_all(Session& session, const std::vector<SearchHypothesis
 std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSentence>& batch,
                                                 const RecordDetail& detail) const {
   std::vector<AttentionRecord> records;
-  const auto finish = [&](Session session, const PreparedSentence& sentence,
+  const auto finish = [&](PendingRecord session, const PreparedSentence& sentence,
                           const std::vector<SearchHypothesis>& found) {
-    replay_all(session, found);
+    teacher_force_all(session, found);
     if (detail.search_tree && !sentence.empty()) {
-      session.record.search = grow_tree(sentence, session.encoded);
+      session.record.search = record_search_tree(sentence, session.encoded);
     }
     records.push_back(std::move(session.record));
   };
   // A sentence alone is encoded once, for its maps and for the search; a watcher sees both passes.
-  if (batch.size() == 1 && !batch.front().empty() && watcher_ == nullptr) {
-    Session session = begin(batch.front(), detail, nullptr);
+  if (batch.size() == 1 && !batch.front().empty() && observer_ == nullptr) {
+    PendingRecord session = begin(batch.front(), detail, nullptr);
     const auto found = find(batch, {.encoded = &session.encoded});
     finish(std::move(session), batch.front(), found.front());
     return records;
@@ -341,10 +341,10 @@ std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSenten
 AttentionRecord Translator::record_target(const PreparedSentence& source, std::string_view target,
                                           const RecordDetail& detail) const {
   const EncodedText encoded = tokenizer_.encode_target(clean_text(target).text, languages_.target);
-  return record_pieces(source, encoded.ids, detail);
+  return record_target_ids(source, encoded.ids, detail);
 }
 
-AttentionRecord Translator::record_pieces(const PreparedSentence& source, std::vector<int> target,
+AttentionRecord Translator::record_target_ids(const PreparedSentence& source, std::vector<int> target,
                                           const RecordDetail& detail) const {
   const int positions = model_.config().decoder_positions();
   if (target.size() > to_size(positions)) {
@@ -352,34 +352,34 @@ AttentionRecord Translator::record_pieces(const PreparedSentence& source, std::v
         "the target has {} tokens, and the model has {} positions; give a shorter text",
         target.size(), positions);
   }
-  Session session = begin(source, detail, nullptr);
+  PendingRecord session = begin(source, detail, nullptr);
   if (session.record.decoding) session.record.decoding->given = true;
-  HypothesisRecord hypothesis = replay(session, std::move(target));
+  HypothesisRecord hypothesis = teacher_force(session, std::move(target));
   hypothesis.score = score_of(hypothesis, decode_);
   session.record.hypotheses.push_back(std::move(hypothesis));
   return std::move(session.record);
 }
 
 WhatIfRecord Translator::what_if(AttentionRecord before, const PreparedSentence& after,
-                                 const Changes& changes, const RecordDetail& detail) const {
+                                 const ModelChanges& changes, const RecordDetail& detail) const {
   if (after.empty() || before.hypotheses.empty()) {
     throw InputError("the sentence has no tokens; there is nothing to try");
   }
   WhatIfRecord result;
   result.before = std::move(before);
-  Session session = begin(after, detail, &changes);
-  Intervention intervention(changes.without, changes.forced, watcher_);
+  PendingRecord session = begin(after, detail, &changes);
+  Intervention intervention(changes.without, changes.forced, observer_);
   const SearchResults found = [&] {
-    const AddTime timed(times_, &ModelTimes::search);
+    const ScopedTimer timed(times_, &TranslationTimings::search);
     return search(model_, pack_one(after.ids), decode_,
                   {.observer = &intervention,
                    .stop = stop_,
-                   .encoded = watcher_ == nullptr ? &session.encoded : nullptr});
+                   .encoded = observer_ == nullptr ? &session.encoded : nullptr});
   }();
-  replay_all(session, found.front());
-  result.replayed = replay(session, result.before.hypotheses.front().produced.ids);
-  result.replayed.score = score_of(result.replayed, decode_);
-  check_forced(changes.forced, session.record, result.replayed);
+  teacher_force_all(session, found.front());
+  result.teacher_forced = teacher_force(session, result.before.hypotheses.front().produced.ids);
+  result.teacher_forced.score = score_of(result.teacher_forced, decode_);
+  check_forced_weights(changes.forced, session.record, result.teacher_forced);
   result.after = std::move(session.record);
   return result;
 }

@@ -30,8 +30,8 @@ struct PreparedSentence {
   std::size_t invalid_bytes = 0;
   std::size_t controls = 0;
   std::size_t unknown = 0;
-  std::string first_unknown;   ///< the piece; empty: none
-  std::size_t cut_tokens = 0;  ///< tokens beyond the model's positions, left out
+  std::string first_unknown_token;   ///< the piece; empty: none
+  std::size_t truncated_tokens = 0;  ///< tokens beyond the model's positions, left out
   bool empty() const { return ids.size() <= 1; }
 };
 
@@ -49,7 +49,7 @@ struct RecordDetail {
 };
 
 /// Milliseconds that the parts of searches and records took, and what was searched.
-struct ModelTimes {
+struct TranslationTimings {
   double encoder = 0;  ///< of records; what is only translated is encoded within its search
   double search = 0;
   double maps = 0;  ///< the decoder once more over what was found, for its maps
@@ -57,8 +57,8 @@ struct ModelTimes {
 };
 
 /// What an experiment changes in the model.
-struct Changes {
-  std::vector<HeadSwitch> without;
+struct ModelChanges {
+  std::vector<AblatedHead> without;
   std::vector<ForcedWeight> forced;
 };
 
@@ -75,9 +75,9 @@ class Translator {
   PreparedSentence prepare(std::string_view bytes) const;
 
   /// The n best translations of each sentence, best first; an empty sentence gives empty text.
-  /// `at_once`: see SearchWatch.
+  /// `max_active`: see SearchContext.
   std::vector<std::vector<Translation>> translate(const std::vector<PreparedSentence>& batch,
-                                                  std::size_t at_once = 0) const;
+                                                  std::size_t max_active = 0) const;
 
   /// Searches as translate() does, then replays each hypothesis once under the recorder. An empty
   /// sentence has one empty hypothesis.
@@ -89,7 +89,7 @@ class Translator {
                                 const RecordDetail& detail = {}) const;
   /// The same of pieces that are given, the end symbol last: a search may cut a text otherwise than
   /// the tokenizer does.
-  AttentionRecord record_pieces(const PreparedSentence& source, std::vector<int> target,
+  AttentionRecord record_target_ids(const PreparedSentence& source, std::vector<int> target,
                                 const RecordDetail& detail = {}) const;
 
   /// What changes of the first model make of a sentence. `before` is its record without them, of
@@ -99,7 +99,7 @@ class Translator {
   /// a forced weight names a query or key that the sentence and its translations do not have. No
   /// search tree is recorded of `after`.
   WhatIfRecord what_if(AttentionRecord before, const PreparedSentence& after,
-                       const Changes& changes, const RecordDetail& detail = {}) const;
+                       const ModelChanges& changes, const RecordDetail& detail = {}) const;
 
   /// From now on sources and given translations are in these languages.
   void speak(const LanguageChoice& languages) { languages_ = languages; }
@@ -125,47 +125,47 @@ class Translator {
   }
 
   /// From now on the parts of translations and records add their times there; it outlives them.
-  void time_into(ModelTimes& times) { times_ = &times; }
+  void time_into(TranslationTimings& times) { times_ = &times; }
 
   /// From now on `observer` sees every head of every search and record, and may change its weights:
   /// those of an ensemble's first model while searching, of the model of the maps while recording;
   /// in an experiment after its changes. Null: nobody. It outlives the calls that it sees.
-  void watch(AttentionObserver* observer) { watcher_ = observer; }
+  void watch(AttentionObserver* observer) { observer_ = observer; }
 
   const DecodeConfig& decode_config() const { return decode_; }
   const Tokenizer& tokenizer() const { return tokenizer_; }
 
   /// Tokens of the longest sentence that prepare() leaves whole: the fewest positions
   /// of any model.
-  std::size_t most_source_tokens() const { return to_size(models_.max_positions()); }
+  std::size_t max_source_tokens() const { return to_size(models_.max_positions()); }
 
   /// Tokens of the longest translation that a search of so many tokens may find.
-  std::size_t most_target_tokens(std::size_t source_tokens) const {
-    return to_size(most_tokens(decode_, models_, to_index(source_tokens)));
+  std::size_t max_target_tokens(std::size_t source_tokens) const {
+    return to_size(max_generated_tokens(decode_, models_, to_index(source_tokens)));
   }
 
  private:
   /// A sentence on its way into a record.
-  struct Session {
+  struct PendingRecord {
     AttentionRecord record;
     EncodedSource encoded;
-    const Changes* changes = nullptr;
+    const ModelChanges* changes = nullptr;
     RecordDetail detail;
   };
 
   std::vector<std::vector<SearchHypothesis>> find(const std::vector<PreparedSentence>& batch,
-                                                  SearchWatch watch = {}) const;
-  Session begin(const PreparedSentence& sentence, const RecordDetail& detail,
-                const Changes* changes) const;
-  HypothesisRecord replay(const Session& session, std::vector<int> ids) const;
+                                                  SearchContext watch = {}) const;
+  PendingRecord begin(const PreparedSentence& sentence, const RecordDetail& detail,
+                const ModelChanges* changes) const;
+  HypothesisRecord teacher_force(const PendingRecord& session, std::vector<int> ids) const;
   /// The piece of a target id; "<row 8003>" of a row of the embedding that has none.
-  std::string name_of(int id) const;
+  std::string token_name(int id) const;
   /// Puts what a search found into the record.
-  void replay_all(Session& session, const std::vector<SearchHypothesis>& found) const;
-  std::vector<ResidualStep> whole_residual_stream(const EmbeddingsAndNorm& stack,
+  void teacher_force_all(PendingRecord& session, const std::vector<SearchHypothesis>& found) const;
+  std::vector<ResidualStreamState> residual_stream_of(const StackParameters& stack,
                                                   std::span<const int> ids,
                                                   VectorRecorder& recorder) const;
-  SearchTree grow_tree(const PreparedSentence& sentence, const EncodedSource& encoded) const;
+  SearchTree record_search_tree(const PreparedSentence& sentence, const EncodedSource& encoded) const;
 
   Ensemble models_;
   const Transformer& model_;  ///< whose maps are recorded
@@ -177,8 +177,8 @@ class Translator {
   const std::atomic<bool>* stop_ = nullptr;
   SearchQueue* queue_ = nullptr;
   std::uint64_t client_ = 0;
-  ModelTimes* times_ = nullptr;
-  AttentionObserver* watcher_ = nullptr;
+  TranslationTimings* times_ = nullptr;
+  AttentionObserver* observer_ = nullptr;
 };
 
 /// The facts of a config for a record; name, weights and seed are the caller's.

@@ -39,8 +39,8 @@ std::optional<StageName> name_of(Stage stage) {
       return StageName{"normed"};
     case Stage::feed_forward_hidden:
       return StageName{"hidden"};
-    case Stage::mixed:
-    case Stage::feed_forward_mixed:
+    case Stage::attn_output:
+    case Stage::feed_forward_output:
       return StageName{"added"};
     case Stage::block_sum:
     case Stage::feed_forward_sum:
@@ -57,19 +57,19 @@ const char* block_of(const StageView& view) {
   switch (view.stage) {
     case Stage::feed_forward_normed:
     case Stage::feed_forward_hidden:
-    case Stage::feed_forward_mixed:
+    case Stage::feed_forward_output:
     case Stage::feed_forward_sum:
     case Stage::layer_output:
       return "feed_forward";
     default:
       break;
   }
-  switch (view.kind) {
-    case AttentionKind::encoder_self:
+  switch (view.site) {
+    case AttentionSite::encoder_self:
       return "encoder_self";
-    case AttentionKind::decoder_self:
+    case AttentionSite::decoder_self:
       return "decoder_self";
-    case AttentionKind::cross:
+    case AttentionSite::cross:
       break;
   }
   return "cross";
@@ -80,20 +80,20 @@ const char* block_of(const StageView& view) {
 void VectorRecorder::weights_ready(AttentionHead& head) {
   AttentionRecorder::weights_ready(head);
   if (!wanted_) return;
-  AttentionVectors& vectors = at(vectors_, head.kind);
+  AttentionVectors& vectors = at(vectors_, head.site);
   vectors.scale = head.scale;
   append(vectors.query, head, head.query);
   append(vectors.key, head, head.key);
   append(vectors.value, head, head.value);
-  if (head.distances.empty()) return;
-  append(vectors.distances, head,
-         Eigen::Map<const RowVector>(head.distances.data(), std::ssize(head.distances)));
+  if (head.relative_bias.empty()) return;
+  append(vectors.relative_bias, head,
+         Eigen::Map<const RowVector>(head.relative_bias.data(), std::ssize(head.relative_bias)));
 }
 
 void VectorRecorder::stage_ready(const StageView& view) {
   const std::optional<StageName> name = wanted_ ? name_of(view.stage) : std::nullopt;
   if (!name) return;
-  ResidualStep step{name->stage, "", -1, to_int(view.rows.cols()), {}};
+  ResidualStreamState step{name->stage, "", -1, to_int(view.rows.cols()), {}};
   if (name->in_block) {
     step.block = block_of(view);
     step.layer = to_int(view.layer);
@@ -102,28 +102,28 @@ void VectorRecorder::stage_ready(const StageView& view) {
     const float* row = view.rows.data() + t * view.rows.outerStride();
     step.values.insert(step.values.end(), row, row + view.rows.cols());
   }
-  if (way_.empty() || way_.back().values != step.values) way_.push_back(std::move(step));
+  if (residual_stream_.empty() || residual_stream_.back().values != step.values) residual_stream_.push_back(std::move(step));
 }
 
-std::vector<ResidualStep> embedding_steps(const EmbeddingsAndNorm& stack, const ModelConfig& config,
+std::vector<ResidualStreamState> embedding_steps(const StackParameters& stack, const ModelConfig& config,
                                           std::span<const int> ids) {
-  const auto [table, positions, scale, without_place] = embedding_tables(config, stack);
+  const auto [table, positions, scale, token_without_position] = embedding_tables(config, stack);
   const Index columns = table.columns;
-  ResidualStep token{"token", "", -1, to_int(columns), {}};
-  ResidualStep position{"position", "", -1, to_int(columns), {}};
+  ResidualStreamState token{"token", "", -1, to_int(columns), {}};
+  ResidualStreamState position{"position", "", -1, to_int(columns), {}};
   for (std::size_t t = 0; t < ids.size(); ++t) {
     for (Index j = 0; j < columns; ++j) {
       token.values.push_back(table.at(ids[t], j) * scale);
       if (positions.data == nullptr) continue;
-      position.values.push_back(ids[t] == without_place ? 0.0F : positions.at(to_index(t), j));
+      position.values.push_back(ids[t] == token_without_position ? 0.0F : positions.at(to_index(t), j));
     }
   }
   if (positions.data == nullptr) return {std::move(token)};
   return {std::move(token), std::move(position)};
 }
 
-AttentionVectors VectorRecorder::take_vectors(AttentionKind kind) {
-  return std::move(at(vectors_, kind));
+AttentionVectors VectorRecorder::take_vectors(AttentionSite site) {
+  return std::move(at(vectors_, site));
 }
 
 }  // namespace attn

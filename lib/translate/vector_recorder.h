@@ -18,20 +18,20 @@ class VectorRecorder : public AttentionRecorder {
   void stage_ready(const StageView& view) override;
 
   /// The vectors of one kind, of sentence 0.
-  AttentionVectors take_vectors(AttentionKind kind);
+  AttentionVectors take_vectors(AttentionSite site);
 
   /// The stages of the stack in the order of the pass, those left out that change nothing (the
   /// output of a block that does not norm it).
-  std::vector<ResidualStep> take_residual_stream() { return std::move(way_); }
+  std::vector<ResidualStreamState> take_residual_stream() { return std::move(residual_stream_); }
 
  private:
   bool wanted_;
   AttentionVectors vectors_[3];  ///< by kind
-  std::vector<ResidualStep> way_;
+  std::vector<ResidualStreamState> residual_stream_;
 };
 
 /// What enters a stack: the tokens' rows of the table times `scale`, and their positions.
-std::vector<ResidualStep> embedding_steps(const EmbeddingsAndNorm& stack, const ModelConfig& config,
+std::vector<ResidualStreamState> embedding_steps(const StackParameters& stack, const ModelConfig& config,
                                           std::span<const int> ids);
 
 }  // namespace attn

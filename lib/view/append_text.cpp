@@ -6,7 +6,7 @@
 
 namespace attn {
 
-void append_weight(std::string& out, float weight) {
+void append_float(std::string& out, float weight) {
   if (std::isfinite(weight)) {
     append_number(out, weight);
   } else {

@@ -16,6 +16,6 @@ void append_format(std::string& out, fmt::format_string<Args...> format, Args&&.
 }
 
 /// The shortest decimal that reads back to the same float; "NaN", "Infinity", "-Infinity".
-void append_weight(std::string& out, float weight);
+void append_float(std::string& out, float weight);
 
 }  // namespace attn

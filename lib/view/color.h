@@ -31,7 +31,7 @@ float scale_position(float weight);
 inline constexpr int color_levels = 101;
 /// From this level on, a number in the cell is white in light viewers and black in dark ones; the
 /// contrast (WCAG 2) is 4.5 or more at every level.
-inline constexpr int strong_level = 62;
+inline constexpr int inverted_text_level = 62;
 
 int color_level(float weight);
 Rgb light_color(int level);  ///< lightness only falls: the order survives in grey print

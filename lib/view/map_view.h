@@ -12,12 +12,12 @@
 namespace attn {
 
 /// "encoder self-attention", "decoder self-attention", "cross-attention".
-std::string_view kind_name(AttentionKind kind);
+std::string_view site_name(AttentionSite site);
 
 /// The names on the axes of all heads of one kind.
-struct GridAxes {
-  std::vector<std::string> reads;    ///< a label a row: the token that asks
-  std::vector<std::string> writes;   ///< a label a row: what that step produces; empty: not shown
+struct MapLabels {
+  std::vector<std::string> inputs;    ///< a label a row: the token that asks
+  std::vector<std::string> outputs;   ///< a label a row: what that step produces; empty: not shown
   std::vector<std::string> columns;  ///< a label a column
   bool causal = false;               ///< a weight of 0 right of the diagonal is a masked cell
 
@@ -25,11 +25,11 @@ struct GridAxes {
   bool is_masked(std::size_t row, std::size_t column, float weight) const {
     return causal && column > row && weight == 0.0f;
   }
-  /// Whether a pattern leaves a cell out that no mask hides. `left_out` [rows · columns] has 1
+  /// Whether a pattern leaves a cell out that no mask hides. `uncomputed` [rows · columns] has 1
   /// where it does; empty: nowhere.
-  bool is_left_out(std::span<const std::uint8_t> left_out, std::size_t row, std::size_t column,
+  bool is_left_out(std::span<const std::uint8_t> uncomputed, std::size_t row, std::size_t column,
                    float weight = 0.0f) const {
-    return !left_out.empty() && left_out[row * columns.size() + column] != 0 &&
+    return !uncomputed.empty() && uncomputed[row * columns.size() + column] != 0 &&
            !is_masked(row, column, weight);
   }
   /// Whether any label goes on with the word before it (view/token_label.h).
@@ -38,14 +38,14 @@ struct GridAxes {
 
 /// The maps of one kind, of the encoder or of one hypothesis; null where the record does not have
 /// that hypothesis.
-const AttentionMaps* find_maps(const AttentionRecord& record, AttentionKind kind,
+const AttentionMaps* find_maps(const AttentionRecord& record, AttentionSite site,
                                std::size_t hypothesis);
 
 /// The mixtures of a linformer, "m0" and so on.
-std::vector<std::string> mixture_labels(int count);
+std::vector<std::string> projected_key_labels(int count);
 
 /// Exactly as many labels as those maps have queries and keys, whatever the record holds. Empty
 /// where the record does not have that hypothesis.
-GridAxes axes_of(const AttentionRecord& record, AttentionKind kind, std::size_t hypothesis);
+MapLabels map_labels(const AttentionRecord& record, AttentionSite site, std::size_t hypothesis);
 
 }  // namespace attn

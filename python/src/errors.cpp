@@ -21,7 +21,7 @@ void raise(ExitCode code, const std::string& message) {
   std::string line = message;
   std::replace(line.begin(), line.end(), '\n', ' ');
   const py::object make = py::module_::import("attn_demo.errors").attr("of_exit_code");
-  const py::object error = make(static_cast<int>(code), shortened(printable(line)));
+  const py::object error = make(static_cast<int>(code), shorten_message(printable(line)));
   PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr());
 }
 
@@ -29,7 +29,7 @@ void translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    raise(error.code(), worded(error, option_name));
+    raise(error.code(), message_for(error, option_name));
   } catch (const std::exception& error) {
     if (!is_out_of_memory(error)) throw;
     raise(ExitCode::memory, "out of memory; choose a smaller model, batch or beam");
@@ -38,7 +38,7 @@ void translate(std::exception_ptr thrown) {
 
 }  // namespace
 
-void translate_exceptions() {
+void register_exceptions() {
   py::register_exception_translator(translate);
 }
 

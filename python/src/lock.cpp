@@ -12,49 +12,49 @@ namespace py = pybind11;
 namespace attn {
 namespace {
 
-std::atomic<int> under_way{0};  ///< calls
-thread_local int own_calls = 0;
-std::atomic<bool> python_ends{false};
-thread_local bool ends_python = false;  ///< this thread does
+std::atomic<int> calls_in_progress{0};  ///< calls
+thread_local int calls_of_thread = 0;
+std::atomic<bool> interpreter_exiting{false};
+thread_local bool runs_exit_handler = false;  ///< this thread does
 
-void stay_where_python_ends() {
-  if (!python_ends || ends_python) return;
-  under_way -= own_calls;
+void block_if_interpreter_exits() {
+  if (!interpreter_exiting || runs_exit_handler) return;
+  calls_in_progress -= calls_of_thread;
   for (;;) pause();
 }
 
-void end() {
-  ends_python = true;
-  python_ends = true;
-  const py::gil_scoped_release unlocked;
+void on_interpreter_exit() {
+  runs_exit_handler = true;
+  interpreter_exiting = true;
+  const py::gil_scoped_release released;
   const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (under_way > 0 && std::chrono::steady_clock::now() < last) {
+  while (calls_in_progress > 0 && std::chrono::steady_clock::now() < last) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
 }  // namespace
 
-Unlocked::Unlocked() : state_(PyEval_SaveThread()) {
-  ++own_calls;
-  ++under_way;
+GilRelease::GilRelease() : state_(PyEval_SaveThread()) {
+  ++calls_of_thread;
+  ++calls_in_progress;
 }
 
-Unlocked::~Unlocked() {
-  stay_where_python_ends();
+GilRelease::~GilRelease() {
+  block_if_interpreter_exits();
   PyEval_RestoreThread(state_);
-  --under_way;
-  --own_calls;
+  --calls_in_progress;
+  --calls_of_thread;
 }
 
-Locked::Locked() {
-  stay_where_python_ends();
+GilAcquire::GilAcquire() {
+  block_if_interpreter_exits();
   state_ = PyGILState_Ensure();
 }
 
-void wait_at_exit() {
-  pthread_atfork(nullptr, nullptr, [] { under_way = own_calls; });  // the others are not there
-  py::module_::import("atexit").attr("register")(py::cpp_function(end));
+void register_exit_handler() {
+  pthread_atfork(nullptr, nullptr, [] { calls_in_progress = calls_of_thread; });  // the others are not there
+  py::module_::import("atexit").attr("register")(py::cpp_function(on_interpreter_exit));
 }
 
 }  // namespace attn

@@ -11,24 +11,24 @@ namespace attn {
 /// A thread that asks an ending interpreter for its lock is ended inside of C++, which ends the
 /// process (before Python 3.14). So daemon threads that are still here when the interpreter ends
 /// stay here: at the end of their batch, update or call.
-class Unlocked {
+class GilRelease {
  public:
-  Unlocked();
-  ~Unlocked();
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
+  GilRelease();
+  ~GilRelease();
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
 
  private:
   PyThreadState* state_;
 };
 
 /// While a function of Python is called from there.
-class Locked {
+class GilAcquire {
  public:
-  Locked();
-  ~Locked() { PyGILState_Release(state_); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
+  GilAcquire();
+  ~GilAcquire() { PyGILState_Release(state_); }
+  GilAcquire(const GilAcquire&) = delete;
+  GilAcquire& operator=(const GilAcquire&) = delete;
 
  private:
   PyGILState_STATE state_;
@@ -36,6 +36,6 @@ class Locked {
 
 /// Has the end of the interpreter wait for calls under way, some seconds at most. Call it once,
 /// while the module is made.
-void wait_at_exit();
+void register_exit_handler();
 
 }  // namespace attn

@@ -26,9 +26,9 @@ namespace attn {
 namespace {
 
 /// The functions that watch, one behind the other.
-class Observers {
+class ObserverChain {
  public:
-  explicit Observers(const py::list& functions) {
+  explicit ObserverChain(const py::list& functions) {
     for (const py::handle fn : functions) {
       PythonObserver& own = observers_.emplace_back(fn);
       first_ = first_ == nullptr ? static_cast<AttentionObserver*>(&own)
@@ -45,25 +45,25 @@ class Observers {
 
 /// Ctrl-C ends a long call between two batches.
 void check_signals() {
-  const Locked lock;
+  const GilAcquire lock;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-SentenceNotes::Say into(std::vector<std::string>& notes) {
+SentenceNotes::NoteHandler append_to(std::vector<std::string>& notes) {
   return
-      [&notes](const FieldText& text) { notes.emplace_back(printable(text.worded(option_name))); };
+      [&notes](const FieldText& text) { notes.emplace_back(printable(text.message_for(option_name))); };
 }
 
 }  // namespace
 
 Model::Model(const py::dict& options) {
-  const ModelChoice asked = model_choice(options);
-  const std::vector<std::string> names = list_of(options, "names");
-  const Unlocked unlocked;
+  const ModelChoice choice = model_choice(options);
+  const std::vector<std::string> names = string_list(options, "names");
+  const GilRelease released;
   kernels();  // what the environment asks for is refused before anything is read
   default_backend();
-  asked.check_one_source();
-  models_ = load_all(asked);
+  choice.check_one_source();
+  models_ = open_models(choice);
   for (std::size_t i = 0; i < names.size() && i < models_.models.size(); ++i) {
     models_.models[i].name = names[i];
   }
@@ -74,22 +74,22 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
     const std::vector<std::string>& lines, const py::dict& options,
     const py::list& observers) const {
   const SearchOptions search = search_options(options);
-  const Observers watching(observers);
+  const ObserverChain chain(observers);
   std::vector<std::string> notes;
-  const Unlocked unlocked;
+  const GilRelease released;
   use_threads(search.threads);
   const std::unique_ptr<Translator> translator = make_translator(models_, search);
-  note_language(*translator, into(notes));
-  translator->watch(watching.first());
+  note_missing_language(*translator, append_to(notes));
+  translator->watch(chain.first());
   translator->share(*queue_);
-  SentenceNotes read(into(notes));
-  read.offer_parts();
+  SentenceNotes read(append_to(notes));
+  read.suggest_split();
   LineHooks hooks;
   hooks.prepared = [&](const PreparedLine& line) {
     if (read.lines() % search.batch == 0) check_signals();
-    read.add(line, translator->most_source_tokens());
+    read.add(line, translator->max_source_tokens());
   };
-  hooks.searched = [](const TranslatedSoFar&) { check_signals(); };
+  hooks.searched = [](const TranslationProgress&) { check_signals(); };
   Translations done =
       translate_lines(*translator, lines, {splitting_of(search), search.batch}, hooks);
   read.report();
@@ -99,31 +99,31 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
 std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
     const std::string& sentence, const py::dict& options, const py::list& observers) const {
   const SearchOptions search = search_options(options);
-  const WhatIfWords what_if = what_if_words(options);
-  const std::optional<std::string> target = text_of(options, "target");
-  const Observers watching(observers);
+  const WhatIfOptions what_if = what_if_words(options);
+  const std::optional<std::string> target = optional_text(options, "target");
+  const ObserverChain chain(observers);
   std::vector<std::string> notes;
-  const Unlocked unlocked;
+  const GilRelease released;
   if (models_.models.size() > 1 && (target || what_if.given())) {
     throw UsageError("several models do not go with {}; give one of them",
                      target ? "target" : "without, force and swap");
   }
   use_threads(search.threads);
   const std::unique_ptr<Translator> translator = make_translator(models_, search);
-  note_language(*translator, into(notes));
-  translator->watch(watching.first());
-  SentenceNotes read(into(notes));
+  note_missing_language(*translator, append_to(notes));
+  translator->watch(chain.first());
+  SentenceNotes read(append_to(notes));
   const PreparedLine line = prepare_line(*translator, sentence, Splitting::never);
-  read.add(line, translator->most_source_tokens());
+  read.add(line, translator->max_source_tokens());
   const PreparedSentence& whole = line.parts.front();
   const RecordDetail detail{true, translator->decode_config().num_beams > 1, 10};
   std::vector<AttentionRecord> records;
   if (what_if.given()) {
-    const ExperimentSentences sentences = experiment_sentences(*translator, what_if, whole, target);
+    const WhatIfSentences sentences = what_if_sentences(*translator, what_if, whole, target);
     if (!what_if.swap.empty()) {
-      read.cleaning("swap", sentences.after.invalid_bytes, sentences.after.controls);
+      read.note_cleaning("swap", sentences.after.invalid_bytes, sentences.after.controls);
     }
-    records = what_if_records(run_experiment(*translator, what_if, sentences, detail));
+    records = what_if_records(apply_what_if(*translator, what_if, sentences, detail));
   } else {
     records.push_back(record_sentence(*translator, whole, target, detail));
   }
@@ -142,7 +142,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
 std::vector<std::string> Model::notes() const {
   std::vector<std::string> all;
   for (const ReadyModel& model : models_.models) {
-    for (const FieldText& text : model.notes) all.push_back(printable(text.worded(option_name)));
+    for (const FieldText& text : model.notes) all.push_back(printable(text.message_for(option_name)));
   }
   if (mapped().seed) all.push_back(fmt::format("random weights (seed {})", *mapped().seed));
   return all;
@@ -150,15 +150,15 @@ std::vector<std::string> Model::notes() const {
 
 namespace {
 
-std::string alone_page_of(const py::dict& options, const std::string& dtype) {
-  const ModelChoice asked = model_choice(options);
-  const Unlocked unlocked;
-  return alone_page(asked, parse_dtype(dtype), ATTN_VERSION);
+std::string standalone_page_of(const py::dict& options, const std::string& dtype) {
+  const ModelChoice choice = model_choice(options);
+  const GilRelease released;
+  return standalone_page(choice, parse_dtype(dtype), ATTN_VERSION);
 }
 
 }  // namespace
 
-void add_models(py::module_& module) {
+void bind_models(py::module_& module) {
   py::class_<LineTranslation>(module, "LineTranslation")
       .def_readonly("text", &LineTranslation::text)
       .def_readonly("score", &LineTranslation::score)
@@ -181,7 +181,7 @@ void add_models(py::module_& module) {
             return py::bytes(m.mapped().seed ? "" : m.mapped().tokenizer_directory);
           })
       .def_property_readonly("sizes", [](const Model& m) {
-        const Json config = to_directory_json(m.mapped().transformer->config());
+        const Json config = to_config_json(m.mapped().transformer->config());
         std::map<std::string, Index> sizes;
         for (const char* key :
              {"d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads",
@@ -190,7 +190,7 @@ void add_models(py::module_& module) {
         }
         return sizes;
       });
-  module.def("alone_page", &alone_page_of, py::arg("options"), py::arg("dtype"));
+  module.def("alone_page", &standalone_page_of, py::arg("options"), py::arg("dtype"));
 }
 
 }  // namespace attn

@@ -41,6 +41,6 @@ class Model {
   std::unique_ptr<SearchQueue> queue_;
 };
 
-void add_models(pybind11::module_& module);
+void bind_models(pybind11::module_& module);
 
 }  // namespace attn

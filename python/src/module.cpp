@@ -11,12 +11,12 @@
 #include "training.h"
 
 PYBIND11_MODULE(_core, module) {
-  attn::translate_exceptions();
-  attn::wait_at_exit();
-  attn::add_heads(module);
-  attn::add_records(module);
-  attn::add_models(module);
-  attn::add_training(module);
+  attn::register_exceptions();
+  attn::register_exit_handler();
+  attn::bind_heads(module);
+  attn::bind_records(module);
+  attn::bind_models(module);
+  attn::bind_training(module);
   module.def("look_up_numpy", [] { pybind11::array_t<float>(0); });
   module.def("set_shipped_root", &attn::set_shipped_root);
   module.attr("version") = ATTN_VERSION;

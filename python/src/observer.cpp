@@ -12,25 +12,25 @@ namespace py = pybind11;
 
 namespace attn {
 
-const AttentionHead& WatchedHead::head() const {
+const AttentionHead& PythonHead::head() const {
   if (head_ == nullptr) {
     throw py::value_error("a head can be read while fn runs; keep its arrays, which are copies");
   }
   return *head_;
 }
 
-WatchedHead::Array WatchedHead::copy(const ConstMatrixRef& matrix) {
+PythonHead::Array PythonHead::copy(const ConstMatrixRef& matrix) {
   Array made({matrix.rows(), matrix.cols()});
   Eigen::Map<Matrix>(made.mutable_data(), matrix.rows(), matrix.cols()) = matrix;
   return made;
 }
 
-WatchedHead::Array WatchedHead::weights() {
+PythonHead::Array PythonHead::weights() {
   if (!weights_) weights_ = copy(head().weights);
   return *weights_;
 }
 
-void WatchedHead::set_weights(const Array& weights) {
+void PythonHead::set_weights(const Array& weights) {
   const MatrixRef& own = head().weights;
   if (weights.ndim() != 2 || weights.shape(0) != own.rows() || weights.shape(1) != own.cols()) {
     throw py::value_error("weights of this head have the shape (" + std::to_string(own.rows()) +
@@ -39,12 +39,12 @@ void WatchedHead::set_weights(const Array& weights) {
   weights_ = copy(Eigen::Map<const Matrix>(weights.data(), own.rows(), own.cols()));
 }
 
-AttentionHead* WatchedHead::end() {
+AttentionHead* PythonHead::detach() {
   return std::exchange(head_, nullptr);
 }
 
-void WatchedHead::finish() {
-  AttentionHead* head = end();
+void PythonHead::apply_weights() {
+  AttentionHead* head = detach();
   if (!weights_) return;
   if (weights_->size() != head->weights.size()) {
     throw py::value_error("weights were resized in place; assign others instead");
@@ -62,51 +62,51 @@ void PythonObserver::stage_ready(const StageView& view) {
 }
 
 void PythonObserver::weights_ready(AttentionHead& head) {
-  const Locked lock;
-  const auto watched = std::make_shared<WatchedHead>(head, position_);
+  const GilAcquire lock;
+  const auto head_object = std::make_shared<PythonHead>(head, position_);
   try {
-    fn_(watched);
+    fn_(head_object);
   } catch (...) {
-    watched->end();
+    head_object->detach();
     throw;
   }
-  watched->finish();
+  head_object->apply_weights();
 }
 
-void add_heads(py::module_& module) {
-  using Shown = py::class_<WatchedHead, std::shared_ptr<WatchedHead>>;
-  Shown(
+void bind_heads(py::module_& module) {
+  using HeadClass = py::class_<PythonHead, std::shared_ptr<PythonHead>>;
+  HeadClass(
       module, "Head",
       "One head while it is computed: what fn of Model.observe() gets. L queries (in a beam search "
       "the\nbeams of a sentence), S keys, K columns. Arrays are copies and may be kept; the head "
       "itself ends\nwith the call.")
       .def_property_readonly(
-          "kind", [](const WatchedHead& h) { return kind_word(h.head().kind); },
+          "kind", [](const PythonHead& h) { return site_key(h.head().site); },
           "\"encoder\", \"decoder\" or \"cross\".")
       .def_property_readonly(
-          "layer", [](const WatchedHead& h) { return h.head().layer; }, "From 0.")
+          "layer", [](const PythonHead& h) { return h.head().layer; }, "From 0.")
       .def_property_readonly(
-          "head", [](const WatchedHead& h) { return h.head().head; }, "From 0.")
+          "head", [](const PythonHead& h) { return h.head().head; }, "From 0.")
       .def_property_readonly(
-          "sentence", [](const WatchedHead& h) { return h.head().sentence; },
+          "sentence", [](const PythonHead& h) { return h.head().sentence; },
           "In its batch, from 0.")
       .def_property_readonly(
-          "scale", [](const WatchedHead& h) { return h.head().scale; },
+          "scale", [](const PythonHead& h) { return h.head().scale; },
           "Of the scores: 1 / sqrt(K) in most models.")
       .def_property_readonly(
-          "position", &WatchedHead::position,
+          "position", &PythonHead::position,
           "Of all queries in their sentences while a search writes word by word; "
           "None: query i stands at i.")
-      .def_property_readonly("query", &WatchedHead::query, "[L, K].")
-      .def_property_readonly("key", &WatchedHead::key, "[S, K].")
-      .def_property_readonly("value", &WatchedHead::value, "[S, K].")
-      .def_property_readonly("scores", &WatchedHead::scores,
+      .def_property_readonly("query", &PythonHead::query, "[L, K].")
+      .def_property_readonly("key", &PythonHead::key, "[S, K].")
+      .def_property_readonly("value", &PythonHead::value, "[S, K].")
+      .def_property_readonly("scores", &PythonHead::scores,
                              "[L, S] scale * query @ key.T, before the mask.")
       .def_property_readonly(
-          "mask", &WatchedHead::mask,
+          "mask", &PythonHead::mask,
           "[L, S] added to scores: 0, or a pattern's bias, where a query may look, else -inf.")
       .def_property(
-          "weights", &WatchedHead::weights, &WatchedHead::set_weights,
+          "weights", &PythonHead::weights, &PythonHead::set_weights,
           "[L, S] softmax of scores + mask. What is written here is what the model goes on "
           "with.");
 }

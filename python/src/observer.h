@@ -12,11 +12,11 @@ namespace attn {
 
 /// One head while it is computed, as the function gets it. Arrays are copies, made when they are
 /// asked for, so that they may be kept; the head itself can be read during the call only.
-class WatchedHead {
+class PythonHead {
  public:
   using Array = pybind11::array_t<float, pybind11::array::c_style | pybind11::array::forcecast>;
 
-  WatchedHead(AttentionHead& head, std::optional<Index> position)
+  PythonHead(AttentionHead& head, std::optional<Index> position)
       : head_(&head), position_(position) {}
 
   /// ValueError after the call.
@@ -33,9 +33,9 @@ class WatchedHead {
   void set_weights(const Array& weights);
 
   /// The call has ended: hands over what was written. ValueError where it has another size by now.
-  void finish();
+  void apply_weights();
   /// The call has ended by an exception: gives the head, which can be read no more.
-  AttentionHead* end();
+  AttentionHead* detach();
 
  private:
   static Array copy(const ConstMatrixRef& matrix);
@@ -62,6 +62,6 @@ class PythonObserver : public AttentionObserver {
   std::optional<Index> position_;       ///< of the pass under way
 };
 
-void add_heads(pybind11::module_& module);
+void bind_heads(pybind11::module_& module);
 
 }  // namespace attn

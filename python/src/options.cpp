@@ -13,7 +13,7 @@ namespace attn {
 namespace {
 
 /// A value as a message shows it: true, not True.
-std::string shown(const py::handle& value) {
+std::string to_text(const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
   if (py::isinstance<py::str>(value) || py::isinstance<py::bytes>(value)) {
     return value.cast<std::string>();
@@ -21,105 +21,105 @@ std::string shown(const py::handle& value) {
   return py::str(value).cast<std::string>();
 }
 
-bool is_whole(const py::handle& value) {
+bool is_integer(const py::handle& value) {
   return py::isinstance<py::int_>(value) && !py::isinstance<py::bool_>(value);
 }
 
-std::optional<std::uint64_t> whole_of(const py::dict& given, const WholeField& field) {
+std::optional<std::uint64_t> optional_integer(const py::dict& kwargs, const WholeField& field) {
   const char* key = field.name.data();
-  if (!given.contains(key)) return std::nullopt;
-  const py::handle value = given[key];
-  if (!is_whole(value)) return parse_whole(field, shown(value));
+  if (!kwargs.contains(key)) return std::nullopt;
+  const py::handle value = kwargs[key];
+  if (!is_integer(value)) return parse_whole(field, to_text(value));
   const std::uint64_t number = PyLong_AsUnsignedLongLong(value.ptr());
   const bool none = PyErr_Occurred() != nullptr;  // below 0, or beyond 64 bits
   PyErr_Clear();
-  if (none || number < field.low || number > field.high) refuse_value(field, shown(value));
+  if (none || number < field.low || number > field.high) refuse_value(field, to_text(value));
   return number;
 }
 
-std::optional<double> decimal_of(const py::dict& given, const DecimalField& field) {
+std::optional<double> optional_float(const py::dict& kwargs, const DecimalField& field) {
   const char* key = field.name.data();
-  if (!given.contains(key)) return std::nullopt;
-  const py::handle value = given[key];
-  if (!py::isinstance<py::float_>(value) && !is_whole(value)) {
-    return parse_decimal(field, shown(value));
+  if (!kwargs.contains(key)) return std::nullopt;
+  const py::handle value = kwargs[key];
+  if (!py::isinstance<py::float_>(value) && !is_integer(value)) {
+    return parse_decimal(field, to_text(value));
   }
   const double number = PyFloat_AsDouble(value.ptr());
   const bool none = PyErr_Occurred() != nullptr;  // beyond any double
   PyErr_Clear();
-  if (none || !(number >= field.low && number <= field.high)) refuse_value(field, shown(value));
+  if (none || !(number >= field.low && number <= field.high)) refuse_value(field, to_text(value));
   return number;
 }
 
 }  // namespace
 
-std::vector<std::string> list_of(const py::dict& given, const char* key) {
-  if (!given.contains(key)) return {};
-  return given[key].cast<std::vector<std::string>>();
+std::vector<std::string> string_list(const py::dict& kwargs, const char* key) {
+  if (!kwargs.contains(key)) return {};
+  return kwargs[key].cast<std::vector<std::string>>();
 }
 
-std::optional<std::string> text_of(const py::dict& given, const char* key) {
-  if (!given.contains(key)) return std::nullopt;
-  return shown(given[key]);
+std::optional<std::string> optional_text(const py::dict& kwargs, const char* key) {
+  if (!kwargs.contains(key)) return std::nullopt;
+  return to_text(kwargs[key]);
 }
 
-ModelChoice model_choice(const py::dict& given) {
+ModelChoice model_choice(const py::dict& kwargs) {
   ModelChoice choice;
-  choice.models = list_of(given, "model");
-  choice.maps_of = text_of(given, "maps_of").value_or("");
-  choice.config = text_of(given, "config").value_or("");
-  choice.preset = text_of(given, "preset").value_or("");
-  choice.seed = whole_of(given, seed_field);
-  choice.d_model = whole_of(given, d_model_field);
-  choice.heads = whole_of(given, heads_field);
-  choice.layers = whole_of(given, layers_field);
-  choice.overrides = list_of(given, "set");
-  choice.globals = text_of(given, "global").value_or("");
-  choice.prefix = text_of(given, "prefix").value_or("");
-  if (const auto precision = text_of(given, "precision")) {
+  choice.models = string_list(kwargs, "model");
+  choice.maps_of = optional_text(kwargs, "maps_of").value_or("");
+  choice.config = optional_text(kwargs, "config").value_or("");
+  choice.preset = optional_text(kwargs, "preset").value_or("");
+  choice.seed = optional_integer(kwargs, seed_field);
+  choice.d_model = optional_integer(kwargs, d_model_field);
+  choice.heads = optional_integer(kwargs, heads_field);
+  choice.layers = optional_integer(kwargs, layers_field);
+  choice.overrides = string_list(kwargs, "set");
+  choice.globals = optional_text(kwargs, "global").value_or("");
+  choice.prefix = optional_text(kwargs, "prefix").value_or("");
+  if (const auto precision = optional_text(kwargs, "precision")) {
     choice.precision = parse_precision(*precision);
   }
   return choice;
 }
 
-SearchOptions search_options(const py::dict& given) {
+SearchOptions search_options(const py::dict& kwargs) {
   SearchOptions options;
   for (const OptionSpec* option : search_options_at(in_python | in_python_translate)) {
     const std::string name(option->name);
     const char* key = name.c_str();
-    if (is_whole(*option)) {
-      const auto number = whole_of(given, whole_field(*option));
+    if (is_integer(*option)) {
+      const auto number = optional_integer(kwargs, whole_field(*option));
       if (number) set_whole(options, *option, *number);
     } else if (is_decimal(*option)) {
-      const auto number = decimal_of(given, decimal_field(*option));
+      const auto number = optional_float(kwargs, decimal_field(*option));
       if (number) set_decimal(options, *option, *number);
     } else if (is_list(*option)) {
-      for (std::string& text : list_of(given, key)) set_text(options, *option, std::move(text));
+      for (std::string& text : string_list(kwargs, key)) set_text(options, *option, std::move(text));
     } else if (is_flag(*option)) {
-      set_flag(options, *option, given.contains(key) && given[key].cast<bool>());
-    } else if (const std::optional<std::string> text = text_of(given, key)) {
+      set_flag(options, *option, kwargs.contains(key) && kwargs[key].cast<bool>());
+    } else if (const std::optional<std::string> text = optional_text(kwargs, key)) {
       read_option(options, *option, *text);
     }
   }
   return options;
 }
 
-WhatIfWords what_if_words(const py::dict& given) {
-  return {list_of(given, "without"), list_of(given, "force"), list_of(given, "swap")};
+WhatIfOptions what_if_words(const py::dict& kwargs) {
+  return {string_list(kwargs, "without"), string_list(kwargs, "force"), string_list(kwargs, "swap")};
 }
 
-TrainingRequest training_request(const py::dict& given) {
+TrainingRequest training_request(const py::dict& kwargs) {
   TrainingRequest request;
-  request.config = text_of(given, "config").value_or("");
-  request.out = text_of(given, "out").value_or("");
-  request.from = text_of(given, "from").value_or("");
-  request.languages = {text_of(given, "source_lang").value_or(""),
-                       text_of(given, "target_lang").value_or("")};
-  request.resume = given.contains("resume");
-  if (const auto threads = whole_of(given, whole_field(search_option("threads")))) {
+  request.config = optional_text(kwargs, "config").value_or("");
+  request.out = optional_text(kwargs, "out").value_or("");
+  request.from = optional_text(kwargs, "from").value_or("");
+  request.languages = {optional_text(kwargs, "source_lang").value_or(""),
+                       optional_text(kwargs, "target_lang").value_or("")};
+  request.resume = kwargs.contains("resume");
+  if (const auto threads = optional_integer(kwargs, whole_field(search_option("threads")))) {
     request.threads = to_int(*threads);
   }
-  request.overrides = list_of(given, "set");
+  request.overrides = string_list(kwargs, "set");
   return request;
 }
 

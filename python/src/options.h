@@ -16,15 +16,15 @@ namespace attn {
 
 /// Numbers may also be given as text, paths and texts are bytes; what is not in the dict was not
 /// given. UsageError naming the field for a value that is none.
-ModelChoice model_choice(const pybind11::dict& given);
-SearchOptions search_options(const pybind11::dict& given);
-WhatIfWords what_if_words(const pybind11::dict& given);
-TrainingRequest training_request(const pybind11::dict& given);
+ModelChoice model_choice(const pybind11::dict& kwargs);
+SearchOptions search_options(const pybind11::dict& kwargs);
+WhatIfOptions what_if_words(const pybind11::dict& kwargs);
+TrainingRequest training_request(const pybind11::dict& kwargs);
 
 /// Of each option that may be given more than once; empty where there is none.
-std::vector<std::string> list_of(const pybind11::dict& given, const char* key);
+std::vector<std::string> string_list(const pybind11::dict& kwargs, const char* key);
 
 /// Bytes or text under a key.
-std::optional<std::string> text_of(const pybind11::dict& given, const char* key);
+std::optional<std::string> optional_text(const pybind11::dict& kwargs, const char* key);
 
 }  // namespace attn

@@ -15,8 +15,8 @@ namespace {
 
 using Floats = py::array_t<float>;
 
-AttentionKind kind_of(const std::string& word) {
-  const std::optional<AttentionKind> kind = parse_kind(word);
+AttentionSite site_from_name(const std::string& word) {
+  const std::optional<AttentionSite> kind = parse_site(word);
   if (!kind) throw UsageError("\"{}\" is no kind; expected encoder, decoder or cross", word);
   return *kind;
 }
@@ -26,9 +26,9 @@ Floats view(const std::vector<py::ssize_t>& shape, const float* data, const Shar
   // The capsule of numpy's base holds the record, not the object of Python around it.
   const py::capsule keeps(new SharedRecord(owner),
                           [](void* held) { delete static_cast<SharedRecord*>(held); });
-  Floats made(shape, data, keeps);
-  py::detail::array_proxy(made.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-  return made;
+  Floats result(shape, data, keeps);
+  py::detail::array_proxy(result.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return result;
 }
 
 /// [layers, heads, queries, keys]. Maps of long sentences that hold computed cells alone become
@@ -36,16 +36,16 @@ Floats view(const std::vector<py::ssize_t>& shape, const float* data, const Shar
 Floats array_of(const AttentionMaps& maps, const SharedRecord& owner) {
   const std::vector<py::ssize_t> shape = {maps.layers, maps.heads, maps.queries, maps.keys};
   if (!maps.sparse()) return view(shape, maps.weights.data(), owner);
-  Floats made(shape);
+  Floats result(shape);
   std::vector<float> scratch;
-  float* out = made.mutable_data();
+  float* out = result.mutable_data();
   for (int layer = 0; layer < maps.layers; ++layer) {
     for (int head = 0; head < maps.heads; ++head) {
       const std::span<const float> map = maps.whole(layer, head, scratch);
       out = std::copy(map.begin(), map.end(), out);
     }
   }
-  return made;
+  return result;
 }
 
 const HypothesisRecord& hypothesis_of(const SharedRecord& record, std::size_t hypothesis) {
@@ -54,19 +54,19 @@ const HypothesisRecord& hypothesis_of(const SharedRecord& record, std::size_t hy
 }
 
 Floats maps(const SharedRecord& record, const std::string& word, std::size_t hypothesis) {
-  const AttentionKind kind = kind_of(word);
-  if (kind == AttentionKind::encoder_self) return array_of(record->encoder_self, record);
+  const AttentionSite kind = site_from_name(word);
+  if (kind == AttentionSite::encoder_self) return array_of(record->encoder_self, record);
   const HypothesisRecord& of = hypothesis_of(record, hypothesis);
-  return array_of(kind == AttentionKind::cross ? of.cross : of.decoder_self, record);
+  return array_of(kind == AttentionSite::cross ? of.cross : of.decoder_self, record);
 }
 
 /// Queries, keys and values: [layers, heads, tokens, head_dim] each.
 py::tuple vectors(const SharedRecord& record, const std::string& word, std::size_t hypothesis) {
-  const AttentionKind kind = kind_of(word);
+  const AttentionSite kind = site_from_name(word);
   const HypothesisRecord& of = hypothesis_of(record, hypothesis);
   const std::optional<AttentionVectors>& all =
-      kind == AttentionKind::encoder_self ? record->encoder_vectors
-      : kind == AttentionKind::cross      ? of.cross_vectors
+      kind == AttentionSite::encoder_self ? record->encoder_vectors
+      : kind == AttentionSite::cross      ? of.cross_vectors
                                           : of.decoder_self_vectors;
   if (!all) throw UsageError("an empty sentence has no queries, keys and values");
   const auto array = [&](const HeadVectors& each) {
@@ -77,15 +77,15 @@ py::tuple vectors(const SharedRecord& record, const std::string& word, std::size
 
 py::dict hypothesis(const SharedRecord& record, std::size_t index) {
   const HypothesisRecord& of = hypothesis_of(record, index);
-  py::dict made;
-  made["text"] = of.text;
-  made["score"] = of.score;
-  made["tokens"] = of.produced.tokens;
-  made["ids"] = of.produced.ids;
-  made["decoder_tokens"] = of.decoder_input.tokens;
-  made["replayed"] = of.replayed;
-  made["log_probs"] = view({py::ssize_t(of.log_probs.size())}, of.log_probs.data(), record);
-  return made;
+  py::dict result;
+  result["text"] = of.text;
+  result["score"] = of.score;
+  result["tokens"] = of.produced.tokens;
+  result["ids"] = of.produced.ids;
+  result["decoder_tokens"] = of.decoder_input.tokens;
+  result["replayed"] = of.teacher_forced;
+  result["log_probs"] = view({py::ssize_t(of.log_probs.size())}, of.log_probs.data(), record);
+  return result;
 }
 
 /// The page with all of them in it.
@@ -101,7 +101,7 @@ std::string page(const std::vector<SharedRecord>& records) {
 
 }  // namespace
 
-void add_records(py::module_& module) {
+void bind_records(py::module_& module) {
   py::class_<AttentionRecord, SharedRecord>(module, "Record")
       .def("maps", &maps, py::arg("kind"), py::arg("hypothesis"))
       .def("vectors", &vectors, py::arg("kind"), py::arg("hypothesis"))
@@ -114,10 +114,10 @@ void add_records(py::module_& module) {
       .def_property_readonly("source_ids", [](const AttentionRecord& r) { return r.source.ids; })
       .def_property_readonly("changes", [](const AttentionRecord& r) { return r.changes; })
       .def("json", [](const AttentionRecord& r) {
-        const Unlocked unlocked;
+        const GilRelease released;
         return to_json_line(r);
       });
-  module.def("page", &page, py::arg("records"), py::call_guard<Unlocked>());
+  module.def("page", &page, py::arg("records"), py::call_guard<GilRelease>());
 }
 
 }  // namespace attn

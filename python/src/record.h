@@ -14,6 +14,6 @@ namespace attn {
 /// Shared with every array that looks into it.
 using SharedRecord = std::shared_ptr<AttentionRecord>;
 
-void add_records(pybind11::module_& module);
+void bind_records(pybind11::module_& module);
 
 }  // namespace attn

@@ -15,45 +15,45 @@ namespace {
 
 /// What a run tells goes to a function of Python, which gets ("update" | "look" | "note", the
 /// program's line, figures).
-class Listener : public RunListener {
+class PythonListener : public RunListener {
  public:
-  Listener(const std::string& directory, LossNames names, py::handle progress,
+  PythonListener(const std::string& directory, LossNames names, py::handle progress,
            std::atomic<int>& stop)
       : RunListener(directory), names_(names), progress_(progress), stop_(stop) {}
 
-  void updated(const UpdateFigures& f) override {
-    const Locked lock;
+  void updated(const UpdateMetrics& f) override {
+    const GilAcquire lock;
     if (PyErr_CheckSignals() != 0) stop_or_throw(py::error_already_set());
     if (progress_.is_none()) return;
-    py::dict told;
-    told["epoch"] = f.epoch;
-    told["update"] = f.update;
-    told["updates"] = f.updates > 0 ? py::object(py::int_(f.updates)) : py::none();
-    told["loss"] = f.loss;
-    told["tokens_per_second"] = f.tokens_per_second;
-    told["learning_rate"] = f.learning_rate;
-    told["log"] = f.log;
-    tell("update", update_line(f, names_), told);
+    py::dict fields;
+    fields["epoch"] = f.epoch;
+    fields["update"] = f.update;
+    fields["updates"] = f.updates > 0 ? py::object(py::int_(f.updates)) : py::none();
+    fields["loss"] = f.loss;
+    fields["tokens_per_second"] = f.tokens_per_second;
+    fields["learning_rate"] = f.learning_rate;
+    fields["log"] = f.log;
+    call_progress("update", update_line(f, names_), fields);
   }
-  void looked(const LookFigures& f) override {
-    const Locked lock;
+  void validated(const ValidationMetrics& f) override {
+    const GilAcquire lock;
     if (progress_.is_none()) return;
-    py::dict told;
-    told["update"] = f.point.update;
-    told["loss"] = f.point.loss;
-    told["perplexity"] = f.perplexity;
-    told["bleu"] = f.point.bleu;
-    told["chrf"] = f.point.chrf;
-    told["best"] = f.best;
-    tell("look", look_line(f, names_), told);
+    py::dict fields;
+    fields["update"] = f.point.update;
+    fields["loss"] = f.point.loss;
+    fields["perplexity"] = f.perplexity;
+    fields["bleu"] = f.point.bleu;
+    fields["chrf"] = f.point.chrf;
+    fields["best"] = f.best;
+    call_progress("look", validation_line(f, names_), fields);
   }
   void say(const std::string& text) override {
-    const Locked lock;
-    if (!progress_.is_none()) tell("note", printable(text), py::dict());
+    const GilAcquire lock;
+    if (!progress_.is_none()) call_progress("note", printable(text), py::dict());
   }
 
  private:
-  void tell(const char* what, const std::string& line, const py::dict& figures) {
+  void call_progress(const char* what, const std::string& line, const py::dict& figures) {
     try {
       progress_(what, line, figures);
     } catch (const py::error_already_set& error) {
@@ -73,11 +73,11 @@ class Listener : public RunListener {
   std::atomic<int>& stop_;
 };
 
-class Owner : public RunOwner {
+class PythonFrontEnd : public TrainingFrontEnd {
  public:
-  explicit Owner(py::handle progress) : progress_(progress) {}
-  std::unique_ptr<RunListener> begins(const std::string& directory, LossNames names) override {
-    return std::make_unique<Listener>(directory, names, progress_, stop_);
+  explicit PythonFrontEnd(py::handle progress) : progress_(progress) {}
+  std::unique_ptr<RunListener> on_start(const std::string& directory, LossNames names) override {
+    return std::make_unique<PythonListener>(directory, names, progress_, stop_);
   }
   const std::atomic<int>& stop() override { return stop_; }
 
@@ -89,14 +89,14 @@ class Owner : public RunOwner {
 /// Whether the run ended by itself, and not by Ctrl-C.
 bool train(const py::dict& options, const py::object& progress) {
   const TrainingRequest asked = training_request(options);
-  Owner owner(progress);
-  const Unlocked unlocked;
-  return run_training(asked, owner) == TrainingEnd::finished;
+  PythonFrontEnd front_end(progress);
+  const GilRelease released;
+  return run_training(asked, front_end) == TrainingOutcome::finished;
 }
 
 }  // namespace
 
-void add_training(py::module_& module) {
+void bind_training(py::module_& module) {
   module.def("train", &train, py::arg("options"), py::arg("progress"));
 }
 

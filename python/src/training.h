@@ -5,6 +5,6 @@
 
 namespace attn {
 
-void add_training(pybind11::module_& module);
+void bind_training(pybind11::module_& module);
 
 }  // namespace attn

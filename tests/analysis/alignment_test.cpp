@@ -15,11 +15,11 @@ namespace {
 using test::check_error;
 using test::maps_of;
 using test::small_record;
-using From = AlignmentChoice::From;
+using Source = AlignmentMethod::Source;
 using Links = std::vector<AlignmentLink>;
 
 AlignmentOptions from(const std::string& text) {
-  return {parse_alignment_choice(text), std::nullopt};
+  return {parse_alignment_method(text), std::nullopt};
 }
 
 /// Two heads: the first aligns a–y and b–x, the second is blunt.
@@ -34,23 +34,23 @@ AttentionRecord two_heads() {
 
 TEST_CASE("alignment choice: every form, and back to text") {
   for (const char* text : {"best", "average", "rollout", "layer:2", "cross:0:11"}) {
-    CHECK(to_string(parse_alignment_choice(text)) == text);
+    CHECK(to_string(parse_alignment_method(text)) == text);
   }
-  CHECK(parse_alignment_choice("best").from == From::best);
-  CHECK(parse_alignment_choice("layer:2").place.layer == 2);
+  CHECK(parse_alignment_method("best").from == Source::best);
+  CHECK(parse_alignment_method("layer:2").place.layer == 2);
   // As maps are named.
-  CHECK(to_string(parse_alignment_choice("cross:best")) == "best");
-  CHECK(to_string(parse_alignment_choice("cross:mean")) == "average");
-  CHECK(to_string(parse_alignment_choice("cross:2:mean")) == "layer:2");
-  const AlignmentChoice head = parse_alignment_choice("cross:3:4");
-  CHECK(head.from == From::head);
-  CHECK(head.place == HeadPlace{3, 4});
+  CHECK(to_string(parse_alignment_method("cross:best")) == "best");
+  CHECK(to_string(parse_alignment_method("cross:mean")) == "average");
+  CHECK(to_string(parse_alignment_method("cross:2:mean")) == "layer:2");
+  const AlignmentMethod head = parse_alignment_method("cross:3:4");
+  CHECK(head.from == Source::head);
+  CHECK(head.place == HeadIndex{3, 4});
 }
 
 TEST_CASE("alignment choice: what is wrong is named, and what there is") {
   const auto refused = [](std::string_view text, const std::string& part) {
     CAPTURE(text);
-    check_error([&] { parse_alignment_choice(text); }, ExitCode::usage, part);
+    check_error([&] { parse_alignment_method(text); }, ExitCode::usage, part);
   };
   const std::string forms =
       "expected best, average, rollout, layer:LAYER, cross:LAYER:HEAD or read:LAYER:HEAD";
@@ -75,10 +75,10 @@ TEST_CASE("alignment choice: layers and heads that the model does not have") {
   model.decoder_layers = 3;
   model.decoder_heads = 4;
   for (const char* text : {"best", "average", "rollout", "layer:2", "cross:2:3"}) {
-    CHECK_NOTHROW(check_alignment_choice(parse_alignment_choice(text), model));
+    CHECK_NOTHROW(check_alignment_method(parse_alignment_method(text), model));
   }
   const auto refused = [&](std::string_view text, const std::string& part) {
-    check_error([&] { check_alignment_choice(parse_alignment_choice(text), model); },
+    check_error([&] { check_alignment_method(parse_alignment_method(text), model); },
                 ExitCode::usage, part);
   };
   refused("cross:3:0",
@@ -124,15 +124,15 @@ TEST_CASE("averages and rollout") {
 TEST_CASE("the best head: of the sentence, or of a report") {
   CHECK(align(two_heads(), 0).from == "cross:0:0");
   HeadReport report;
-  CHECK(with_best_head({From::best, {}}, report).from == From::best);
+  CHECK(resolve_best_head({Source::best, {}}, report).from == Source::best);
   report.best = {{2, 3}, {0, 0}};
-  CHECK(to_string(with_best_head({From::best, {}}, report)) == "cross:2:3");
-  CHECK(to_string(with_best_head({From::average, {}}, report)) == "average");
+  CHECK(to_string(resolve_best_head({Source::best, {}}, report)) == "cross:2:3");
+  CHECK(to_string(resolve_best_head({Source::average, {}}, report)) == "average");
 }
 
 TEST_CASE("soft links: the strongest always, others from a weight on") {
   const auto soft = [](float least) {
-    return align(two_heads(), 0, {parse_alignment_choice("cross:0:0"), least}).links;
+    return align(two_heads(), 0, {parse_alignment_method("cross:0:0"), least}).links;
   };
   CHECK(soft(0.125F) == Links{{0, 0, 0.125F}, {0, 1, 0.5F}, {1, 0, 0.75F}});
   CHECK(soft(0.2F) == Links{{0, 1, 0.5F}, {1, 0, 0.75F}});

@@ -34,7 +34,7 @@ TEST_CASE("encoder: every figure, by hand") {
   CHECK(report.sentences == 1);
   CHECK(report.model == "small");
   CHECK(report.encoder_self.queries == 3);
-  const HeadFigures& head = report.encoder_self.at({0, 0});
+  const HeadMetrics& head = report.encoder_self.at({0, 0});
   check(head.entropy, 2.5 * kLn2 / 3);  // 0, ln 2, 1.5 ln 2
   check(head.distance, 1.25 / 3);       // 0, 0.5, 0.75
   check(head.diagonality, 2.125 / 3);   // 1, 1 − 0.5/1, 1 − 0.75/2
@@ -47,7 +47,7 @@ TEST_CASE("encoder: every figure, by hand") {
 TEST_CASE("decoder: only what a query may see, and the start symbol for the end symbol") {
   AttentionRecord record = small_record({"▁a", "</s>"}, {"▁x", ",", "</s>"});
   record.hypotheses[0].decoder_self = maps_of(3, 3, {{1, 0, 0, 0.25F, 0.75F, 0, 0, 0.5F, 0.5F}});
-  const HeadFigures head = report_of(record).decoder_self.at({0, 0});
+  const HeadMetrics head = report_of(record).decoder_self.at({0, 0});
   check(head.entropy, (0.25 * std::log(4) + 0.75 * std::log(4.0 / 3) + kLn2) / 3);
   check(head.distance, 0.75 / 3);  // 0, 0.25, 0.5
   check(head.diagonality, 0.75);   // the first row has no choice; 1 − 0.25/1, 1 − 0.5/2
@@ -58,7 +58,7 @@ TEST_CASE("decoder: only what a query may see, and the start symbol for the end 
 TEST_CASE("cross: distances from the diagonal of a map that is not square") {
   AttentionRecord record = small_record({"▁a", ",", "▁b", "</s>"}, {"▁x", "</s>"});
   record.hypotheses[0].cross = maps_of(2, 4, {{0.5F, 0.25F, 0, 0.25F, 0, 0, 1, 0}});
-  const HeadFigures head = report_of(record).cross.at({0, 0});
+  const HeadMetrics head = report_of(record).cross.at({0, 0});
   check(head.distance, 0.75);    // (0.25 + 0.125 + 0.625 + 0.5) / 2
   check(head.diagonality, 0.7);  // 1 − 1/2.5, 1 − 0.5/2.5
   check(head.end_mass, 0.125);
@@ -111,16 +111,16 @@ TEST_CASE("alignment leaves out punctuation that stands alone, too") {
 }
 
 TEST_CASE("a head reads where that aligns better than writing") {
-  HeadFigures figures;
-  CHECK_FALSE(figures.aligns_what_it_reads());
-  figures.read_alignment = 0.6F;
-  CHECK_FALSE(figures.aligns_what_it_reads());
-  figures.alignment = 0.5F;
-  CHECK(figures.aligns_what_it_reads());
-  figures.alignment = 0.6F;
-  CHECK_FALSE(figures.aligns_what_it_reads());
-  figures.read_alignment.reset();
-  CHECK_FALSE(figures.aligns_what_it_reads());
+  HeadMetrics metrics;
+  CHECK_FALSE(metrics.aligns_what_it_reads());
+  metrics.read_alignment = 0.6F;
+  CHECK_FALSE(metrics.aligns_what_it_reads());
+  metrics.alignment = 0.5F;
+  CHECK(metrics.aligns_what_it_reads());
+  metrics.alignment = 0.6F;
+  CHECK_FALSE(metrics.aligns_what_it_reads());
+  metrics.read_alignment.reset();
+  CHECK_FALSE(metrics.aligns_what_it_reads());
 }
 
 TEST_CASE("heads that align what they read are known, and ranked last") {
@@ -137,7 +137,7 @@ TEST_CASE("heads that align what they read are known, and ranked last") {
   CHECK_FALSE(report.cross.at({0, 1}).aligns_what_it_reads());
   CHECK_FALSE(report.cross.at({0, 2}).aligns_what_it_reads());
   CHECK(*report.cross.at({0, 1}).alignment < 0.5F);
-  CHECK(report.best == std::vector<HeadPlace>{{0, 2}, {0, 3}, {0, 1}, {0, 0}});
+  CHECK(report.best == std::vector<HeadIndex>{{0, 2}, {0, 3}, {0, 1}, {0, 0}});
 }
 
 TEST_CASE("several sentences: means over all queries, and words together") {
@@ -179,7 +179,7 @@ TEST_CASE("an empty sentence contributes nothing, a translation without words no
   statistics.add(small_record({"</s>"}, {}));
   HeadReport report = statistics.report();
   CHECK(report.sentences == 0);
-  CHECK(report.encoder_self.figures.empty());
+  CHECK(report.encoder_self.metrics.empty());
   CHECK(report.best.empty());
 
   statistics.add(small_record({"▁a", "</s>"}, {"</s>"}));
@@ -207,7 +207,7 @@ TEST_CASE("one word: no choice is no diagonality, and everything stays finite") 
   check(report.cross.at({0, 0}).diagonality, 0.0);      // both keys are as far as can be
   CHECK_FALSE(report.cross.at({0, 0}).read_alignment);  // cut short: x was never read
   record.hypotheses.clear();
-  CHECK(report_of(record).cross.figures.empty());
+  CHECK(report_of(record).cross.metrics.empty());
   check(report_of(record).encoder_self.at({0, 0}).entropy, kLn2);
 }
 

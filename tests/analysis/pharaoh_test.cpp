@@ -130,7 +130,7 @@ TEST_CASE("heads against gold, over two pairs") {
   check_score(*report.cross.at({0, 0}).read_gold, 1.0 / 2, 1.0 / 4, 1 - 2.0 / 6);
   CHECK_FALSE(report.encoder_self.at({0, 0}).gold);
   std::vector<std::string> names;
-  for (const ChoiceScore& choice : report.gold_choices) {
+  for (const AlignmentChoiceScore& choice : report.gold_choices) {
     names.push_back(choice.choice);
     REQUIRE(choice.score.error_rate());
   }

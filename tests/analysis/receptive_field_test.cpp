@@ -15,7 +15,7 @@ PatternCells window(int tokens, int reach) {
   PatternCells seen;
   for (int row = 0; row < tokens; ++row) {
     seen.runs.push_back(
-        {std::max(0, row - reach), std::min(tokens, row + reach + 1), Reason::window});
+        {std::max(0, row - reach), std::min(tokens, row + reach + 1), PatternReason::window});
     seen.end_row();
   }
   return seen;
@@ -37,7 +37,7 @@ TEST_CASE("receptive field: windows add up layer by layer") {
   REQUIRE(field.after.size() == 3);
   CHECK(field.after[1].least == 5);
   CHECK(field.after[1].most == 9);
-  CHECK(field.after[1].farthest == 4);
+  CHECK(field.after[1].max_distance == 4);
   CHECK(field.after[2].mean == doctest::Approx((150.0 * 11 - 30) / 150));
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("receptive field: full layers, and tokens of the model's own, show eve
   const ReceptiveField relayed = receptive_field(windows, tokens, 70, true);
   CHECK(relayed.after[0].most == 3);
   CHECK(relayed.after[1].least == tokens);
-  CHECK(relayed.after[1].farthest == tokens - 1);
+  CHECK(relayed.after[1].max_distance == tokens - 1);
 }
 
 }  // namespace

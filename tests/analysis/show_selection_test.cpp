@@ -10,47 +10,47 @@ namespace {
 using test::check_error;
 
 TEST_CASE("show: nothing given means the last layers") {
-  const ShowSelection selection = parse_show({});
+  const MapSelection selection = parse_map_selection({});
   CHECK(selection.last_layers);
   CHECK_FALSE(selection.all);
   CHECK(selection.items.empty());
 }
 
 TEST_CASE("show: all and none") {
-  CHECK(parse_show({"all"}).all);
-  CHECK_FALSE(parse_show({"all"}).last_layers);
-  CHECK(parse_show({"cross", "all"}).all);
-  const ShowSelection none = parse_show({"none"});
+  CHECK(parse_map_selection({"all"}).all);
+  CHECK_FALSE(parse_map_selection({"all"}).last_layers);
+  CHECK(parse_map_selection({"cross", "all"}).all);
+  const MapSelection none = parse_map_selection({"none"});
   CHECK_FALSE(none.all);
   CHECK_FALSE(none.last_layers);
   CHECK(none.items.empty());
 }
 
 TEST_CASE("show: kinds, layers and heads") {
-  const ShowSelection selection = parse_show({"encoder", "decoder:1", "cross:0:13"});
+  const MapSelection selection = parse_map_selection({"encoder", "decoder:1", "cross:0:13"});
   CHECK_FALSE(selection.last_layers);
   REQUIRE(selection.items.size() == 3);
-  CHECK(selection.items[0].kind == AttentionKind::encoder_self);
+  CHECK(selection.items[0].site == AttentionSite::encoder_self);
   CHECK_FALSE(selection.items[0].layer.has_value());
   CHECK_FALSE(selection.items[0].head.has_value());
-  CHECK(selection.items[1].kind == AttentionKind::decoder_self);
+  CHECK(selection.items[1].site == AttentionSite::decoder_self);
   CHECK(selection.items[1].layer == 1);
   CHECK_FALSE(selection.items[1].head.has_value());
-  CHECK(selection.items[2].kind == AttentionKind::cross);
+  CHECK(selection.items[2].site == AttentionSite::cross);
   CHECK(selection.items[2].layer == 0);
   CHECK(selection.items[2].head == 13);
 }
 
 TEST_CASE("show: the best head and means") {
-  const ShowSelection selection =
-      parse_show({"best", "cross:best", "cross:2:best", "cross:1:mean", "encoder:mean"});
+  const MapSelection selection =
+      parse_map_selection({"best", "cross:best", "cross:2:best", "cross:1:mean", "encoder:mean"});
   REQUIRE(selection.items.size() == 5);
-  const ShowItem best{AttentionKind::cross, {}, {}, HeadPick::best};
+  const ShowItem best{AttentionSite::cross, {}, {}, HeadSelector::best};
   CHECK(selection.items[0] == best);
   CHECK(selection.items[1] == best);
-  CHECK(selection.items[2] == ShowItem{AttentionKind::cross, 2, {}, HeadPick::best});
-  CHECK(selection.items[3] == ShowItem{AttentionKind::cross, 1, {}, HeadPick::mean});
-  CHECK(selection.items[4] == ShowItem{AttentionKind::encoder_self, {}, {}, HeadPick::mean});
+  CHECK(selection.items[2] == ShowItem{AttentionSite::cross, 2, {}, HeadSelector::best});
+  CHECK(selection.items[3] == ShowItem{AttentionSite::cross, 1, {}, HeadSelector::mean});
+  CHECK(selection.items[4] == ShowItem{AttentionSite::encoder_self, {}, {}, HeadSelector::mean});
   for (const std::string name : {"cross:best", "cross:2:best", "encoder:0:mean", "decoder:mean"}) {
     CHECK(to_string(parse_head_name(name)) == name);
   }
@@ -98,14 +98,14 @@ TEST_CASE("show: bad arguments") {
   };
   for (const Bad& bad : table) {
     SUBCASE(bad.name) {
-      check_error([&] { parse_show({"encoder", bad.argument}); }, ExitCode::usage, bad.message);
+      check_error([&] { parse_map_selection({"encoder", bad.argument}); }, ExitCode::usage, bad.message);
     }
   }
 }
 
 TEST_CASE("show: none stands alone") {
-  check_error([] { parse_show({"none", "cross"}); }, ExitCode::usage, "none: other maps");
-  check_error([] { parse_show({"all", "none"}); }, ExitCode::usage, "none: other maps");
+  check_error([] { parse_map_selection({"none", "cross"}); }, ExitCode::usage, "none: other maps");
+  check_error([] { parse_map_selection({"all", "none"}); }, ExitCode::usage, "none: other maps");
 }
 
 ModelSummary model_of(int encoder_layers, int decoder_layers, int encoder_heads,
@@ -120,9 +120,9 @@ ModelSummary model_of(int encoder_layers, int decoder_layers, int encoder_heads,
 
 TEST_CASE("show: layers and heads that the model has pass the check") {
   const ModelSummary model = model_of(2, 3, 4, 1);
-  CHECK_NOTHROW(check_show(parse_show({}), model));
-  CHECK_NOTHROW(check_show(parse_show({"all"}), model));
-  CHECK_NOTHROW(check_show(parse_show({"encoder:1:3", "decoder:2:0", "cross:2"}), model));
+  CHECK_NOTHROW(check_map_selection(parse_map_selection({}), model));
+  CHECK_NOTHROW(check_map_selection(parse_map_selection({"all"}), model));
+  CHECK_NOTHROW(check_map_selection(parse_map_selection({"encoder:1:3", "decoder:2:0", "cross:2"}), model));
 }
 
 TEST_CASE("show: layers and heads that the model lacks") {
@@ -152,7 +152,7 @@ TEST_CASE("show: layers and heads that the model lacks") {
     SUBCASE(bad.argument) {
       check_error(
           [&] {
-            check_show(parse_show({"encoder:0", bad.argument}), model_of(2, 3, 4, 1));
+            check_map_selection(parse_map_selection({"encoder:0", bad.argument}), model_of(2, 3, 4, 1));
           },
           ExitCode::usage, bad.message);
     }

@@ -14,73 +14,73 @@ AttentionRecord cat_record() {
                       {"▁Die", "▁Kat", "ze", "▁sah", "▁\"", "99", "\"", "</s>"});
 }
 
-int query(const std::string& written, AttentionKind kind) {
-  return find_token(written, query_axis(cat_record(), kind, 0));
+int query(const std::string& written, AttentionSite site) {
+  return find_token(written, query_axis(cat_record(), site, 0));
 }
 
-int key(const std::string& written, AttentionKind kind) {
-  return find_token(written, key_axis(cat_record(), kind, 0));
+int key(const std::string& written, AttentionSite site) {
+  return find_token(written, key_axis(cat_record(), site, 0));
 }
 
 }  // namespace
 
 TEST_CASE(
     "a word names the row of its first piece, a decoder's row being the step that writes it") {
-  CHECK(query("cat", AttentionKind::encoder_self) == 1);
-  CHECK(query("news", AttentionKind::encoder_self) == 4);
-  CHECK(query(".", AttentionKind::encoder_self) == 7);
-  CHECK(query("</s>", AttentionKind::encoder_self) == 8);
-  for (const AttentionKind kind : {AttentionKind::cross, AttentionKind::decoder_self}) {
-    CHECK(query("Die", kind) == 0);
-    CHECK(query("Katze", kind) == 1);
-    CHECK(query("sah", kind) == 3);
-    CHECK(query("</s>", kind) == 7);
+  CHECK(query("cat", AttentionSite::encoder_self) == 1);
+  CHECK(query("news", AttentionSite::encoder_self) == 4);
+  CHECK(query(".", AttentionSite::encoder_self) == 7);
+  CHECK(query("</s>", AttentionSite::encoder_self) == 8);
+  for (const AttentionSite site : {AttentionSite::cross, AttentionSite::decoder_self}) {
+    CHECK(query("Die", site) == 0);
+    CHECK(query("Katze", site) == 1);
+    CHECK(query("sah", site) == 3);
+    CHECK(query("</s>", site) == 7);
   }
 }
 
 TEST_CASE("a key is a source word, or in decoder self-attention the column where it is read") {
-  CHECK(key("saw", AttentionKind::cross) == 2);
-  CHECK(key("saw", AttentionKind::encoder_self) == 2);
-  CHECK(key("<pad>", AttentionKind::decoder_self) == 0);
-  CHECK(key("Katze", AttentionKind::decoder_self) == 2);
-  CHECK(key("sah", AttentionKind::decoder_self) == 4);
+  CHECK(key("saw", AttentionSite::cross) == 2);
+  CHECK(key("saw", AttentionSite::encoder_self) == 2);
+  CHECK(key("<pad>", AttentionSite::decoder_self) == 0);
+  CHECK(key("Katze", AttentionSite::decoder_self) == 2);
+  CHECK(key("sah", AttentionSite::decoder_self) == 4);
 }
 
 TEST_CASE("digits alone are an index, also where a word has them") {
-  CHECK(query("99", AttentionKind::cross) == 99);
-  CHECK(query("0", AttentionKind::cross) == 0);
+  CHECK(query("99", AttentionSite::cross) == 99);
+  CHECK(query("0", AttentionSite::cross) == 0);
   CHECK(is_index("010"));
   CHECK_FALSE(is_index(""));
   CHECK_FALSE(is_index("-1"));
   for (const std::string written : {"010", "99999999999"}) {
-    check_error([&] { query(written, AttentionKind::cross); }, ExitCode::usage,
+    check_error([&] { query(written, AttentionSite::cross); }, ExitCode::usage,
                 written + ": expected a whole number from 0, in plain decimals");
   }
 }
 
 TEST_CASE("a word that is not there or there twice is refused with what there is") {
-  check_error([] { query("dog", AttentionKind::encoder_self); }, ExitCode::usage,
+  check_error([] { query("dog", AttentionSite::encoder_self); }, ExitCode::usage,
               "dog: no word of the source reads so; there are 0 The, 1 cat, 2 saw, 3 the, 4 news, "
               "6 the, 7 ., 8 </s>");
-  check_error([] { query("cat", AttentionKind::cross); }, ExitCode::usage,
+  check_error([] { query("cat", AttentionSite::cross); }, ExitCode::usage,
               "cat: no word of the translation reads so; there are 0 Die, 1 Katze, 3 sah");
-  check_error([] { key("the", AttentionKind::cross); }, ExitCode::usage,
+  check_error([] { key("the", AttentionSite::cross); }, ExitCode::usage,
               "the: the source has this word at 3, 6; give one of these numbers");
-  check_error([] { find_token("x", query_axis(cat_record(), AttentionKind::cross, 5)); },
+  check_error([] { find_token("x", query_axis(cat_record(), AttentionSite::cross, 5)); },
               ExitCode::usage, "x: no word of the translation reads so; there are none");
 }
 
 TEST_CASE("a word that the vocabulary does not have is named as the text has it") {
   AttentionRecord record = small_record({"▁The", "<unk>", "▁went", "</s>"}, {"▁Die", "</s>"});
   record.source_text = "The (zebra), went";
-  CHECK(find_token("zebra", key_axis(record, AttentionKind::cross, 0)) == 1);
+  CHECK(find_token("zebra", key_axis(record, AttentionSite::cross, 0)) == 1);
   CHECK(text_word("  a\u00a0bc  d ", 0) == "a");
   CHECK(text_word("  a\u00a0bc  d ", 1) == "bc");
   CHECK(text_word("  a\u00a0bc  d ", 2) == "d");
   CHECK(text_word("  a\u00a0bc  d ", 3).empty());
-  CHECK(bare_word("„Haus“,") == "Haus");
-  CHECK(bare_word("don't") == "don't");
-  CHECK(bare_word("?!") == "?!");
+  CHECK(strip_punctuation("„Haus“,") == "Haus");
+  CHECK(strip_punctuation("don't") == "don't");
+  CHECK(strip_punctuation("?!") == "?!");
 }
 
 }  // namespace attn::test

@@ -11,9 +11,9 @@ namespace {
 
 using test::Tokens;
 
-constexpr WordKind kWord = WordKind::word;
-constexpr WordKind kPunctuation = WordKind::punctuation;
-constexpr WordKind kSpecial = WordKind::special;
+constexpr WordType kWord = WordType::word;
+constexpr WordType kPunctuation = WordType::punctuation;
+constexpr WordType kSpecial = WordType::special;
 
 void check_words(const Tokens& pieces, std::string_view text, const std::vector<Word>& expected) {
   const std::vector<Word> words = split_words(pieces, text);
@@ -116,13 +116,13 @@ TEST_CASE("words of the text: one each, the word itself rather than what is glue
 
 TEST_CASE("the steps that read a word are one row on") {
   const std::vector<Word> words = split_words({"▁a", "b", "▁c", "d"}, "ab cd");
-  const std::vector<Word> read = as_read(words, 4);
+  const std::vector<Word> read = by_reading_step(words, 4);
   REQUIRE(read.size() == 2);
   CHECK(read[0].first == 1);
   CHECK(read[0].count == 2);
   CHECK(read[1].first == 3);  // the last piece was never read
   CHECK(read[1].count == 1);
-  CHECK(as_read(split_words({"▁a", "▁b"}, "a b"), 2).size() == 1);
+  CHECK(by_reading_step(split_words({"▁a", "▁b"}, "a b"), 2).size() == 1);
 }
 
 TEST_CASE("punctuation is Unicode's") {
@@ -147,18 +147,18 @@ TEST_CASE("words of a record: its own end and start symbols are known") {
   AttentionRecord record = test::small_record({"▁a", "▁b", "[END]"}, {"▁x", "[END]"});
   record.source_text = "a b";
   record.hypotheses[0].text = "x";
-  RecordWords words = words_of(record, 0);
+  RecordWords words = words_in_record(record, 0);
   CHECK(words.fits_text);
   REQUIRE(words.source.size() == 3);
   CHECK(words.source[2].kind == kSpecial);
   REQUIRE(words.target.size() == 2);
   CHECK(words.target[1].kind == kSpecial);
   record.hypotheses[0].text = "x y";
-  CHECK_FALSE(words_of(record, 0).fits_text);
+  CHECK_FALSE(words_in_record(record, 0).fits_text);
   record.hypotheses[0].text = "x";
   record.source_text = "a  b c";
-  CHECK_FALSE(words_of(record, 0).fits_text);
-  words = words_of(record, 7);
+  CHECK_FALSE(words_in_record(record, 0).fits_text);
+  words = words_in_record(record, 7);
   CHECK(words.target.empty());
   CHECK(words.source.size() == 3);
 }

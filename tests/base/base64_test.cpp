@@ -31,27 +31,27 @@ TEST_CASE("base64: floats come back, and nothing that is not just so many of the
                                            {1e-45F, 3, 4, 5}}) {
     std::string text;
     append_base64(text, values);
-    CHECK(floats_of_base64(text, values.size()) == values);
-    CHECK(!floats_of_base64(text, values.size() + 1));
-    CHECK(!floats_of_base64(text + "AAAA", values.size()));
+    CHECK(decode_base64_floats(text, values.size()) == values);
+    CHECK(!decode_base64_floats(text, values.size() + 1));
+    CHECK(!decode_base64_floats(text + "AAAA", values.size()));
   }
-  CHECK(floats_of_base64("AACAPw==", 1) == std::vector<float>{1});
+  CHECK(decode_base64_floats("AACAPw==", 1) == std::vector<float>{1});
   for (const char* text : {"AACAPwAA", "AACA?w==", "AACAPw=A", "AACAP==="}) {
     CAPTURE(text);
-    CHECK(!floats_of_base64(text, 1));
+    CHECK(!decode_base64_floats(text, 1));
   }
-  CHECK(!floats_of_base64("", std::numeric_limits<std::uint64_t>::max()));
+  CHECK(!decode_base64_floats("", std::numeric_limits<std::uint64_t>::max()));
 }
 
 TEST_CASE("base64 is read strictly") {
-  CHECK(read_base64("") == "");
-  CHECK(read_base64("Zg==") == "f");
-  CHECK(read_base64("Zm8=") == "fo");
-  CHECK(read_base64("Zm9v") == "foo");
-  CHECK(read_base64("+/+/") == "\xfb\xff\xbf");
+  CHECK(decode_base64("") == "");
+  CHECK(decode_base64("Zg==") == "f");
+  CHECK(decode_base64("Zm8=") == "fo");
+  CHECK(decode_base64("Zm9v") == "foo");
+  CHECK(decode_base64("+/+/") == "\xfb\xff\xbf");
   for (const char* bad :
        {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9\n", "Z=9v"}) {
-    CHECK_MESSAGE(!read_base64(bad), bad);
+    CHECK_MESSAGE(!decode_base64(bad), bad);
   }
 }
 

@@ -204,7 +204,7 @@ TEST_CASE("numbers are the shortest that read back to the same float") {
   CHECK_THROWS_AS(digits_of(-std::numeric_limits<float>::infinity()), std::logic_error);
   std::mt19937 random(7);
   for (int i = 0; i < 20000; ++i) {
-    const std::uint32_t bits = same_number<std::uint32_t>(random());
+    const std::uint32_t bits = narrow_cast<std::uint32_t>(random());
     float value;
     std::memcpy(&value, &bits, sizeof value);
     if (!std::isfinite(value)) continue;

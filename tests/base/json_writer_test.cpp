@@ -29,14 +29,14 @@ TEST_CASE("json writer: every kind of value, nested") {
     json.member("nothing", std::optional<int>());
     json.member("something", std::optional<float>(0.5F));
     json.key("counted");
-    json.counted(3, [&](int i) { json.value(i * i); });
+    json.array_of(3, [&](int i) { json.value(i * i); });
     json.key("mixed");
     json.array([&] {
       json.number_or_null(std::numeric_limits<double>::infinity());
       json.number_or_null(2.5);
-      json.written("[1]");
+      json.raw_value("[1]");
       json.null();
-      json.plain_text([](std::string& to) { to += "plain"; });
+      json.unescaped_string([](std::string& to) { to += "plain"; });
       json.value(std::numeric_limits<std::uint64_t>::max());
     });
   });

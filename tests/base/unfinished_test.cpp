@@ -18,7 +18,7 @@
 namespace attn {
 namespace {
 
-using Kind = Unfinished::Kind;
+using Kind = TemporaryPath::Kind;
 using test::check_error;
 using test::TemporaryDirectory;
 
@@ -28,13 +28,13 @@ TEST_CASE("what a dead process left goes when the name is wanted again") {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      const auto made = Unfinished::make_beside(kind, directory.file("a"), 0700);
+      const auto made = TemporaryPath::make_beside(kind, directory.file("a"), 0700);
       if (kind == Kind::tree) write_file(made->path() + "/inside", "half");
       raise(SIGKILL);
     }
     REQUIRE(waitpid(child, nullptr, 0) == child);
     CHECK(directory.entries() == 1);
-    const auto made = Unfinished::make_beside(kind, directory.file("a"), 0700);
+    const auto made = TemporaryPath::make_beside(kind, directory.file("a"), 0700);
     REQUIRE(made);
     CHECK(made->path() == directory.file("a.attn-demo-tmp-0"));
     CHECK(directory.entries() == 1);
@@ -45,8 +45,8 @@ TEST_CASE("what a dead process left goes when the name is wanted again") {
 
 TEST_CASE("what a living process writes stays") {
   const TemporaryDirectory directory;
-  auto first = Unfinished::make_beside(Kind::file, directory.file("a"), 0600);
-  const auto second = Unfinished::make_beside(Kind::file, directory.file("a"), 0600);
+  auto first = TemporaryPath::make_beside(Kind::file, directory.file("a"), 0600);
+  const auto second = TemporaryPath::make_beside(Kind::file, directory.file("a"), 0600);
   REQUIRE(first);
   REQUIRE(second);
   CHECK(second->path() == directory.file("a.attn-demo-tmp-1"));
@@ -65,7 +65,7 @@ TEST_CASE("what is not ours stays") {
     REQUIRE(chown(directory.write("a.attn-demo-tmp-2", "").c_str(), 1234, 2345) == 0);
     expected = directory.file("a.attn-demo-tmp-3");
   }
-  const auto made = Unfinished::make_beside(Kind::tree, directory.file("a"), 0700);
+  const auto made = TemporaryPath::make_beside(Kind::tree, directory.file("a"), 0700);
   REQUIRE(made);
   CHECK(made->path() == expected);
   CHECK(read_file(directory.file("elsewhere/mine")) == "mine");
@@ -84,21 +84,21 @@ TEST_CASE("names that are ours") {
 
 TEST_CASE("new folders go again unless they are kept") {
   const TemporaryDirectory directory;
-  { const NewFolders made(directory.file("a/b/c/")); }
+  { const NewDirectories made(directory.file("a/b/c/")); }
   CHECK(directory.entries() == 0);
   {
-    NewFolders made(directory.file("a/b/c"));
+    NewDirectories made(directory.file("a/b/c"));
     CHECK(directory_exists(directory.file("a/b/c")));
     made.keep();
   }
   CHECK(directory_exists(directory.file("a/b/c")));
-  { const NewFolders there(directory.file("a/b/d")); }
+  { const NewDirectories there(directory.file("a/b/d")); }
   CHECK(directory_exists(directory.file("a/b")));
   CHECK_FALSE(directory_exists(directory.file("a/b/d")));
   const std::string file = directory.write("file", "");
-  check_error([&] { const NewFolders made(file + "/x"); }, ExitCode::system,
+  check_error([&] { const NewDirectories made(file + "/x"); }, ExitCode::system,
               file + "/x: cannot make the directory: Not a directory; check the path");
-  check_error([&] { const NewFolders made(file); }, ExitCode::system,
+  check_error([&] { const NewDirectories made(file); }, ExitCode::system,
               file + ": cannot make the directory: Not a directory; check the path");
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("a signal takes files, trees and empty folders") {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    const NewFolders folders(directory.file("a/b"));
-    const auto tree = Unfinished::make_beside(Kind::tree, directory.file("a/b/t"), 0700);
+    const NewDirectories folders(directory.file("a/b"));
+    const auto tree = TemporaryPath::make_beside(Kind::tree, directory.file("a/b/t"), 0700);
     write_file(tree->path() + "/one", "1");
     write_file(tree->path() + "/two", "2");
     const AtomicFile file(directory.file("a/b/f"));

@@ -105,18 +105,18 @@ TEST_CASE("display_width counts columns") {
 }
 
 TEST_CASE("fit_width cuts at characters and says so") {
-  CHECK(fit_width("group", 5) == "group");
-  CHECK(fit_width("group", 4) == "gro…");
-  CHECK(fit_width("group", 1) == "…");
-  CHECK(fit_width("group", 0).empty());
-  CHECK(fit_width("group", -3).empty());
-  CHECK(fit_width("", 3).empty());
-  CHECK(fit_width("東京都", 6) == "東京都");
-  CHECK(fit_width("東京都", 5) == "東京…");
-  CHECK(fit_width("東京都", 4) == "東…");
-  CHECK(fit_width("東京都", 2) == "…");
-  CHECK(fit_width("e\u0301e\u0301e\u0301", 2) == "e\u0301…");
-  CHECK(fit_width("ae\u0301", 2) == "ae\u0301");
+  CHECK(truncate_to_width("group", 5) == "group");
+  CHECK(truncate_to_width("group", 4) == "gro…");
+  CHECK(truncate_to_width("group", 1) == "…");
+  CHECK(truncate_to_width("group", 0).empty());
+  CHECK(truncate_to_width("group", -3).empty());
+  CHECK(truncate_to_width("", 3).empty());
+  CHECK(truncate_to_width("東京都", 6) == "東京都");
+  CHECK(truncate_to_width("東京都", 5) == "東京…");
+  CHECK(truncate_to_width("東京都", 4) == "東…");
+  CHECK(truncate_to_width("東京都", 2) == "…");
+  CHECK(truncate_to_width("e\u0301e\u0301e\u0301", 2) == "e\u0301…");
+  CHECK(truncate_to_width("ae\u0301", 2) == "ae\u0301");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_CASE("records of 8 bits say so, and are near those of 32") {
 }
 
 TEST_CASE("records of bfloat16 say so, and are near those of float32") {
-  if (!multiplies_bfloat16()) return;
+  if (!cpu_multiplies_bfloat16()) return;
   const Json half = precise_record({"--precision", "bfloat16"}), whole = precise_record({});
   CHECK(half["model"]["precision"] == "bfloat16");
   const Json &a = half["hypotheses"][0], &b = whole["hypotheses"][0];
@@ -75,7 +75,7 @@ TEST_CASE("8 bits and bfloat16: alone, in batches and on two threads the same sc
   const std::string lines =
       "The group went home\nWe went\nI do not know what he said\nGood night\n";
   for (const std::string precision : {"int8", "bfloat16"}) {
-    if (precision == "bfloat16" && !multiplies_bfloat16()) continue;
+    if (precision == "bfloat16" && !cpu_multiplies_bfloat16()) continue;
     CAPTURE(precision);
     const std::vector<std::string> common{"--precision", precision, "--n-best", "2", "--beam", "3"};
     std::string expected;

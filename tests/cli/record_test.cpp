@@ -40,7 +40,7 @@ void check_maps(const Json& maps, std::size_t layers, std::size_t heads, std::si
   }
 }
 
-void check_record(const Json& record, std::size_t heads) {
+void check_map_shapes(const Json& record, std::size_t heads) {
   CHECK(record["format"] == "attn-demo.attention");
   CHECK(record["version"] == 1);
   CHECK(record["model"]["d_model"] == 12);
@@ -76,7 +76,7 @@ TEST_CASE("--json - is JSON alone, one object a line") {
   REQUIRE(lines.size() == 3);
   for (const std::string& line : lines) {
     REQUIRE(Json::accept(line));
-    check_record(Json::parse(line), 2);
+    check_map_shapes(Json::parse(line), 2);
   }
   CHECK(Json::parse(lines[0])["source"]["text"] == kDemoSource);
   CHECK(Json::parse(lines[1])["source"]["text"] == "");
@@ -104,7 +104,7 @@ TEST_CASE("--heads splits the same columns in other ways") {
   for (const std::size_t heads : {1U, 2U, 3U, 4U, 6U, 12U}) {
     const Result result = demo({"--heads", std::to_string(heads), "--json", "-", kDemoSource});
     REQUIRE(result.code == kDone);
-    check_record(Json::parse(result.out), heads);
+    check_map_shapes(Json::parse(result.out), heads);
   }
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("--target scores and shows the given translation") {
   const Result json = demo({kDemoSource, "--target", kDemoTarget, "--json", "-"});
   REQUIRE(json.code == kDone);
   const Json record = Json::parse(json.out);
-  check_record(record, 2);
+  check_map_shapes(record, 2);
   REQUIRE(record["hypotheses"].size() == 1);
   const Json& hypothesis = record["hypotheses"][0];
   CHECK(hypothesis["text"] == kDemoTarget);
@@ -174,7 +174,7 @@ TEST_CASE("--n-best 3 --beam 4: rank, score and text between tabs, best first") 
   }
   const Json record =
       Json::parse(demo({"--beam", "4", "--n-best", "3", "--json", "-", kDemoSource}).out);
-  check_record(record, 2);
+  check_map_shapes(record, 2);
   CHECK(record["hypotheses"].size() == 3);
 }
 

@@ -51,7 +51,7 @@ HeadReport toy_report() {
   const LoadedModel model = load_model(toy_model(), default_backend());
   const Tokenizer tokenizer(toy_model());
   const Translator translator(model.transformer, tokenizer,
-                              resolve(model.decode, std::nullopt, "toy"));
+                              resolve_decode_options(model.decode, std::nullopt, "toy"));
   HeadStatistics statistics;
   for (const ToyPair& pair : aligned_pairs()) {
     statistics.add(translator.record_target(translator.prepare(pair.source), pair.target), 0,
@@ -60,7 +60,7 @@ HeadReport toy_report() {
   return statistics.report();
 }
 
-float error_rate(const HeadReport& report, HeadPlace place) {
+float error_rate(const HeadReport& report, HeadIndex place) {
   REQUIRE(report.cross.at(place).gold);
   return report.cross.at(place).gold->error_rate().value();
 }
@@ -72,8 +72,8 @@ TEST_CASE("the toy's heads that are called best are among the best against gold"
   REQUIRE(report.gold_pairs >= 100);
   CHECK(report.gold_skipped == 0);
   REQUIRE(report.best.size() == 4);  // two layers of two heads
-  std::vector<HeadPlace> by_gold = report.best;
-  std::stable_sort(by_gold.begin(), by_gold.end(), [&](HeadPlace a, HeadPlace b) {
+  std::vector<HeadIndex> by_gold = report.best;
+  std::stable_sort(by_gold.begin(), by_gold.end(), [&](HeadIndex a, HeadIndex b) {
     return error_rate(report, a) < error_rate(report, b);
   });
   CHECK(report.best.front() == by_gold.front());

@@ -47,10 +47,10 @@ TEST_CASE("bfloat16 products are written and added, on odd shapes") {
       Matrix weight = random_matrix(in, out, "w");
       Matrix transposed = weight.transpose();
       Matrix bias = random_matrix(1, out, "b");
-      const WeightProduct as_stored({stored(weight)}, {stored(bias)}, Backend::bfloat16);
-      const WeightProduct turned({stored(transposed).transposed()}, {stored(bias)},
+      const PackedLinear as_stored({stored(weight)}, {stored(bias)}, Backend::bfloat16);
+      const PackedLinear turned({stored(transposed).transposed()}, {stored(bias)},
                                  Backend::bfloat16);
-      const WeightProduct without_bias({stored(weight)}, {}, Backend::bfloat16);
+      const PackedLinear without_bias({stored(weight)}, {}, Backend::bfloat16);
       for (const Index rows : {1, 2, 16, 17, 32, 47, 290}) {
         CAPTURE(in);
         CAPTURE(out);
@@ -115,7 +115,7 @@ TEST_CASE("a row's bits in bfloat16 are the same alone and among others, whereve
     CAPTURE(in);
     Matrix weight = random_matrix(in, out, "w");
     Matrix bias = random_matrix(1, out, "b");
-    const WeightProduct product({stored(weight)}, {stored(bias)}, Backend::bfloat16);
+    const PackedLinear product({stored(weight)}, {stored(bias)}, Backend::bfloat16);
     const Matrix x = random_matrix(41, in, "x");
     Matrix all = Matrix::Constant(41, out, std::nanf(""));
     product(x, all);
@@ -147,8 +147,8 @@ TEST_CASE("a file's 16 bits make the same bfloat16 product as the numbers they s
   file.narrow = reinterpret_cast<const std::byte*>(narrow.data());
   file.format = half::Format::bf16;
   Matrix y = Matrix::Constant(9, 50, std::nanf("")), z = y;
-  WeightProduct({stored(weight)}, {}, Backend::bfloat16)(x, y);
-  WeightProduct({file}, {}, Backend::bfloat16)(x, z);
+  PackedLinear({stored(weight)}, {}, Backend::bfloat16)(x, y);
+  PackedLinear({file}, {}, Backend::bfloat16)(x, z);
   CHECK(same_bits(y, z));
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("weights side by side are one bfloat16 product, wherever one ends") {
   Matrix a = random_matrix(65, 19, "a");
   Matrix b = random_matrix(65, 64, "b");
   Matrix c = random_matrix(5, 65, "c");
-  const WeightProduct product({stored(a), stored(b), stored(c).transposed()}, {},
+  const PackedLinear product({stored(a), stored(b), stored(c).transposed()}, {},
                               Backend::bfloat16);
   Matrix y(37, 88);
   product(x, y);
@@ -177,7 +177,7 @@ TEST_CASE("transposed bfloat16 products are added, on odd shapes") {
         const Matrix b = random_matrix(tokens, columns, "b");
         const Matrix start = random_matrix(rows, columns, "c");
         Matrix c = start;
-        add_transposed_product(a, b, c, Backend::bfloat16);
+        add_transposed_matmul(a, b, c, Backend::bfloat16);
         CHECK(near(c, start.cast<double>() + rounded(a).transpose() * rounded(b), tokens));
       }
     }
@@ -189,7 +189,7 @@ TEST_CASE("bfloat16 products read and write nothing beside their matrices") {
   wide.leftCols(40) = random_matrix(20, 40, "x");
   Matrix weight = random_matrix(40, 21, "w");
   Matrix y = Matrix::Constant(21, 30, 7.0F);
-  const WeightProduct product({stored(weight)}, {}, Backend::bfloat16);
+  const PackedLinear product({stored(weight)}, {}, Backend::bfloat16);
   product(wide.leftCols(40), y.topLeftCorner(20, 21));
   CHECK(near(y.topLeftCorner(20, 21), rounded(wide.leftCols(40)) * rounded(weight), 40));
   CHECK((y.rightCols(9).array() == 7.0F).all());
@@ -202,11 +202,11 @@ TEST_CASE("threads change no bit of a bfloat16 product") {
   Matrix weight = random_matrix(300, 530, "w");
   const auto run = [&](int count) {
     set_threads(count);
-    const WeightProduct product({stored(weight)}, {}, Backend::bfloat16);
+    const PackedLinear product({stored(weight)}, {}, Backend::bfloat16);
     Matrix both(1000, 530);
     product(x, both.topRows(700));
     both.bottomRows(300) = random_matrix(300, 530, "g");
-    add_transposed_product(x, d, both.bottomRows(300), Backend::bfloat16);
+    add_transposed_matmul(x, d, both.bottomRows(300), Backend::bfloat16);
     set_threads(1);
     return both;
   };

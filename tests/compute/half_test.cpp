@@ -76,7 +76,7 @@ TEST_CASE("narrowing rounds to nearest even") {
   CHECK(std::isnan(widen_f16(narrow_f16(std::bit_cast<float>(0xff800001u)))));
   std::mt19937 random(3);
   for (int i = 0; i < 200000; ++i) {
-    const float value = std::bit_cast<float>(same_number<std::uint32_t>(random()));
+    const float value = std::bit_cast<float>(narrow_cast<std::uint32_t>(random()));
     if (!std::isfinite(value)) continue;
     // In F16's range: the exponent folded into −26 … 15.
     int exponent = 0;

@@ -187,8 +187,8 @@ TEST_CASE("8-bit products come near those of doubles, whichever way weights lie"
       Matrix turned = w.transpose();
       Matrix b = random_matrix(1, out, "b");
       const Matrix x = random_matrix(rows, in, "x");
-      const WeightProduct product({as_weight(w)}, {as_weight(b)}, Backend::int8);
-      const WeightProduct same({as_weight(turned).transposed()}, {as_weight(b)}, Backend::int8);
+      const PackedLinear product({as_weight(w)}, {as_weight(b)}, Backend::int8);
+      const PackedLinear same({as_weight(turned).transposed()}, {as_weight(b)}, Backend::int8);
       Matrix y = poisoned(rows, out), z = poisoned(rows, out);
       product(x, y);
       same(x, z);
@@ -215,7 +215,7 @@ TEST_CASE("8 bits: weights side by side are one weight, and what fills up a row 
   Matrix left = joined.leftCols(100), right = joined.rightCols(70);
   Matrix x = (random_matrix(5, 15, "x").array() * 40).round().max(-127).min(127);
   x.col(3).setConstant(-127);
-  const WeightProduct product({as_weight(left), as_weight(right)}, {}, Backend::int8);
+  const PackedLinear product({as_weight(left), as_weight(right)}, {}, Backend::int8);
   Matrix y = poisoned(5, 170);
   product(x, y);
   const Matrix expected = x * joined;
@@ -232,7 +232,7 @@ TEST_CASE("zero columns give the bias, rows with NaN give NaN, others stay") {
   w.col(3).setZero();
   Matrix b = random_matrix(1, 40, "b");
   Matrix x = random_matrix(3, 20, "x");
-  const WeightProduct product({as_weight(w)}, {as_weight(b)}, Backend::int8);
+  const PackedLinear product({as_weight(w)}, {as_weight(b)}, Backend::int8);
   Matrix before = poisoned(3, 40), after = poisoned(3, 40);
   product(x, before);
   CHECK(before(0, 3) == b(0, 3));
@@ -248,12 +248,12 @@ TEST_CASE("what 8 bits cannot hold is refused") {
   for (const float bad : {kNaN, kInfinity}) {
     w(5, 33) = bad;
     CHECK_THROWS_WITH_AS(
-        WeightProduct({as_weight(w)}, {}, Backend::int8),
+        PackedLinear({as_weight(w)}, {}, Backend::int8),
         "column 33 of a weight of 20 x 40 holds NaN or infinity; 8-bit weights need finite numbers",
         InputError);
   }
   Matrix tall = Matrix::Zero((Index{1} << 17) + 1, 1);
-  CHECK_THROWS_WITH_AS(WeightProduct({as_weight(tall)}, {}, Backend::int8),
+  CHECK_THROWS_WITH_AS(PackedLinear({as_weight(tall)}, {}, Backend::int8),
                        "a sum of 131073 products of 8 bits may not fit into 32; expected at most "
                        "131072",
                        InputError);

@@ -154,7 +154,7 @@ TEST_CASE("fused tables agree bit by bit in products of packed rows") {
             }
           }
           Row c(rows * columns, "c");
-          const PanelProduct p{.x = strips.data(),
+          const PanelMatmul p{.x = strips.data(),
                                .x_stride = 0,
                                .rows = rows,
                                .in = tokens,
@@ -166,7 +166,7 @@ TEST_CASE("fused tables agree bit by bit in products of packed rows") {
                                .panel_rows = tokens,
                                .add = true,
                                .strips = true};
-          k.panel_product(p, 0, panels);
+          k.panel_matmul(p, 0, panels);
           return c;
         }));
       }
@@ -195,7 +195,7 @@ TEST_CASE("panels in 16 bits give what they give in 32, widened as they are read
         const Matrix x = random_matrix(rows, in, "x");
         const auto multiply = [&](const std::uint16_t* panels, bool once) {
           Row y(rows * columns, "y");
-          k->panel_product({.x = x.data(),
+          k->panel_matmul({.x = x.data(),
                             .x_stride = in,
                             .rows = rows,
                             .in = in,

@@ -34,7 +34,7 @@ TEST_CASE("products of shapes that are no multiple of any block") {
       Matrix w = random_matrix(in, out, "w");
       Matrix b = random_matrix(1, out, "b");
       const Matrix x = random_matrix(rows, in, "x");
-      const WeightProduct product({view(w)}, {view(b)}, Backend::panels);
+      const PackedLinear product({view(w)}, {view(b)}, Backend::panels);
       Matrix y = poisoned(rows, out);
       product(x, y);
       const Eigen::MatrixXd expected =
@@ -50,7 +50,7 @@ TEST_CASE("weights side by side are one product, whichever way they lie in memor
   Matrix b1 = random_matrix(1, 7, "b1");
   Matrix b2 = random_matrix(1, 33, "b2");
   const Matrix x = random_matrix(6, 20, "x");
-  const WeightProduct product({view(w1), view(w2).transposed()}, {view(b1), view(b2)},
+  const PackedLinear product({view(w1), view(w2).transposed()}, {view(b1), view(b2)},
                               Backend::panels);
   CHECK(product.in() == 20);
   CHECK(product.out() == 40);
@@ -86,7 +86,7 @@ struct Narrow {
 };
 
 Matrix product_of(const std::vector<Parameter>& weights, const Matrix& x, bool add = false) {
-  const WeightProduct product(weights, {}, Backend::panels);
+  const PackedLinear product(weights, {}, Backend::panels);
   Matrix y = random_matrix(x.rows(), product.out(), "y");
   add ? product.add(x, y) : product(x, y);
   return y;
@@ -120,7 +120,7 @@ TEST_CASE("a row's bits depend neither on its neighbours nor on the threads") {
   Matrix w = random_matrix(256, 300, "w");
   const Matrix x = random_matrix(230, 256, "x");
   for (const Backend backend : {Backend::panels, Backend::int8}) {
-    const WeightProduct product({view(w)}, {}, backend);
+    const PackedLinear product({view(w)}, {}, backend);
     Matrix together = poisoned(230, 300);
     set_threads(2);
     product(x, together);
@@ -138,7 +138,7 @@ TEST_CASE("what a product fetches for the one after it changes no bit of it") {
   for (const Backend backend : {Backend::panels, Backend::int8}) {
     for (const auto& shape : {std::pair<Index, Index>{1, 1}, {67, 130}, {256, 300}}) {
       Matrix w = random_matrix(shape.first, shape.second, "w");
-      const WeightProduct product({view(w)}, {}, backend);
+      const PackedLinear product({view(w)}, {}, backend);
       for (const Index rows : {1, 7, 33, 130}) {
         const Matrix x = random_matrix(rows, shape.first, "x");
         Matrix plain = poisoned(rows, shape.second);
@@ -159,11 +159,11 @@ TEST_CASE("what a product fetches for the one after it changes no bit of it") {
 
 TEST_CASE("several tasks share out what they fetch, and a chain's lines suffice for all of it") {
   const Matrix later = random_matrix(1, 1001, "later");
-  const ReadNext next{later.data(), later.size()};
+  const Prefetch next{later.data(), later.size()};
   for (const Index tasks : {1, 2, 3, 8, 1000, 2000}) {
     const float* end = next.first;
     for (Index task = 0; task < tasks; ++task) {
-      const ReadNext part = next.part(task, tasks);
+      const Prefetch part = next.part(task, tasks);
       CHECK(part.first == end);
       end = part.first + part.floats;
     }
@@ -171,23 +171,23 @@ TEST_CASE("several tasks share out what they fetch, and a chain's lines suffice 
   }
   const Index lines = (1001 * 4 + kCacheLine - 1) / kCacheLine;
   for (const Index chains : {1, 2, 5, 63, 200}) {
-    CHECK(next.lines_of_chain(chains, lines) * chains >= lines);
-    CHECK(next.lines_of_chain(chains, 3) <= 3);
+    CHECK(next.lines_per_chain(chains, lines) * chains >= lines);
+    CHECK(next.lines_per_chain(chains, 3) <= 3);
   }
-  CHECK(next.lines_of_chain(0, 64) == 0);
-  CHECK(ReadNext{}.lines_of_chain(5, 64) == 0);
+  CHECK(next.lines_per_chain(0, 64) == 0);
+  CHECK(Prefetch{}.lines_per_chain(5, 64) == 0);
 }
 
 TEST_CASE("a wide weight whose columns lie one after another is packed and let go in parts") {
   const auto packed = [](const Parameter& weight, Index& parts) {
     const std::byte* end = weight.bytes().data();
-    const WhenPacked told = [&](const Parameter& part) {
+    const PackedCallback told = [&](const Parameter& part) {
       CHECK(part.rows == weight.rows);
       CHECK(part.bytes().data() == end);
       end += part.bytes().size();
       ++parts;
     };
-    WeightProduct product({weight}, {}, Preparation(Backend::panels, nullptr, &told));
+    PackedLinear product({weight}, {}, PreparationOptions(Backend::panels, nullptr, &told));
     CHECK(end == weight.bytes().data() + weight.bytes().size());
     return product;
   };
@@ -212,9 +212,9 @@ TEST_CASE("a wide weight whose columns lie one after another is packed and let g
 TEST_CASE("mismatched shapes are refused") {
   Matrix a = random_matrix(4, 5, "a");
   Matrix b = random_matrix(6, 5, "b");
-  CHECK_THROWS_AS(WeightProduct({view(a), view(b)}, {}, Backend::panels), std::logic_error);
-  CHECK_THROWS_AS(WeightProduct({view(a)}, {view(b)}, Backend::panels), std::logic_error);
-  const WeightProduct product({view(a)}, {}, Backend::panels);
+  CHECK_THROWS_AS(PackedLinear({view(a), view(b)}, {}, Backend::panels), std::logic_error);
+  CHECK_THROWS_AS(PackedLinear({view(a)}, {view(b)}, Backend::panels), std::logic_error);
+  const PackedLinear product({view(a)}, {}, Backend::panels);
   Matrix y(2, 5);
   CHECK_THROWS_AS(product(Matrix::Zero(2, 3), y), std::logic_error);
 }
@@ -241,14 +241,14 @@ TEST_CASE("weights in 16 bits are packed as their widened copies are, at any add
       narrow.format = format;
       const Matrix x = random_matrix(5, in, "x");
       Matrix expected = poisoned(5, out), y = poisoned(5, out);
-      WeightProduct({view(wide).transposed()}, {}, Backend::panels)(x, expected);
+      PackedLinear({view(wide).transposed()}, {}, Backend::panels)(x, expected);
       FloatArena arena(to_size(in * out) / 2);  // for some of these too small
-      WeightProduct({narrow.transposed()}, {}, {Backend::panels, &arena})(x, y);
+      PackedLinear({narrow.transposed()}, {}, {Backend::panels, &arena})(x, y);
       CHECK(y == expected);
       Matrix across = random_matrix(4, out, "x");
       Matrix back = poisoned(4, in), expected_back = poisoned(4, in);
-      WeightProduct({view(wide)}, {}, Backend::panels)(across, expected_back);
-      WeightProduct({narrow}, {}, Backend::panels)(across, back);
+      PackedLinear({view(wide)}, {}, Backend::panels)(across, expected_back);
+      PackedLinear({narrow}, {}, Backend::panels)(across, back);
       CHECK(back == expected_back);
     }
   }

@@ -50,7 +50,7 @@ struct Product {
     }
     Matrix result = y;
     for (Index start = 0; start < in; start += part) {
-      const PanelProduct p{.x = x.data() + start,
+      const PanelMatmul p{.x = x.data() + start,
                            .x_stride = in,
                            .rows = x.rows(),
                            .in = std::min(part, in - start),
@@ -61,7 +61,7 @@ struct Product {
                            .y_stride = out,
                            .panel_rows = in,
                            .add = true};
-      k.panel_product(p, 0, panels);
+      k.panel_matmul(p, 0, panels);
     }
     return result;
   }
@@ -78,7 +78,7 @@ TEST_CASE("products written and added, also in parts, on odd shapes") {
         (x.leftCols(in).cast<double>() * weight.cast<double>()).rowwise() +
         bias.row(0).cast<double>();
     const Matrix start = random_matrix(13, 130, "y");
-    WeightProduct product({left_columns(weight, 130)}, {left_columns(bias, 130)}, Backend::panels);
+    PackedLinear product({left_columns(weight, 130)}, {left_columns(bias, 130)}, Backend::panels);
     for (const Index out : kColumns) {
       product.update({left_columns(weight, out)}, {left_columns(bias, out)});
       for (Index rows = 1; rows <= 13; ++rows) {
@@ -111,7 +111,7 @@ TEST_CASE("a product taken in parts has the bits of one go, in every table") {
 TEST_CASE("many rows of a long product have the bits of each row alone, added too") {
   for (const Index in : {1024, 1025, 2053}) {
     Product p(29, in, 130);
-    const WeightProduct product({row_major(p.weight.data(), in, 130)},
+    const PackedLinear product({row_major(p.weight.data(), in, 130)},
                                 {row_major(p.bias.data(), 1, 130)}, Backend::panels);
     for (const bool add : {false, true}) {
       const auto run = [&](const ConstMatrixRef& x, MatrixRef y) {
@@ -144,7 +144,7 @@ TEST_CASE("transposed products are added, on odd shapes") {
         CAPTURE(columns);
         CAPTURE(rows);
         Matrix c = apart(start.topLeftCorner(rows, columns));
-        add_transposed_product(a.leftCols(rows), b.leftCols(columns), c.leftCols(columns),
+        add_transposed_matmul(a.leftCols(rows), b.leftCols(columns), c.leftCols(columns),
                                Backend::panels);
         CHECK(near(c.leftCols(columns),
                    start.topLeftCorner(rows, columns).cast<double>() +
@@ -164,8 +164,8 @@ TEST_CASE("threads change no bit of our own product, a transposed product or a p
   const auto run = [&](int threads, Index rows) {
     set_threads(threads);
     Matrix transposed = random_matrix(421, 130, "c");
-    add_transposed_product(a, b, transposed, Backend::panels);
-    WeightProduct product({row_major(weight.data(), 130, 421).transposed()},
+    add_transposed_matmul(a, b, transposed, Backend::panels);
+    PackedLinear product({row_major(weight.data(), 130, 421).transposed()},
                           {row_major(bias.data(), 1, 130)}, Backend::panels);
     product.update({row_major(weight.data(), 130, 421).transposed()},
                    {row_major(bias.data(), 1, 130)});
@@ -194,7 +194,7 @@ TEST_CASE("a prepared product is a copy until update(), and update() refuses wha
   const Matrix x = random_matrix(5, 20, "x");
   const auto w = row_major(weight.data(), 20, 33);
   const auto b = row_major(bias.data(), 1, 33);
-  WeightProduct product({w}, {b}, Backend::panels);
+  PackedLinear product({w}, {b}, Backend::panels);
   Matrix before = poisoned(5, 33);
   product(x, before);
   weight *= 2.0F;
@@ -210,14 +210,14 @@ TEST_CASE("a prepared product is a copy until update(), and update() refuses wha
   CHECK_THROWS_AS(product.update({w}, {b, b}), std::logic_error);
   const Matrix a = Matrix::Zero(4, 3);
   Matrix c = Matrix::Zero(3, 3);
-  CHECK_NOTHROW(add_transposed_product(a, a, c, Backend::panels));
+  CHECK_NOTHROW(add_transposed_matmul(a, a, c, Backend::panels));
   // Nothing of it: no rows of c, no columns, no rows of a and b.
   Matrix nothing(0, 3);
-  CHECK_NOTHROW(add_transposed_product(a.leftCols(0), a, nothing, Backend::panels));
-  CHECK_NOTHROW(add_transposed_product(a, a.leftCols(0), c.leftCols(0), Backend::panels));
-  CHECK_NOTHROW(add_transposed_product(a.topRows(0), a.topRows(0), c, Backend::panels));
+  CHECK_NOTHROW(add_transposed_matmul(a.leftCols(0), a, nothing, Backend::panels));
+  CHECK_NOTHROW(add_transposed_matmul(a, a.leftCols(0), c.leftCols(0), Backend::panels));
+  CHECK_NOTHROW(add_transposed_matmul(a.topRows(0), a.topRows(0), c, Backend::panels));
   CHECK(c == Matrix::Zero(3, 3));
-  CHECK_THROWS_AS(add_transposed_product(a, a.topRows(3), c, Backend::panels), std::logic_error);
-  CHECK_THROWS_AS(add_transposed_product(a, a, c.topRows(2), Backend::panels), std::logic_error);
-  CHECK_THROWS_AS(add_transposed_product(a, a, c.leftCols(2), Backend::panels), std::logic_error);
+  CHECK_THROWS_AS(add_transposed_matmul(a, a.topRows(3), c, Backend::panels), std::logic_error);
+  CHECK_THROWS_AS(add_transposed_matmul(a, a, c.topRows(2), Backend::panels), std::logic_error);
+  CHECK_THROWS_AS(add_transposed_matmul(a, a, c.leftCols(2), Backend::panels), std::logic_error);
 }

@@ -52,7 +52,7 @@ TEST_CASE("patterns are read, and written as they were read") {
     CHECK(parse_json(text, "") == to_json(config.encoder_attention));
     CHECK(config.model_type == "attn-demo");
     // A model directory holds the same keys.
-    const Json directory = to_directory_json(config);
+    const Json directory = to_config_json(config);
     CHECK(directory["encoder_attention"] == parse_json(text, ""));
     CHECK_FALSE(directory.contains("decoder_attention"));
     std::vector<std::string> unknown, notes;
@@ -194,7 +194,7 @@ TEST_CASE("a marian directory has no patterns: only that of its class may stand 
   ModelConfig config;
   config.encoder_attention.type = PatternType::window;
   config.encoder_attention.windows = {8};
-  Json json = to_directory_json(config);
+  Json json = to_config_json(config);
   json["model_type"] = "marian";
   std::vector<std::string> unknown, notes;
   const auto read = [&] { return model_config_from_directory(json, "d", unknown, notes); };

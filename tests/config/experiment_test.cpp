@@ -132,11 +132,11 @@ TEST_CASE("a path that leads to nothing is told with its config, its key and the
   Folder folder;
   const ExperimentConfig config =
       folder.read(R"({"data": {"train": {"source": "../a.txt"}}, "tokenizer": {"model": "."}})");
-  attn::require_paths(config, "tokenizer.");
-  attn::require_paths(config, "data.dev.");
-  check_error([&] { attn::require_paths(config, "data.train."); }, ExitCode::system,
+  attn::check_paths_exist(config, "tokenizer.");
+  attn::check_paths_exist(config, "data.dev.");
+  check_error([&] { attn::check_paths_exist(config, "data.train."); }, ExitCode::system,
               "x.json: data.train.source is \"../a.txt\", which leads to ");
-  check_error([&] { attn::require_paths(config, "data.train."); }, ExitCode::system,
+  check_error([&] { attn::check_paths_exist(config, "data.train."); }, ExitCode::system,
               "a.txt: nothing is there; paths, overrides too, are relative to the config's "
               "folder, wherever the program runs");
 }
@@ -237,10 +237,10 @@ TEST_CASE("malformed overrides are wrong usage, bad values bad input") {
 }
 
 TEST_CASE("nearest takes what begins so, then the smallest edit distance, the first of equals") {
-  CHECK(attn::nearest("d_modle", {"decoder_layers", "d_model"}) == "d_model");
-  CHECK(attn::nearest("ab", {"aX", "aY"}) == "aX");
-  CHECK(attn::nearest("bart", {"t5-base", "bart-large", "bart-base"}) == "bart-base");
-  CHECK(attn::nearest("", {"abc", "a"}) == "a");
-  CHECK(attn::nearest("x", {}).empty());
-  CHECK(attn::nearest(std::string(1'000'000, 'x'), {"abc", "x"}) == "x");
+  CHECK(attn::nearest_word("d_modle", {"decoder_layers", "d_model"}) == "d_model");
+  CHECK(attn::nearest_word("ab", {"aX", "aY"}) == "aX");
+  CHECK(attn::nearest_word("bart", {"t5-base", "bart-large", "bart-base"}) == "bart-base");
+  CHECK(attn::nearest_word("", {"abc", "a"}) == "a");
+  CHECK(attn::nearest_word("x", {}).empty());
+  CHECK(attn::nearest_word(std::string(1'000'000, 'x'), {"abc", "x"}) == "x");
 }

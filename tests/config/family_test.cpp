@@ -33,7 +33,7 @@ void refuse_family(const std::string& type, const std::string& more, const std::
 bool has_parameter(const ModelConfig& config, const std::string& name) {
   for (const auto& block : parameter_table(model_sizes(config))) {
     const bool layers =
-        block.kind == BlockKind::encoder_layers || block.kind == BlockKind::decoder_layers;
+        block.kind == ParameterBlockType::encoder_layers || block.kind == ParameterBlockType::decoder_layers;
     for (const auto& entry : block.entries) {
       if (block.prefix + (layers ? "0." : "") + entry.name == name) return true;
     }
@@ -104,17 +104,17 @@ TEST_CASE("families have their classes' names and numbers of parameters") {
 }
 
 TEST_CASE("a family's config is written as it is read") {
-  for (const Family& family : families()) {
+  for (const ModelFamily& family : families()) {
     CAPTURE(family.model_type);
-    if (family.fixed.empty()) continue;  // written as what computes it, by default marian
+    if (family.fixed_flags.empty()) continue;  // written as what computes it, by default marian
     const ModelConfig config = family_model(std::string(family.model_type));
-    const Json json = to_directory_json(config);
+    const Json json = to_config_json(config);
     CHECK(json["architectures"][0] == std::string(family.class_name));
     std::vector<std::string> unknown;
     std::vector<std::string> notes;
     const ModelConfig again = model_config_from_directory(json, "again", unknown, notes);
     CHECK(notes.empty());
-    CHECK(to_directory_json(again) == json);
+    CHECK(to_config_json(again) == json);
   }
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("what a family cannot have is said in one line") {
 TEST_CASE("T5, mT5 and UMT5 take the defaults of their classes, and their own keys") {
   const ModelConfig t5 = family_model("t5");
   CHECK(count_parameters(t5) == 60'506'624);
-  CHECK(t5.norm == NormKind::rms);
+  CHECK(t5.norm == NormType::rms);
   CHECK(t5.norm_epsilon == 1e-6F);
   CHECK_FALSE(t5.gated);
   CHECK_FALSE(t5.scale_attention);
@@ -210,7 +210,7 @@ TEST_CASE("T5, mT5 and UMT5 take the defaults of their classes, and their own ke
   CHECK(count_parameters(mt5) == 172'119'424);
   CHECK(mt5.activation == Activation::gelu_new);
   CHECK_FALSE(mt5.scale_output);
-  CHECK(mt5.encoder_inner() == 384);
+  CHECK(mt5.encoder_inner_dim() == 384);
   CHECK(has_parameter(mt5, "encoder.block.0.layer.1.DenseReluDense.wi_1.weight"));
   CHECK(count_parameters(family_model("umt5")) == 172'122'112);
   const ModelConfig v11 = family_model(
@@ -220,7 +220,7 @@ TEST_CASE("T5, mT5 and UMT5 take the defaults of their classes, and their own ke
   CHECK(v11.activation == Activation::gelu_new);
   CHECK_FALSE(v11.scale_output);
   CHECK(v11.decoder_layers == 3);
-  CHECK(v11.decoder_inner() == 35);
+  CHECK(v11.decoder_inner_dim() == 35);
   CHECK(family_model("t5", R"(, "feed_forward_proj": "gelu")").activation == Activation::gelu);
   // What transformers 5 writes: the key of the scale wins.
   const std::string saved = R"(, "tie_word_embeddings": true, "scale_decoder_outputs": false)";

@@ -326,19 +326,19 @@ TEST_CASE("what is written as config.json is read back the same") {
   config.static_positions = false;
   config.pad_token_id = config.decoder_start_token_id = 7999;
   config.eos_token_id = 3;
-  const Json json = attn::to_directory_json(config);
+  const Json json = attn::to_config_json(config);
   CHECK(json["model_type"] == "pegasus");
   CHECK(json["architectures"][0] == "PegasusForConditionalGeneration");
   CHECK(json["dropout"].dump() == "0.1");
   CHECK(json["forced_eos_token_id"] == 3);
   const ModelRead back = read_model(json.dump());
   CHECK(back.notes.empty());
-  CHECK(attn::to_directory_json(back.config) == json);
+  CHECK(attn::to_config_json(back.config) == json);
   config.scale_attention = false;
   config.normalize_embedding = true;
-  const Json own = attn::to_directory_json(config);
+  const Json own = attn::to_config_json(config);
   CHECK(own["model_type"] == "attn-demo");
-  CHECK(attn::to_directory_json(read_model(own.dump()).config) == own);
+  CHECK(attn::to_config_json(read_model(own.dump()).config) == own);
 }
 
 TEST_CASE("the golden models' config.json files are read without notes") {
@@ -356,7 +356,7 @@ TEST_CASE("the golden models' config.json files are read without notes") {
     CHECK(json["model_type"] == config.model_type);
     CHECK(notes.empty());
     // What we would write is of the same class.
-    CHECK(attn::to_directory_json(config)["model_type"] == json["model_type"]);
+    CHECK(attn::to_config_json(config)["model_type"] == json["model_type"]);
     ++seen;
   }
   CHECK(seen >= 12);

@@ -89,7 +89,7 @@ TEST_CASE("costs beyond 64 bits are refused") {
 }
 
 TEST_CASE("growth: both terms cross at 2·d_model") {
-  const attn::GrowthReport report = attn::growth_of(inspected_model(), {64, 24, 16, 24});
+  const attn::GrowthReport report = attn::attention_growth(inspected_model(), {64, 24, 16, 24});
   REQUIRE(report.rows.size() == 3);  // ascending, each once
   CHECK(report.crossing_length == 24);
   CHECK(report.rows[0].length == 16);
@@ -100,7 +100,7 @@ TEST_CASE("growth: both terms cross at 2·d_model") {
   CHECK(report.rows[1].scores_and_sum == report.rows[1].projections);
   CHECK(report.rows[2].scores_and_sum > report.rows[2].projections);
   // Grouped keys and values make the projections smaller: 2.25·D² over 2·D.
-  CHECK(attn::growth_of(attn::find_preset("llama-70b"), {1}).crossing_length == 9216);
+  CHECK(attn::attention_growth(attn::find_preset("llama-70b"), {1}).crossing_length == 9216);
 }
 
 TEST_CASE("heads change head_dim and maps, not parameters") {

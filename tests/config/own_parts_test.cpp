@@ -32,8 +32,8 @@ void refuse_own(const std::string& more, const std::string& message) {
 ModelConfig read_again(const ModelConfig& config) {
   std::vector<std::string> unknown, notes;
   const ModelConfig again =
-      model_config_from_directory(to_directory_json(config), "config.json", unknown, notes);
-  CHECK(to_directory_json(again) == to_directory_json(config));
+      model_config_from_directory(to_config_json(config), "config.json", unknown, notes);
+  CHECK(to_config_json(again) == to_config_json(config));
   return again;
 }
 
@@ -47,16 +47,16 @@ TEST_CASE("own parts are read, make the model one of attn-demo, and are written 
   CHECK(all.model_type == "attn-demo");
   const ModelConfig again = read_again(all);
   CHECK(again.head_dim == 5);
-  CHECK(again.encoder_inner() == 10);
+  CHECK(again.encoder_inner_dim() == 10);
   CHECK(again.key_value_heads == 2);
-  CHECK(again.decoder_key_columns() == 10);
+  CHECK(again.decoder_kv_dim() == 10);
   CHECK(again.relative.buckets == 8);
   CHECK(again.relative.max_distance == 20);
   CHECK_FALSE(again.absolute_positions);
-  CHECK(again.norm == NormKind::rms);
+  CHECK(again.norm == NormType::rms);
   CHECK(again.norm_epsilon == 1e-6F);
   CHECK(again.gated);
-  CHECK(own_parts_note(again) ==
+  CHECK(custom_architecture_note(again) ==
         "transformers has no class with head_dim 5, key_value_heads 2, position \"relative\", "
         "relative_attention_num_buckets 8, relative_attention_max_distance 20, norm \"rms\", "
         "feed_forward \"gated\"; attn-demo alone loads this model");
@@ -64,7 +64,7 @@ TEST_CASE("own parts are read, make the model one of attn-demo, and are written 
   const ModelConfig rotary = read_again(own_model(R"("position": "rotary", "head_dim": 6)"));
   CHECK(rotary.rotary);
   CHECK_FALSE(rotary.absolute_positions);
-  CHECK_FALSE(rotary.relative.exist());
+  CHECK_FALSE(rotary.relative.enabled());
   const ModelConfig none = read_again(own_model(R"("position": "none")"));
   CHECK_FALSE(none.absolute_positions);
   CHECK_FALSE(none.rotary);
@@ -74,9 +74,9 @@ TEST_CASE("own parts are read, make the model one of attn-demo, and are written 
 TEST_CASE("M2M100 counts places from pad's id on, so its class takes no pad behind its positions") {
   ModelConfig m2m100 = family_defaults(family_of("m2m_100"));
   m2m100.pad_token_id = 1025;
-  CHECK_FALSE(own_parts_note(m2m100));
+  CHECK_FALSE(custom_architecture_note(m2m100));
   m2m100.pad_token_id = 1026;
-  CHECK(own_parts_note(m2m100) ==
+  CHECK(custom_architecture_note(m2m100) ==
         "transformers makes no M2M100ForConditionalGeneration with pad_token_id 1026, which is "
         "beyond the 1026 rows of its positions; attn-demo alone loads this model");
 }
@@ -86,8 +86,8 @@ TEST_CASE("what says no more than Marian's shape leaves the model Marian's") {
       R"("norm": "layer", "feed_forward": "plain", "position": "sinusoidal",
          "static_position_embeddings": true)");
   CHECK(usual.model_type == "marian");
-  CHECK_FALSE(has_own_parts(usual));
-  CHECK_FALSE(own_parts_note(usual));
+  CHECK_FALSE(has_custom_architecture(usual));
+  CHECK_FALSE(custom_architecture_note(usual));
   CHECK_FALSE(own_model(R"("position": "learned")").static_positions);
   const ModelConfig even =
       own_model(R"("encoder_attention_heads": 4, "head_dim": 3, "key_value_heads": 4)");
@@ -166,5 +166,5 @@ TEST_CASE("kinds of attention that take no biases, turned or shared keys are ref
   }
   CHECK(own_model(R"("position": "relative", "key_value_heads": 1,
                      "encoder_attention": {"type": "longformer", "window": 4})")
-            .relative.exist());
+            .relative.enabled());
 }

@@ -8,16 +8,16 @@
 using attn::ExitCode;
 using attn::ModelConfig;
 using attn::Preset;
-using attn::PresetKind;
+using attn::ModelArchitecture;
 using attn::test::check_error;
 
 TEST_CASE("the presets have the published shapes") {
   struct Expected {
     const char* title;
     int d_model, heads, head_dim;
-    PresetKind kind;
+    ModelArchitecture kind;
   };
-  using enum PresetKind;
+  using enum ModelArchitecture;
   const std::vector<Expected> expected = {
       {"BERT-base", 768, 12, 64, encoder},           {"BERT-large", 1024, 16, 64, encoder},
       {"GPT-3 Curie", 2048, 32, 64, decoder},        {"GPT-3 Davinci", 12288, 96, 128, decoder},
@@ -51,12 +51,12 @@ TEST_CASE("only encoder-decoder presets run") {
   int runnable = 0;
   for (const Preset& preset : attn::presets()) {
     CAPTURE(preset.name);
-    if (preset.kind != PresetKind::encoder_decoder) {
-      check_error([&] { attn::model_config_for(preset); }, ExitCode::input,
+    if (preset.kind != ModelArchitecture::encoder_decoder) {
+      check_error([&] { attn::preset_model_config(preset); }, ExitCode::input,
                   "so it can be inspected but not run");
       continue;
     }
-    const ModelConfig config = attn::model_config_for(preset);
+    const ModelConfig config = attn::preset_model_config(preset);
     attn::validate(config, preset.name);
     CHECK(config.d_model == preset.d_model);
     CHECK(config.encoder_head_dim() == preset.head_dim);

@@ -65,7 +65,7 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   const TrainConfig plain = read_train("{}");
   CHECK(plain.batch_tokens == 3000);
   CHECK(plain.adam_beta2 == 0.98);
-  CHECK(plain.average == Averaging::none);
+  CHECK(plain.average == WeightAveraging::none);
   const TrainConfig c =
       read_train(R"({"updates": 7, "epochs": 8, "batch_tokens": 9, "accumulate": 2,
     "learning_rate": 0.5, "warmup_updates": 3, "schedule": "cosine", "adam_beta1": 0.1,
@@ -85,7 +85,7 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   CHECK(c.adam_epsilon == 1e-5);
   CHECK(c.label_smoothing == 0.3);
   CHECK(c.clip_norm == 4);
-  CHECK(c.average == Averaging::checkpoints);
+  CHECK(c.average == WeightAveraging::checkpoints);
   CHECK(c.average_decay == 0.6);
   CHECK(c.average_last == 11);
   CHECK(c.validate_every == 12);
@@ -99,8 +99,8 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   CHECK(c.patience == 16);
   CHECK(c.metric == ValidationMetric::chrf);
   CHECK(c.max_length == 17);
-  CHECK(plain.precision == Precision::float32);
-  CHECK(c.precision == Precision::bfloat16);
+  CHECK(plain.precision == TrainingPrecision::float32);
+  CHECK(c.precision == TrainingPrecision::bfloat16);
   CHECK(c.seed == 9007199254740992U);
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("early looks come at update 0, 1 and each time a factor later") {
     config.early_growth = growth;
     std::vector<std::uint64_t> updates;
     for (std::uint64_t t = 0; t <= last; ++t) {
-      if (config.early_look_at(t)) updates.push_back(t);
+      if (config.is_early_validation(t)) updates.push_back(t);
     }
     return updates;
   };

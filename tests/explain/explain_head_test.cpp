@@ -46,8 +46,8 @@ void check_embedding(const Explanation& e, const std::string& id, const Transfor
 }
 
 /// Q, K and V of the head, from what the layer read.
-void check_projection(const Explanation& e, const HeadChoice& choice, const Transformer& model) {
-  const bool cross = choice.kind == AttentionKind::cross;
+void check_projection(const Explanation& e, const ExplainedHead& choice, const Transformer& model) {
+  const bool cross = choice.site == AttentionSite::cross;
   const std::string in = model.config().normalize_before ? "N" : "X";
   const std::string head = " (head " + std::to_string(choice.head) + ")";
   const ExplanationStep& step = step_of(e, "projection");
@@ -70,8 +70,8 @@ void check_projection(const Explanation& e, const HeadChoice& choice, const Tran
   const Eigen::Index begin = marked.begin, width = marked.end - marked.begin;
   CHECK(all.marked_columns.size() == (cross ? 1 : 3));
   const ModelConfig& config = model.config();
-  const bool encoder = choice.kind == AttentionKind::encoder_self;
-  const Eigen::Index d = encoder ? config.encoder_inner() : config.decoder_inner();
+  const bool encoder = choice.site == AttentionSite::encoder_self;
+  const Eigen::Index d = encoder ? config.encoder_inner_dim() : config.decoder_inner_dim();
   const Eigen::Index first_key = cross ? 0 : d;
   CHECK(width == q.cols());
   CHECK(exact(all).middleCols(begin, width) == q);
@@ -105,7 +105,7 @@ void check_formula(const Explanation& e, const Transformer& model) {
   }
 }
 
-void check_output(const Explanation& e, const HeadChoice& choice, const Transformer& model) {
+void check_output(const Explanation& e, const ExplainedHead& choice, const Transformer& model) {
   const std::string name = "head " + std::to_string(choice.head);
   const Exact output = exact(e, "output", name);
   CHECK(distance(exact(e, "weights", "weights") * exact(e, "head", "V"), output) < kRounding);
@@ -121,7 +121,7 @@ void check_output(const Explanation& e, const HeadChoice& choice, const Transfor
     CHECK(distance(sum, result) < 1e-7);
     const Exact x = exact(e, "input", "X"), weight = exact(e, "input", "norm weight");
     const Exact n = exact(e, "input", "N");
-    if (model.config().norm == NormKind::rms) {
+    if (model.config().norm == NormType::rms) {
       const double epsilon = static_cast<double>(model.config().norm_epsilon);
       for (Eigen::Index i = 0; i < x.rows(); ++i) {
         const Exact row = x.row(i) / std::sqrt(x.row(i).array().square().mean() + epsilon);
@@ -138,11 +138,11 @@ void check_output(const Explanation& e, const HeadChoice& choice, const Transfor
                  result) < 1e-5);
 }
 
-void check_mask(const Explanation& e, const HeadChoice& choice) {
+void check_mask(const Explanation& e, const ExplainedHead& choice) {
   const Exact mask = exact(e, "masked", "mask");
   for (Eigen::Index i = 0; i < mask.rows(); ++i) {
     for (Eigen::Index j = 0; j < mask.cols(); ++j) {
-      const bool hidden = choice.kind == AttentionKind::decoder_self && j > i;
+      const bool hidden = choice.site == AttentionSite::decoder_self && j > i;
       CHECK(mask(i, j) == (hidden ? -HUGE_VAL : 0.0));
     }
   }
@@ -164,19 +164,19 @@ TEST_CASE("every number of an explanation follows from the ones before, in every
     const AttentionRecord record = record_of(golden, *longest);
     if (record.source.ids.size() < 2) continue;
     const double tolerance = std::max(1e-5, 3 * (*longest)["error"]["attention"].get<double>());
-    for (const AttentionKind kind :
-         {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
-      const bool encoder = kind == AttentionKind::encoder_self;
+    for (const AttentionSite site :
+         {AttentionSite::encoder_self, AttentionSite::decoder_self, AttentionSite::cross}) {
+      const bool encoder = site == AttentionSite::encoder_self;
       const char* key = encoder                        ? "encoder_self"
-                        : kind == AttentionKind::cross ? "cross"
+                        : site == AttentionSite::cross ? "cross"
                                                        : "decoder_self";
       const int layers = encoder ? config.encoder_layers : config.decoder_layers;
       const int heads = encoder ? config.encoder_heads : config.decoder_heads;
       for (int layer = 0; layer < layers; ++layer) {
         for (int head = 0; head < heads; ++head) {
-          const HeadChoice choice{kind, layer, head, 0, 0};
+          const ExplainedHead choice{site, layer, head, 0, 0};
           const Explanation e = explain_head(model, record, choice);
-          if (kind != AttentionKind::decoder_self) check_embedding(e, "embedding", model);
+          if (site != AttentionSite::decoder_self) check_embedding(e, "embedding", model);
           if (!encoder) check_embedding(e, "decoder_embedding", model);
           check_projection(e, choice, model);
           check_formula(e, model);
@@ -204,9 +204,9 @@ TEST_CASE("the arithmetic of the chosen query is written out") {
   }
   const AttentionRecord record = record_of(golden, *longest);
   const Explanation first =
-      explain_head(golden.model.transformer, record, {AttentionKind::cross, 0, 1, 0, 0});
+      explain_head(golden.model.transformer, record, {AttentionSite::cross, 0, 1, 0, 0});
   const Explanation second =
-      explain_head(golden.model.transformer, record, {AttentionKind::cross, 0, 1, 1, 0});
+      explain_head(golden.model.transformer, record, {AttentionSite::cross, 0, 1, 1, 0});
   CHECK(step_of(first, "weights").lines != step_of(second, "weights").lines);
   CHECK(step_of(first, "weights").lines.size() == record.source.ids.size() + 1);
   CHECK(step_of(first, "weights").lines.back() == "sum of the row: 1.0000");
@@ -221,11 +221,11 @@ TEST_CASE("the blackboard has the numbers of the chosen query, and their sums") 
     if (c["source_ids"].size() > (*longest)["source_ids"].size()) longest = &c;
   }
   const AttentionRecord record = record_of(golden, *longest);
-  for (const AttentionKind kind :
-       {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
-    const HeadChoice choice{kind, 0, 1, 1, 0};
+  for (const AttentionSite site :
+       {AttentionSite::encoder_self, AttentionSite::decoder_self, AttentionSite::cross}) {
+    const ExplainedHead choice{site, 0, 1, 1, 0};
     const Explanation whole = explain_head(golden.model.transformer, record, choice);
-    const Explanation brief = explain_short(golden.model.transformer, record, choice);
+    const Explanation brief = explain_single_query(golden.model.transformer, record, choice);
     CHECK(brief.title == whole.title);
     CHECK(brief.facts == whole.facts);
     REQUIRE(brief.steps.size() == 1);
@@ -263,24 +263,24 @@ TEST_CASE("where no query is named, it is the word that looks most at one other 
   found.decoder_input = {{"<pad>", "▁wir", "▁gingen"}, {6, 4, 5}};
   found.cross = {1, 1, 3, 4, {.6F, 0, 0, .4F, 0, .2F, .5F, .3F, 0, 0, 1, 0}};
   found.decoder_self = {1, 1, 3, 3, {1, 0, 0, .9F, .1F, 0, 0, 0, 1}};
-  CHECK(telling_query(record, {AttentionKind::encoder_self, 0, 0, 0, 0}) == 1);  // not itself
-  CHECK(telling_query(record, {AttentionKind::cross, 0, 0, 0, 0}) == 0);         // not </s>
-  CHECK(telling_query(record, {AttentionKind::decoder_self, 0, 0, 0, 0}) == 1);  // not <pad>
-  CHECK(telling_query(record, {AttentionKind::cross, 0, 0, 0, 1}) == 0);
-  CHECK(telling_query(record, {AttentionKind::cross, 3, 0, 0, 0}) == 0);
+  CHECK(most_informative_query(record, {AttentionSite::encoder_self, 0, 0, 0, 0}) == 1);  // not itself
+  CHECK(most_informative_query(record, {AttentionSite::cross, 0, 0, 0, 0}) == 0);         // not </s>
+  CHECK(most_informative_query(record, {AttentionSite::decoder_self, 0, 0, 0, 0}) == 1);  // not <pad>
+  CHECK(most_informative_query(record, {AttentionSite::cross, 0, 0, 0, 1}) == 0);
+  CHECK(most_informative_query(record, {AttentionSite::cross, 3, 0, 0, 0}) == 0);
 }
 
 TEST_CASE("an explanation of what is not there is refused with what is") {
   const GoldenModel golden("marian-2-heads-toy");
   const Transformer& model = golden.model.transformer;
   AttentionRecord record = record_of(golden, golden.golden["teacher_forced"].back());
-  const auto refuse = [&](const HeadChoice& choice, ExitCode code, const std::string& part) {
+  const auto refuse = [&](const ExplainedHead& choice, ExitCode code, const std::string& part) {
     check_error([&] { explain_head(model, record, choice); }, code, part);
   };
   const int layers = model.config().decoder_layers, heads = model.config().decoder_heads;
-  refuse({AttentionKind::cross, layers, 0, 0, 0}, ExitCode::usage, "decoder has layers 0 to");
-  refuse({AttentionKind::cross, 0, heads, 0, 0}, ExitCode::usage, "decoder has heads 0 to");
-  refuse({AttentionKind::cross, 0, 0, 1000, 0}, ExitCode::usage, "there are queries 0 to");
+  refuse({AttentionSite::cross, layers, 0, 0, 0}, ExitCode::usage, "decoder has layers 0 to");
+  refuse({AttentionSite::cross, 0, heads, 0, 0}, ExitCode::usage, "decoder has heads 0 to");
+  refuse({AttentionSite::cross, 0, 0, 1000, 0}, ExitCode::usage, "there are queries 0 to");
   record.source.ids = {0};
   refuse({}, ExitCode::input, "nothing to explain");
 }

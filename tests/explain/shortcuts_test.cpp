@@ -21,11 +21,11 @@ AttentionRecord sentence_of(const Transformer& model, Index tokens) {
 
 Explanation compared(const Transformer& model, const AttentionRecord& record,
                      const std::vector<AttentionPattern>& kinds) {
-  ShortcutTranslations translations{{"a", -1}, {}};
+  PatternTranslations translations{{"a", -1}, {}};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     translations.of.push_back({i == 0 ? "a" : "b", -2.5});
   }
-  return compare_shortcuts(model, record, kinds, translations);
+  return compare_patterns(model, record, kinds, translations);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ TEST_CASE("shortcuts: what every kind misses of every head") {
   GoldenModel golden(full_golden_names().front());
   const Transformer& model = golden.model.transformer;
   const AttentionRecord record = sentence_of(model, 12);
-  std::vector<AttentionPattern> kinds = shortcuts_for(12);
+  std::vector<AttentionPattern> kinds = patterns_to_compare(12);
   REQUIRE(kinds.size() == 9);
   const Explanation e = compared(model, record, kinds);
   REQUIRE(e.steps.size() == 10);
@@ -64,7 +64,7 @@ TEST_CASE(
   GoldenModel golden(full_golden_names().front());
   const Transformer& model = golden.model.transformer;
   const AttentionRecord record = sentence_of(model, 12);
-  const std::vector<AttentionPattern> kinds = shortcuts_for(12);
+  const std::vector<AttentionPattern> kinds = patterns_to_compare(12);
   struct Outside : AttentionObserver {
     std::vector<double> mass, error, stays;
     void weights_ready(AttentionHead& head) override {
@@ -108,7 +108,7 @@ TEST_CASE("shortcuts that see all are exact, and a model's observer changes its 
   GoldenModel golden(full_golden_names().front());
   const Transformer& model = golden.model.transformer;
   const AttentionRecord record = sentence_of(model, 12);
-  std::vector<AttentionPattern> kinds = shortcuts_for(12);
+  std::vector<AttentionPattern> kinds = patterns_to_compare(12);
   kinds[0].windows = {24};
   kinds[5].block_size = 12;
   kinds[6].rank = 12;
@@ -120,14 +120,14 @@ TEST_CASE("shortcuts that see all are exact, and a model's observer changes its 
     }
   }
   const Matrix exact = model.encode(pack({record.source.ids})).rows;
-  ShortcutObserver all(kinds[0]);
+  SparsePatternObserver all(kinds[0]);
   CHECK((model.encode(pack({record.source.ids}), &all).rows - exact).cwiseAbs().maxCoeff() < 1e-5F);
 }
 
 TEST_CASE("shortcuts are for models whose encoder is full, and for sentences with tokens") {
   GoldenModel golden(full_golden_names().front());
   const Transformer& model = golden.model.transformer;
-  check_error([&] { compared(model, sentence_of(model, 1), shortcuts_for(1)); }, ExitCode::input,
+  check_error([&] { compared(model, sentence_of(model, 1), patterns_to_compare(1)); }, ExitCode::input,
               "the sentence has no tokens; there is nothing to explain");
 }
 

@@ -112,14 +112,14 @@ class Tracer {
         }
         continue;
       }
-      int deliver = 0;
+      int write_output = 0;
       const int stopped_by = WSTOPSIG(status);
       if (stopped_by == (SIGTRAP | 0x80)) {
         at_call(thread);
       } else if (stopped_by != SIGTRAP && stopped_by != SIGSTOP) {
-        deliver = stopped_by;
+        write_output = stopped_by;
       }
-      ptrace(PTRACE_SYSCALL, thread, 0, deliver);
+      ptrace(PTRACE_SYSCALL, thread, 0, write_output);
     }
   }
 

@@ -58,7 +58,7 @@ FUZZ(bytes) {
   // Layout, length and checksum as they must be; the header up to the first 0xFF.
   std::string_view data = bytes;
   const std::string_view header = fuzz::take_part(data);
-  std::string whole(kCheckpointKind);
+  std::string whole(kCheckpointMagic);
   whole += kCheckpointVersion;
   for (int shift = 0; shift < 64; shift += 8) {
     whole += static_cast<char>(std::uint64_t{header.size()} >> shift & 0xFF);

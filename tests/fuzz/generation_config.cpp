@@ -12,7 +12,7 @@ FUZZ(bytes) {
   fuzz::accepts([&] {
     const DecodeOptions options =
         decode_options_from_directory(json, "generation_config.json", notes);
-    const DecodeConfig config = resolve(options, 0, "generation_config.json");
+    const DecodeConfig config = resolve_decode_options(options, 0, "generation_config.json");
     fuzz::require(config.num_return_sequences <= config.num_beams && config.max_new_tokens >= 0,
                   "a search that can be made");
   });

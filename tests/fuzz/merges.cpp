@@ -15,7 +15,7 @@ FUZZ(bytes) {
   if (!fuzz::accepts([&] { vocabulary = Vocabulary::parse(pieces, "vocab.json"); })) return;
   const std::string_view merges = fuzz::take_part(rest);
   fuzz::accepts([&] {
-    const ByteMerges joints(merges, vocabulary, "merges.txt");
+    const BpeMerges joints(merges, vocabulary, "merges.txt");
     std::vector<int> ids;
     std::string word;
     while (!rest.empty()) {

@@ -15,8 +15,8 @@ FUZZ(bytes) {
   });
   for (const std::string& note : notes) fuzz::check_message(note);
   if (!read) return;
-  const Json written = to_directory_json(config);
+  const Json written = to_config_json(config);
   const ModelConfig again = model_config_from_directory(written, "written", unknown, notes);
-  fuzz::require(to_directory_json(again) == written, "a config is read as it was written");
+  fuzz::require(to_config_json(again) == written, "a config is read as it was written");
   count_parameters(config);
 }

@@ -42,37 +42,37 @@ void read_search(const std::string& word) {
 }
 
 void read_show(const std::string& word) {
-  const ShowSelection selection = parse_show({word});
+  const MapSelection selection = parse_map_selection({word});
   if (!selection.items.empty()) {
     const std::string name = word == "best" ? "cross:best" : word;
     fuzz::require(to_string(selection.items.front()) == name, "a name is read as it is written");
   }
-  check_show(selection, small_model());
+  check_map_selection(selection, small_model());
 }
 
 void read_align(const std::string& word) {
-  const AlignmentChoice choice = parse_alignment_choice(word);
+  const AlignmentMethod choice = parse_alignment_method(word);
   // Heads and means have a second name, that of their maps.
   if (!word.ends_with("best") && !word.ends_with("mean")) {
     fuzz::require(to_string(choice) == word, "a choice is read as it is written");
   }
-  check_alignment_choice(choice, small_model());
+  check_alignment_method(choice, small_model());
 }
 
 void read_without(const std::string& word) {
-  WhatIfWords options;
+  WhatIfOptions options;
   options.without = {word, "cross:0:1"};
   fuzz::require(options.changes(small_model()).without.size() == 2, "every change");
 }
 
 void read_force(const std::string& word) {
-  WhatIfWords options;
+  WhatIfOptions options;
   options.force = {word, "cross:0:1:2=3"};
   fuzz::require(options.changes(small_model()).forced.size() == 2, "every change");
 }
 
 void read_swap(const std::string& word) {
-  WhatIfWords options;
+  WhatIfOptions options;
   options.swap = {word};
   options.swapped("The group, went  home.");
 }

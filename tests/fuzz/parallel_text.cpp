@@ -7,7 +7,7 @@ using namespace attn;
 FUZZ(bytes) {
   std::string_view target = bytes;
   const std::string_view source = fuzz::take_part(target);
-  const DataFiles names{"text.en", "text.de"};
+  const ParallelFiles names{"text.en", "text.de"};
   fuzz::accepts([&] {
     const ParallelText text = parse_parallel(source, target, names);
     fuzz::require(text.source.size() == text.target.size(), "as many lines");

@@ -11,8 +11,8 @@ FUZZ(bytes) {
   std::string_view rest = bytes;
   const std::string text = clean_text(fuzz::take_part(rest)).text;
   fuzz::accepts([&] {
-    const PieceModel model(std::string(rest), "source.spm");
-    const std::vector<std::string> pieces = model.cut(text);
+    const SentencePieceProcessor model(std::string(rest), "source.spm");
+    const std::vector<std::string> pieces = model.encode(text);
     model.join(pieces);
     model.join(
         {"\xe2\x96\x81"

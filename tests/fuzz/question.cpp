@@ -8,12 +8,12 @@ using namespace attn;
 FUZZ(bytes) {
   Json body;
   if (!fuzz::accepts([&] { body = parse_body(bytes); })) return;
-  for (const QuestionKind kind :
-       {QuestionKind::translate, QuestionKind::attend, QuestionKind::page}) {
+  for (const Endpoint kind :
+       {Endpoint::translate, Endpoint::attend, Endpoint::page}) {
     fuzz::accepts([&] {
-      const Question question = read_question(body, kind);
-      fuzz::require(question.text.size() <= most_text_bytes, "a text within its limit");
-      fuzz::require(kind == QuestionKind::page || !question.compare, "compare is the page's");
+      const ApiRequest request = parse_request(body, kind);
+      fuzz::require(request.text.size() <= max_text_bytes, "a text within its limit");
+      fuzz::require(kind == Endpoint::page || !request.compare, "compare is the page's");
     });
   }
 }

@@ -16,8 +16,8 @@ std::string written(const RecordLine& line) {
 }  // namespace
 
 FUZZ(bytes) {
-  if (is_heads_line(bytes)) {
-    fuzz::accepts([&] { read_heads_line(bytes, "maps.json:1"); });
+  if (is_head_report_line(bytes)) {
+    fuzz::accepts([&] { read_head_report_line(bytes, "maps.json:1"); });
     return;
   }
   RecordLine line;

@@ -8,7 +8,7 @@ using namespace attn;
 
 FUZZ(bytes) {
   SentencePieceModel model;
-  if (!fuzz::accepts([&] { model = check_sentencepiece_model(bytes, "source.spm"); })) return;
+  if (!fuzz::accepts([&] { model = parse_sentencepiece_model(bytes, "source.spm"); })) return;
   for (const SentencePieceEntry& piece : model.pieces) {
     fuzz::require(piece.text.data() >= bytes.data() &&
                       piece.text.data() + piece.text.size() <= bytes.data() + bytes.size(),

@@ -16,6 +16,6 @@ FUZZ(bytes) {
   fuzz::require(is_valid_utf8(shown) && printable(shown) == shown, "printable text stays");
   fuzz::require(shown.find('\x1b') == shown.npos, "no escape is printed");
   for (const int columns : {0, 1, 7, 60}) {
-    fuzz::require(display_width(fit_width(shown, columns)) <= columns, "cut to the width");
+    fuzz::require(display_width(truncate_to_width(shown, columns)) <= columns, "cut to the width");
   }
 }

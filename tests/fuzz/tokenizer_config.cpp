@@ -6,7 +6,7 @@ using namespace attn;
 
 FUZZ(bytes) {
   std::string_view rest = bytes;
-  SettingsTexts texts;
+  TokenizerSettingsFiles texts;
   for (auto* text : {&texts.settings, &texts.older, &texts.added_tokens}) {
     if (!rest.empty()) *text = std::string(fuzz::take_part(rest));
   }

@@ -55,7 +55,7 @@ void check_bleu_of(const json& golden, const Lines& hypotheses,
     const std::string& name = tokenizer.key();
     const json& theirs = tokenizer.value();
     INFO("tokenizer ", name);
-    const BleuOptions options{golden["lowercase"], bleu_tokenizer_named(name).value()};
+    const BleuOptions options{golden["lowercase"], parse_bleu_tokenizer(name).value()};
     const BleuScore s = corpus_bleu(hypotheses, references, options);
     CHECK(std::abs(s.score - theirs["score"].get<double>()) < 1e-9);
     CHECK(theirs["correct"] == s.correct);
@@ -76,17 +76,17 @@ std::vector<PairedMetric> metrics_of(const PairedCase& c) {
   const ChrfOptions words{.words = true};
   std::vector<PairedMetric> metrics = {
       {bleu_counts(c.baseline, c.references), bleu_counts(c.system, c.references), 0, 0,
-       bleu_of_sample},
+       bleu_from_sample},
       {chrf_counts(c.baseline, c.references), chrf_counts(c.system, c.references), 0, 0,
-       chrf_of_sample},
+       chrf_from_sample},
       {chrf_counts(c.baseline, c.references, words), chrf_counts(c.system, c.references, words), 0,
-       0, chrf_of_sample},
+       0, chrf_from_sample},
       {ter_counts(c.baseline, c.references), ter_counts(c.system, c.references), 0, 0,
-       ter_of_sample}};
+       ter_from_sample}};
   using Score = double (*)(std::span<const double>);
-  const Score bleu = [](std::span<const double> sums) { return bleu_of(sums).score; };
-  const Score chrf = [](std::span<const double> sums) { return chrf_of(sums).score; };
-  const Score ter = [](std::span<const double> sums) { return ter_of(sums).score; };
+  const Score bleu = [](std::span<const double> sums) { return bleu_from_counts(sums).score; };
+  const Score chrf = [](std::span<const double> sums) { return chrf_from_counts(sums).score; };
+  const Score ter = [](std::span<const double> sums) { return ter_from_counts(sums).score; };
   const Score scores[] = {bleu, chrf, chrf, ter};
   for (std::size_t m = 0; m < metrics.size(); ++m) {
     metrics[m].baseline_score = scores[m](metrics[m].baseline.sums());
@@ -95,7 +95,7 @@ std::vector<PairedMetric> metrics_of(const PairedCase& c) {
   return metrics;
 }
 
-void check_interval(const Interval& own, const json& theirs) {
+void check_interval(const ConfidenceInterval& own, const json& theirs) {
   CHECK(std::abs(own.mean - theirs["mean"].get<double>()) < 1e-12);
   CHECK(std::abs(own.half_width - theirs["ci"].get<double>()) < 1e-12);
 }
@@ -109,16 +109,16 @@ TEST_CASE("every tokenizer cuts every text as sacreBLEU's does") {
     const json& tokens = tokenizer.value();
     for (std::size_t i = 0; i < texts.size(); ++i) {
       INFO(name, " of ", texts[i].dump());
-      const Units units =
-          bleu_units(texts[i].get<std::string>(), bleu_tokenizer_named(name).value());
+      const NgramUnits units =
+          bleu_units(texts[i].get<std::string>(), parse_bleu_tokenizer(name).value());
       Lines own;
-      for (const Units::Range& range : units.ranges) {
+      for (const NgramUnits::Range& range : units.ranges) {
         own.push_back(units.text.substr(range.begin, range.end - range.begin));
       }
       CHECK(own == tokens[i].get<Lines>());
     }
   }
-  CHECK_FALSE(bleu_tokenizer_named("13A").has_value());
+  CHECK_FALSE(parse_bleu_tokenizer("13A").has_value());
 }
 
 TEST_CASE("BLEU, chrF2, chrF2++ and TER against several references are sacreBLEU's") {
@@ -127,7 +127,7 @@ TEST_CASE("BLEU, chrF2, chrF2++ and TER against several references are sacreBLEU
     const std::vector<std::size_t> chosen = golden["lines"];
     const Lines hypotheses = lines_of(several()["hypotheses"], chosen);
     const std::vector<Lines> references = references_of(golden, chosen);
-    const SignatureFacts facts{references.size(), {}};
+    const SignatureOptions facts{references.size(), {}};
     INFO("lines ", golden["lines"].dump(), ", references ", references.size());
     check_bleu_of(golden, hypotheses, references);
     for (const bool words : {false, true}) {
@@ -155,7 +155,7 @@ TEST_CASE("the paired bootstrap's means, intervals and p are sacreBLEU's") {
     const std::vector<PairedMetric> metrics = metrics_of(lines);
     const Resampling resampling{golden["samples"], 12345};
     const std::vector<PairedResult> results = paired_bootstrap(metrics, resampling);
-    const SignatureFacts facts{lines.references.size(), resampling};
+    const SignatureOptions facts{lines.references.size(), resampling};
     for (std::size_t m = 0; m < metrics.size(); ++m) {
       const json& theirs = golden["metrics"][m];
       INFO("metric ", m, ", lines ", cut, ": ", theirs.dump());
@@ -195,7 +195,7 @@ TEST_CASE("lists that do not fit together are errors") {
                        std::invalid_argument);
   const std::vector<PairedMetric> differ = {{ter_counts(one, std::vector<Lines>{one}),
                                              ter_counts(two, std::vector<Lines>{two}), 0, 0,
-                                             ter_of_sample}};
+                                             ter_from_sample}};
   CHECK_THROWS_WITH_AS(paired_bootstrap(differ),
                        "a paired bootstrap needs the same sentences of both systems, at least one",
                        std::invalid_argument);

@@ -59,7 +59,7 @@ TEST_CASE("a family's directory is written as it was read") {
     CHECK(golden.model.notes.empty());
     const TemporaryDirectory scene;
     const bool half = name.ends_with("f16");
-    save_model(golden.model.transformer, resolve(golden.model.decode, std::nullopt, name),
+    save_model(golden.model.transformer, resolve_decode_options(golden.model.decode, std::nullopt, name),
                scene.path(), half ? DType::f16 : DType::f32);
     auto before = tensors_of(golden_root() + "/" + name + "/model.safetensors");
     std::erase_if(before, [](const auto& tensor) { return tensor.second.empty(); });
@@ -85,7 +85,7 @@ TEST_CASE("weights that stay in a file's 16 bits give the bits of widened ones")
     for (const std::string& name : family_goldens()) {
       CAPTURE(name);
       const GoldenModel golden(name);
-      const DecodeConfig decode = resolve(golden.model.decode, std::nullopt, name);
+      const DecodeConfig decode = resolve_decode_options(golden.model.decode, std::nullopt, name);
       const TemporaryDirectory narrow, wide;
       save_model(golden.model.transformer, decode, narrow.path(), dtype);
       const Transformer from_16 = load_model(narrow.path(), Backend::panels).transformer;
@@ -124,7 +124,7 @@ TEST_CASE(
       if (head.layer != 0 || head.head != 1) return;
       head.weights.setZero();
       head.changed.add_all();
-      std::fill(head.outside.weights.begin(), head.outside.weights.end(), 0.0F);
+      std::fill(head.non_token_weights.weights.begin(), head.non_token_weights.weights.end(), 0.0F);
     }
   } off;
   const std::string name = "pegasus-x-chunks";
@@ -168,7 +168,7 @@ TEST_CASE("padding in the middle of a translation has no place, and those behind
     transformer.logits(hidden, logits);
     IncrementalDecoder decoder(transformer);
     const std::vector<SlotSize> sizes{{1, std::ssize(ids)}};
-    const std::vector<Index> slots = decoder.join(source, sizes);
+    const std::vector<Index> slots = decoder.add_sentences(source, sizes);
     for (std::size_t t = 0; t < ids.size(); ++t) {
       const auto expected = golden["log_probs"][t].get<std::vector<double>>();
       const Index parent = 0;

@@ -44,7 +44,7 @@ struct Subject {
 
   /// Differences over relu's kink say nothing: half of its units are always on, half always off.
   void leave_kinks() {
-    model.visit([](const TrainableModel::Trained& trained) {
+    model.visit([](const TrainableModel::TrainedParameter& trained) {
       if (trained.info.name.find("fc1.bias") == std::string::npos) return;
       for (Index j = 0; j < trained.weight.columns; ++j) {
         trained.weight.element(0, j) = j % 2 == 0 ? 6.0F : -6.0F;
@@ -83,7 +83,7 @@ struct Subject {
 void check_parameters(const ModelConfig& config, float r_drop = 0, int least = 60) {
   Subject s(config, r_drop);
   int checked = 0;
-  s.model.visit([&](const TrainableModel::Trained& trained) {
+  s.model.visit([&](const TrainableModel::TrainedParameter& trained) {
     CAPTURE(trained.info.name);
     float u = 0;
     fill_uniform(1, trained.info.name, 1.0F, &u, 1);

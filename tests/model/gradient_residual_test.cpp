@@ -44,7 +44,7 @@ void check_residual(bool normalize_before, const Dropout& dropout) {
                                {view(dweight.now).transposed(), {}}, Backend::panels);
   TrainableResidual residual({view(norm_weight), view(norm_bias)},
                              {view(dnorm_weight.now), view(dnorm_bias.now)}, normalize_before);
-  const ConstMatrixRef in = residual.norm_before(x);
+  const ConstMatrixRef in = residual.pre_norm(x);
   residual.out().setConstant(NAN);
   linear.forward(in, residual.out());
   const ConstMatrixRef y = residual.add_and_norm(x, dropout);
@@ -53,12 +53,12 @@ void check_residual(bool normalize_before, const Dropout& dropout) {
 
   Matrix dx = dy;
   ResidualScratch scratch;
-  for (Buffer* buffer : {&scratch.dout, &scratch.dnormal}) {
+  for (ActivationBuffer* buffer : {&scratch.dout, &scratch.dnormal}) {
     buffer->resize(kRows + 3, kWidth).setConstant(NAN);
   }
   const ConstMatrixRef dout = residual.add_and_norm_backward(dx, scratch);
-  linear.backward(residual.in(x), dout, residual.din(dx, scratch));
-  residual.norm_before_backward(x, dx, scratch);
+  linear.backward(residual.block_input(x), dout, residual.block_input_gradient(dx, scratch));
+  residual.pre_norm_backward(x, dx, scratch);
   CHECK(largest_error(dx, numeric_gradient(r.x, loss)) < 2e-6);
   CHECK(largest_error(dnorm_weight.added(), numeric_gradient(r.norm_weight, loss)) < 2e-6);
   CHECK(largest_error(dnorm_bias.added(), numeric_gradient(r.norm_bias, loss)) < 2e-6);

@@ -44,12 +44,12 @@ struct LayersUnderTest {
 
 /// Writes down the stages of one pass.
 struct StageList : AttentionObserver {
-  std::vector<std::pair<AttentionKind, Stage>> seen;
+  std::vector<std::pair<AttentionSite, Stage>> seen;
   void weights_ready(AttentionHead&) override {}
   void stage_ready(const StageView& view) override {
     CHECK(view.layer == 0);
     CHECK(view.rows.allFinite());
-    seen.emplace_back(view.kind, view.stage);
+    seen.emplace_back(view.site, view.stage);
   }
 };
 
@@ -71,7 +71,7 @@ TEST_CASE("cached steps have the bits of whole sentences") {
     IncrementalDecoder decoder(s.model);
     std::vector<SlotSize> sizes;
     for (Index b = 0; b < target.sentences(); ++b) sizes.push_back({1, target.length(b)});
-    decoder.join(source, sizes);
+    decoder.add_sentences(source, sizes);
     std::vector<Index> alive;  // the sentence of each row of the step before
     for (Index step = 0; step < longest; ++step) {
       std::vector<int> tokens;
@@ -116,27 +116,27 @@ TEST_CASE("training's loss is that of the translating model's logits, to the bit
 }
 
 TEST_CASE("an observer sees a layer in the paper's order") {
-  const auto self = AttentionKind::decoder_self;
-  const auto cross = AttentionKind::cross;
+  const auto self = AttentionSite::decoder_self;
+  const auto cross = AttentionSite::cross;
   for (const bool before : {false, true}) {
     ModelConfig c = before ? small_pre_norm_config() : small_config();
     c.encoder_layers = c.decoder_layers = 1;
     const LayersUnderTest s(c);
-    std::vector<std::pair<AttentionKind, Stage>> expected{{self, Stage::embedded},
+    std::vector<std::pair<AttentionSite, Stage>> expected{{self, Stage::embedded},
                                                           {self, Stage::block_input}};
     if (before) expected.emplace_back(self, Stage::normed_input);
     for (const Stage stage :
-         {Stage::projected, Stage::heads, Stage::mixed, Stage::block_sum, Stage::block_output}) {
+         {Stage::projected, Stage::heads, Stage::attn_output, Stage::block_sum, Stage::block_output}) {
       expected.emplace_back(self, stage);
     }
     expected.emplace_back(cross, Stage::block_input);
     if (before) expected.emplace_back(cross, Stage::normed_input);
-    for (const Stage stage : {Stage::projected, Stage::memory, Stage::heads, Stage::mixed,
+    for (const Stage stage : {Stage::projected, Stage::memory, Stage::heads, Stage::attn_output,
                               Stage::block_sum, Stage::block_output}) {
       expected.emplace_back(cross, stage);
     }
     if (before) expected.emplace_back(self, Stage::feed_forward_normed);
-    for (const Stage stage : {Stage::feed_forward_hidden, Stage::feed_forward_mixed,
+    for (const Stage stage : {Stage::feed_forward_hidden, Stage::feed_forward_output,
                               Stage::feed_forward_sum, Stage::layer_output}) {
       expected.emplace_back(self, stage);
     }
@@ -149,7 +149,7 @@ TEST_CASE("an observer sees a layer in the paper's order") {
 
     StageList steps;  // a cached step goes the same way
     IncrementalDecoder decoder(s.model, &steps);
-    decoder.join(source, std::vector<SlotSize>(to_size(s.batch.source.sentences())));
+    decoder.add_sentences(source, std::vector<SlotSize>(to_size(s.batch.source.sentences())));
     decoder.step(std::vector<int>{c.decoder_start_token_id}, std::vector<Index>{0},
                  std::vector<Index>{0});
     CHECK(steps.seen == expected);

@@ -33,7 +33,7 @@ ModelConfig pattern_config(PatternType type, int size) {
 Matrix stepwise(const Transformer& model, const EncodedSource& source,
                 const std::vector<int>& tokens, AttentionObserver* observer = nullptr) {
   IncrementalDecoder decoder(model, observer);
-  decoder.join(source, std::vector<SlotSize>{{3, std::ssize(tokens)}});
+  decoder.add_sentences(source, std::vector<SlotSize>{{3, std::ssize(tokens)}});
   Matrix logits(std::ssize(tokens), model.config().decoder_vocab_size);
   Index own = 0;
   for (std::size_t t = 0; t < tokens.size(); ++t) {
@@ -53,7 +53,7 @@ Matrix stepwise(const Transformer& model, const EncodedSource& source,
 TEST_CASE("patterns: cached steps compute what the whole sentence does") {
   using enum PatternType;
   for (const PatternType type : {full, window, sparse_strided, sparse_fixed, performer}) {
-    CAPTURE(pattern_word(type));
+    CAPTURE(pattern_name(type));
     const ModelConfig c = pattern_config(type, 8);
     const Transformer model = random_model(c, 3, default_backend());
     PackedTokens source, target;
@@ -134,7 +134,7 @@ TEST_CASE("performer: a cache of one size whatever the step, and as exact with a
 TEST_CASE("linformer, performer and lsh: a sentence gives the same alone and in a batch") {
   using enum PatternType;
   for (const PatternType type : {linformer, performer, lsh}) {
-    CAPTURE(pattern_word(type));
+    CAPTURE(pattern_name(type));
     ModelConfig c = pattern_config(PatternType::full, 8);
     c.encoder_attention.type = type;
     c.encoder_attention.rank = 6;
@@ -157,7 +157,7 @@ TEST_CASE("linformer, performer and lsh: a sentence gives the same alone and in 
 TEST_CASE("linformer, performer and lsh are written and read, matrices and all") {
   using enum PatternType;
   for (const PatternType type : {linformer, performer, lsh}) {
-    CAPTURE(pattern_word(type));
+    CAPTURE(pattern_name(type));
     ModelConfig c = pattern_config(type == performer ? performer : full, 8);
     c.encoder_attention.type = type;
     c.encoder_attention.rank = 6;
@@ -196,7 +196,7 @@ TEST_CASE("linformer, performer and lsh in 16 bits compute what the rounded weig
   using enum PatternType;
   for (const PatternType type : {linformer, performer, lsh}) {
     for (const DType dtype : {DType::f16, DType::bf16}) {
-      CAPTURE(pattern_word(type));
+      CAPTURE(pattern_name(type));
       ModelConfig c = pattern_config(full, 8);
       c.encoder_attention.type = type;
       c.encoder_attention.rank = 6;

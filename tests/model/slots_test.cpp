@@ -58,7 +58,7 @@ struct House {
       source.add(guest->source);
       sizes.push_back(guest->size);
     }
-    const std::vector<Index> slots = decoder_.join(model_.encode(source), sizes);
+    const std::vector<Index> slots = decoder_.add_sentences(model_.encode(source), sizes);
     for (std::size_t i = 0; i < guests.size(); ++i) {
       inside_.push_back({guests[i], slots[i], 0, 0, guests[i]->size.steps});
     }
@@ -86,7 +86,7 @@ struct House {
     }
     std::erase_if(inside_, [&](const Inside& one) {
       if (one.step < one.leaves) return false;
-      decoder_.leave(one.slot);
+      decoder_.remove_sentence(one.slot);
       return true;
     });
   }
@@ -151,7 +151,7 @@ void check_company(const ModelConfig& config) {
 TEST_CASE("slots: a sentence that joins others between steps has the bits that it has alone") {
   using enum PatternType;
   for (const PatternType type : {full, window, sparse_strided, sparse_fixed, performer}) {
-    CAPTURE(pattern_word(type));
+    CAPTURE(pattern_name(type));
     check_company(config_of(type));
   }
 }
@@ -169,7 +169,7 @@ TEST_CASE("slots: who asks for more than was reserved has made a mistake") {
   source.add(std::vector<int>{4, 9, 0});
   IncrementalDecoder decoder(model);
   const std::vector<Index> slots =
-      decoder.join(model.encode(source), std::vector<SlotSize>{{1, 2}});
+      decoder.add_sentences(model.encode(source), std::vector<SlotSize>{{1, 2}});
   REQUIRE(slots == std::vector<Index>{0});
   const std::vector<int> token{3};
   const std::vector<Index> row{0};
@@ -179,36 +179,36 @@ TEST_CASE("slots: who asks for more than was reserved has made a mistake") {
       std::logic_error);
   decoder.step(token, row, slots);
   CHECK_THROWS_AS(decoder.step(token, row, slots), std::logic_error);
-  decoder.leave(0);
+  decoder.remove_sentence(0);
   CHECK_THROWS_AS(decoder.step(token, row, slots), std::logic_error);
 }
 
 TEST_CASE("rows: gaps are taken from the first on, and join when their rows come back") {
-  RowRanges rows;
-  CHECK(rows.take(10) == 0);
-  CHECK(rows.take(5) == 10);
-  CHECK(rows.take(7) == 15);
+  RowAllocator rows;
+  CHECK(rows.allocate(10) == 0);
+  CHECK(rows.allocate(5) == 10);
+  CHECK(rows.allocate(7) == 15);
   CHECK(rows.rows() == 22);
-  rows.give_back(10, 5);
-  CHECK(rows.take(6) == 22);  // the gap is too small
-  CHECK(rows.take(2) == 10);
-  CHECK(rows.take(0) <= rows.rows());
-  rows.give_back(0, 10);
-  rows.give_back(10, 2);
-  CHECK(rows.take(15) == 0);  // three pieces in a row
-  rows.give_back(22, 6);
-  CHECK(rows.take(9) == 22);  // the last gap grows
+  rows.release(10, 5);
+  CHECK(rows.allocate(6) == 22);  // the gap is too small
+  CHECK(rows.allocate(2) == 10);
+  CHECK(rows.allocate(0) <= rows.rows());
+  rows.release(0, 10);
+  rows.release(10, 2);
+  CHECK(rows.allocate(15) == 0);  // three pieces in a row
+  rows.release(22, 6);
+  CHECK(rows.allocate(9) == 22);  // the last gap grows
   CHECK(rows.rows() == 31);
-  rows.give_back(22, 9);
-  rows.give_back(0, 8);
-  rows.give_back(15, 7);
-  rows.give_back(8, 7);
-  CHECK(rows.take(31) == 0);
+  rows.release(22, 9);
+  rows.release(0, 8);
+  rows.release(15, 7);
+  rows.release(8, 7);
+  CHECK(rows.allocate(31) == 0);
   CHECK(rows.rows() == 31);
 }
 
 TEST_CASE("rows: nobody gets what somebody has, whoever comes and goes") {
-  RowRanges rows;
+  RowAllocator rows;
   std::mt19937 random(5);
   std::map<Index, Index> taken;
   std::vector<int> owner;
@@ -216,16 +216,16 @@ TEST_CASE("rows: nobody gets what somebody has, whoever comes and goes") {
     if (!taken.empty() && random() % 2 == 0) {
       const auto one = std::next(taken.begin(), to_index(random() % taken.size()));
       for (Index r = 0; r < one->second; ++r) at(owner, one->first + r) = 0;
-      rows.give_back(one->first, one->second);
+      rows.release(one->first, one->second);
       taken.erase(one);
       continue;
     }
     const auto count = to_index(1 + random() % 40);
-    const Index first = rows.take(count);
+    const Index first = rows.allocate(count);
     owner.resize(to_size(rows.rows()), 0);
     for (Index r = 0; r < count; ++r) REQUIRE(at(owner, first + r)++ == 0);
     taken.emplace(first, count);
   }
-  for (const auto& one : taken) rows.give_back(one.first, one.second);
-  CHECK(rows.take(rows.rows()) == 0);
+  for (const auto& one : taken) rows.release(one.first, one.second);
+  CHECK(rows.allocate(rows.rows()) == 0);
 }

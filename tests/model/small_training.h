@@ -59,7 +59,7 @@ inline ModelConfig small_family_config(const std::string& model_type) {
   ModelConfig c = small_config();
   c.model_type = model_type;
   c.activation = model_type == "bigbird_pegasus" ? Activation::gelu_new : Activation::gelu;
-  set_fixed(family_of(model_type), c);
+  apply_fixed_settings(family_of(model_type), c);
   if (model_type == "led") {
     c.encoder_attention.type = PatternType::longformer;
     c.encoder_attention.windows = {2, 4};
@@ -102,7 +102,7 @@ inline ModelConfig small_several_config(const std::string& model_type) {
 inline ModelConfig small_t5_config(const std::string& model_type = "t5") {
   ModelConfig c = small_config();
   c.model_type = model_type;
-  set_fixed(family_of(model_type), c);
+  apply_fixed_settings(family_of(model_type), c);
   c.activation = Activation::gelu_new;
   c.head_dim = 7;
   c.relative = {8, 6, model_type == "umt5"};
@@ -121,7 +121,7 @@ ModelConfig small_own_config(Choose&& choose) {
   c.decoder_heads = 6;
   c.d_model = 12;
   choose(c);
-  if (c.norm == NormKind::rms) c.norm_epsilon = 1e-6F;
+  if (c.norm == NormType::rms) c.norm_epsilon = 1e-6F;
   c.model_type = model_type_for(c);
   return c;
 }
@@ -148,7 +148,7 @@ struct NamedConfig {
 inline std::vector<NamedConfig> small_own_configs() {
   using C = ModelConfig;
   return {{"head_dim", small_own_config([](C& c) { c.head_dim = 5; })},
-          {"rms", small_own_config([](C& c) { c.norm = NormKind::rms; })},
+          {"rms", small_own_config([](C& c) { c.norm = NormType::rms; })},
           {"gated", small_own_config([](C& c) { c.gated = true; })},
           {"none", small_own_config([](C& c) { c.absolute_positions = false; })},
           {"learned", small_own_config([](C& c) { c.static_positions = false; })},
@@ -162,12 +162,12 @@ inline std::vector<NamedConfig> small_own_configs() {
              c.head_dim = 5;
              c.gated = true;
              c.key_value_heads = 2;
-             c.norm = NormKind::rms;
+             c.norm = NormType::rms;
            })},
           {"all with rotary", small_own_config([](C& c) {
              choose_rotary(c);
              choose_pre_norm(c);
-             c.norm = NormKind::rms;
+             c.norm = NormType::rms;
              c.gated = true;
              c.key_value_heads = 2;
              c.normalize_embedding = true;

@@ -247,7 +247,7 @@ TEST_CASE("every place of every layer has its dropout") {
     for (const bool dropout : {true, false}) {
       gradients_of(model, pass, batch, mean_over(batch, dropout));
       int seen = 0;
-      model.visit([&](const TrainableModel::Trained& trained) {
+      model.visit([&](const TrainableModel::TrainedParameter& trained) {
         const std::string& name = trained.info.name;
         CAPTURE(name);
         const auto ends = [&](const std::string& end) { return name.ends_with(end); };

@@ -22,13 +22,13 @@ constexpr Index kHeadDim = 8;
 
 struct ApproximationRun {
   AttentionPattern pattern;
-  AttentionExtras extras;
+  ExtraAttentionParameters extras;
   Index heads = 2;
   bool causal = false;
 
   Matrix operator()(const Matrix& rows, AttentionObserver* observer = nullptr) const {
     const Index n = rows.rows(), width = heads * kHeadDim;
-    const AttentionShape shape{AttentionKind::encoder_self,
+    const AttentionShape shape{AttentionSite::encoder_self,
                                0,
                                heads,
                                kHeadDim,
@@ -124,17 +124,17 @@ TEST_CASE("a causal performer's blocks are what each row makes of the keys up to
   const Matrix rows = random_matrix(n, 3 * width, "blocks", 2.5F);
   const Matrix doutput = random_matrix(n, width, "doutput");
   Matrix w = random_matrix(m, kHeadDim, "features", 2.0F);
-  std::vector<std::uint8_t> hidden(to_size(n), 0);
-  for (const Index j : {3, 64, 65, 130, 190}) at(hidden, j) = 1;
+  std::vector<std::uint8_t> key_padding_mask(to_size(n), 0);
+  for (const Index j : {3, 64, 65, 130, 190}) at(key_padding_mask, j) = 1;
   AttentionPattern pattern;
   pattern.type = PatternType::performer;
-  AttentionExtras extras;
+  ExtraAttentionParameters extras;
   extras.features = view(w);
-  const AttentionShape shape{AttentionKind::decoder_self, 0, 2, kHeadDim, 0.35F, &pattern};
+  const AttentionShape shape{AttentionSite::decoder_self, 0, 2, kHeadDim, 0.35F, &pattern};
   std::vector<AttentionGroup> whole, single;
-  whole.push_back({0, 0, n, 0, n, nullptr, {true, hidden}});
+  whole.push_back({0, 0, n, 0, n, nullptr, {true, key_padding_mask}});
   for (Index i = 0; i < n; ++i) {
-    const std::span<const std::uint8_t> seen(hidden.data(), to_size(i + 1));
+    const std::span<const std::uint8_t> seen(key_padding_mask.data(), to_size(i + 1));
     single.push_back({i, i, 1, 0, i + 1, nullptr, {false, seen}});
   }
   struct Both {
@@ -163,7 +163,7 @@ TEST_CASE("a causal performer's blocks are what each row makes of the keys up to
   for (Index h = 0; h < 2; ++h) {
     PerformerState(state.data() + h * PerformerState::size(m, kHeadDim), m, kHeadDim).begin();
   }
-  whole[0].mask.hidden = {};
+  whole[0].mask.key_padding_mask = {};
   const Both all = run(whole);
   Matrix steps = poisoned(n, width);
   for (Index i = 0; i < n; ++i) {
@@ -233,9 +233,9 @@ TEST_CASE("lsh: buckets are those of doubles, however close two of them are") {
   pattern.block_size = 16;
   pattern.rounds = kRounds;
   pattern.buckets = 2 * kHalf;
-  AttentionExtras extras;
+  ExtraAttentionParameters extras;
   extras.rotations = row_major(rotations.data(), kWidth, rotations.cols());
-  const AttentionShape shape{AttentionKind::encoder_self, 0, 1, kWidth, 1.0F, &pattern};
+  const AttentionShape shape{AttentionSite::encoder_self, 0, 1, kWidth, 1.0F, &pattern};
   const std::vector<AttentionGroup> groups{{0, 0, kRows, 0, kRows, nullptr, {}}};
   Matrix memory = Matrix::Zero(kRows, 2 * kWidth);
   const LshOrder order = lsh_order(

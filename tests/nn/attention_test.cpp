@@ -25,8 +25,8 @@ using PaperMatrix = paper::Matrix<double>;
 PaperMatrix paper_mask(const AttentionGroup& g) {
   PaperMatrix mask = g.mask.causal ? paper::causal_mask<double>(g.queries, g.keys)
                                    : paper::no_mask<double>(g.queries, g.keys);
-  for (Index key = 0; key < std::ssize(g.mask.hidden); ++key) {
-    if (at(g.mask.hidden, key) == 0) continue;
+  for (Index key = 0; key < std::ssize(g.mask.key_padding_mask); ++key) {
+    if (at(g.mask.key_padding_mask, key) == 0) continue;
     mask.col(key).setConstant(-std::numeric_limits<double>::infinity());
   }
   return mask;
@@ -55,7 +55,7 @@ struct Watcher : AttentionObserver {
 }  // namespace
 
 TEST_CASE("attention equals the paper's, a head at a time, for every mask, odd and even head_dim") {
-  const std::vector<std::uint8_t> hidden{0, 1, 0, 0, 1, 0, 1};
+  const std::vector<std::uint8_t> key_padding_mask{0, 1, 0, 0, 1, 0, 1};
   for (const Index heads : {1, 2, 3, 5}) {
     for (const Index head_dim : {1, 5, 6, 17, 64}) {
       for (int masks = 0; masks < 4; ++masks) {
@@ -67,11 +67,11 @@ TEST_CASE("attention equals the paper's, a head at a time, for every mask, odd a
         const Matrix kv = random_matrix(9, 2 * d, "kv");
         AttentionMask mask;
         mask.causal = (masks & 1) != 0;
-        if ((masks & 2) != 0) mask.hidden = hidden;
+        if ((masks & 2) != 0) mask.key_padding_mask = key_padding_mask;
         // Two sentences, of 2 and 7 rows; the second carries the mask under test.
         const std::vector<AttentionGroup> groups{{0, 0, 2, 0, 2, nullptr, {}},
                                                  {1, 2, 7, 2, 7, nullptr, mask}};
-        const AttentionShape shape{AttentionKind::encoder_self, 0, heads, head_dim, 0.37F};
+        const AttentionShape shape{AttentionSite::encoder_self, 0, heads, head_dim, 0.37F};
         Matrix out = poisoned(9, d);
         attend(shape, {q, keys_and_values(kv), groups}, out, nullptr);
         for (const AttentionGroup& g : groups) {
@@ -109,7 +109,7 @@ TEST_CASE("the fused product of query, key and value equals one small matrix a h
     layer.prepare_self(Backend::panels);
     const Matrix x = random_matrix(5, d, "x");
     Matrix fused = poisoned(5, 3 * d);
-    layer.query_key_value(x, fused);
+    layer.qkv_projection(x, fused);
     for (Index h = 0; h < heads; ++h) {
       // The head's own [D, K] matrices, cut out of the big ones.
       const Matrix small_q = wq.middleCols(h * k, k);
@@ -128,14 +128,14 @@ TEST_CASE("an observer sees the formula's quantities and changes no bit") {
   const Index d = heads * head_dim;
   const Matrix x = random_matrix(6, 3 * d, "x", 2.0F);
   const std::vector<AttentionGroup> groups{{0, 0, 6, 0, 6, nullptr, {true, {}}}};
-  const AttentionShape shape{AttentionKind::decoder_self, 3, heads, head_dim, 0.5F};
+  const AttentionShape shape{AttentionSite::decoder_self, 3, heads, head_dim, 0.5F};
   const KeysAndValues memory{x.data() + d, x.data() + 2 * d, 3 * d};
   Matrix without = poisoned(6, d);
   Matrix with = poisoned(6, d);
   attend(shape, {x.leftCols(d), memory, groups}, without, nullptr);
   Watcher watcher;
   watcher.look = [&](const AttentionHead& head) {
-    CHECK(head.kind == AttentionKind::decoder_self);
+    CHECK(head.site == AttentionSite::decoder_self);
     CHECK(head.layer == 3);
     CHECK(head.scale == 0.5F);
     const Matrix scores = head.query * head.key.transpose() * head.scale;
@@ -161,14 +161,14 @@ TEST_CASE("masked keys contribute nothing, infinite values neither, watched or n
   const float infinity = std::numeric_limits<float>::infinity();
   const Matrix q = random_matrix(4, d, "q");
   Matrix kv = random_matrix(4, 2 * d, "kv");
-  const std::vector<std::uint8_t> hidden{0, 1, 0, 0};
+  const std::vector<std::uint8_t> key_padding_mask{0, 1, 0, 0};
   kv.row(1).tail(d).setConstant(infinity);       // padding
   kv.row(3).tail(d).setConstant(std::nanf(""));  // the future of all but the last query
   Matrix finite = kv;
   finite.row(1).tail(d).setZero();
   finite.row(3).tail(d).setZero();
-  const std::vector<AttentionGroup> groups{{0, 0, 4, 0, 4, nullptr, {true, hidden}}};
-  const AttentionShape shape{AttentionKind::decoder_self, 0, 1, d, 0.5F};
+  const std::vector<AttentionGroup> groups{{0, 0, 4, 0, 4, nullptr, {true, key_padding_mask}}};
+  const AttentionShape shape{AttentionSite::decoder_self, 0, 1, d, 0.5F};
   const auto attended = [&](const Matrix& memory, AttentionObserver* observer) {
     Matrix out = poisoned(4, d);
     attend(shape, {q, keys_and_values(memory), groups}, out, observer);
@@ -196,9 +196,9 @@ TEST_CASE("a row of scores below every float has no weights, and is no row witho
   const Matrix q = Matrix::Constant(3, d, 3e38F);
   Matrix kv = random_matrix(3, 2 * d, "kv");
   kv.leftCols(d).setConstant(-1.0F);
-  const std::vector<std::uint8_t> hidden{1, 0, 0};  // the first row of three sees nothing
-  const std::vector<AttentionGroup> groups{{0, 0, 3, 0, 3, nullptr, {true, hidden}}};
-  const AttentionShape shape{AttentionKind::decoder_self, 0, 1, d, 0.5F};
+  const std::vector<std::uint8_t> key_padding_mask{1, 0, 0};  // the first row of three sees nothing
+  const std::vector<AttentionGroup> groups{{0, 0, 3, 0, 3, nullptr, {true, key_padding_mask}}};
+  const AttentionShape shape{AttentionSite::decoder_self, 0, 1, d, 0.5F};
   struct Silent : AttentionObserver {
     Matrix weights;
     void weights_ready(AttentionHead& head) override { weights = head.weights; }
@@ -232,7 +232,7 @@ TEST_CASE("weights are shown within 1e-6 of those that the fast code goes on wit
       Matrix out = poisoned(n, n), shown;
       Watcher watcher;
       watcher.look = [&](const AttentionHead& head) { shown = head.weights; };
-      attend({AttentionKind::encoder_self, 0, 1, n, 0.3F},
+      attend({AttentionSite::encoder_self, 0, 1, n, 0.3F},
              {rows.leftCols(n), keys_and_values(rows.rightCols(2 * n)), groups}, out, &watcher);
       const double distance = (shown - out).cwiseAbs().maxCoeff();
       CHECK(distance <= 1e-6);
@@ -249,21 +249,21 @@ TEST_CASE("weights that an observer changes are the ones used") {
   Watcher watcher;
   watcher.change = true;
   Matrix out = poisoned(3, 4);
-  attend({AttentionKind::cross, 0, 1, 4, 0.5F}, {q, keys_and_values(kv), groups}, out, &watcher);
+  attend({AttentionSite::cross, 0, 1, 4, 0.5F}, {q, keys_and_values(kv), groups}, out, &watcher);
   for (Index i = 0; i < 3; ++i) CHECK(out.row(i) == kv.row(0).tail(4));
 }
 
 TEST_CASE("a head that nobody watches is not shown") {
-  struct OneHead : Watcher {
-    bool watches(AttentionKind kind, Index layer, Index head) const override {
-      return kind == AttentionKind::cross && layer == 2 && head == 1;
+  struct HeadOfGroup : Watcher {
+    bool watches(AttentionSite site, Index layer, Index head) const override {
+      return site == AttentionSite::cross && layer == 2 && head == 1;
     }
   } watcher;
   watcher.change = true;
   const Matrix q = random_matrix(3, 8, "q");
   const Matrix kv = random_matrix(5, 16, "kv");
   const std::vector<AttentionGroup> groups{{0, 0, 3, 0, 5, nullptr, {}}};
-  const AttentionShape shape{AttentionKind::cross, 2, 2, 4, 0.5F};
+  const AttentionShape shape{AttentionSite::cross, 2, 2, 4, 0.5F};
   Matrix without = poisoned(3, 8), with = poisoned(3, 8);
   attend(shape, {q, keys_and_values(kv), groups}, without, nullptr);
   attend(shape, {q, keys_and_values(kv), groups}, with, &watcher);
@@ -279,7 +279,7 @@ TEST_CASE("keys gathered from a cache equal keys in a row") {
   const std::vector<std::int32_t> rows{6, 1, 3};
   Matrix in_order(3, 12);
   for (Index j = 0; j < 3; ++j) in_order.row(j) = kv.row(at(rows, j));
-  const AttentionShape shape{AttentionKind::decoder_self, 0, 3, 2, 1.0F};
+  const AttentionShape shape{AttentionSite::decoder_self, 0, 3, 2, 1.0F};
   Matrix a = poisoned(1, 6);
   Matrix b = poisoned(1, 6);
   const std::vector<AttentionGroup> gathered{{0, 0, 1, 0, 3, rows.data(), {}}};

@@ -25,26 +25,26 @@ struct Setting {
   bool causal = false;
   bool hide = false;
   Dropout dropout = {};
-  Index sharing = 1;             ///< heads that read one head's keys and values
-  RelativePositions relative{};  ///< none, or scores have biases of distances
+  Index queries_per_kv_head = 1;             ///< heads that read one head's keys and values
+  RelativePositionBiasConfig relative{};  ///< none, or scores have biases of distances
 };
 
 /// The groups of a setting, one row left free before each sentence on both sides.
 struct Rows {
   std::vector<AttentionGroup> groups;
-  std::vector<std::vector<std::uint8_t>> hidden;
+  std::vector<std::vector<std::uint8_t>> key_padding_mask;
   Index queries = 0;
   Index keys = 0;
 
-  explicit Rows(const Setting& s) : hidden(s.lengths.size()) {
+  explicit Rows(const Setting& s) : key_padding_mask(s.lengths.size()) {
     for (std::size_t b = 0; b < s.lengths.size(); ++b) {
       const auto [n, m] = s.lengths[b];
       AttentionGroup g{to_index(b), queries + 1, n, keys + 1, m, nullptr, {}};
       if (s.hide) {
-        for (Index j = 0; j < m; ++j) hidden[b].push_back(j % 3 == 1 ? 1 : 0);
-        if (b == 1) hidden[b].assign(hidden[b].size(), 1);  // a sentence that is padding alone
+        for (Index j = 0; j < m; ++j) key_padding_mask[b].push_back(j % 3 == 1 ? 1 : 0);
+        if (b == 1) key_padding_mask[b].assign(key_padding_mask[b].size(), 1);  // a sentence that is padding alone
       }
-      g.mask = {s.causal, hidden[b]};
+      g.mask = {s.causal, key_padding_mask[b]};
       groups.push_back(g);
       queries += n + 1;
       keys += m + 1;
@@ -54,7 +54,7 @@ struct Rows {
 
 bool is_hidden(const AttentionGroup& g, Index i, Index j) {
   const bool future = g.mask.causal && j > g.keys - g.queries + i;
-  return future || (!g.mask.hidden.empty() && at(g.mask.hidden, j) != 0);
+  return future || (!g.mask.key_padding_mask.empty() && at(g.mask.key_padding_mask, j) != 0);
 }
 
 /// softmax of each row over the keys that its query may see; zeros where there are none.
@@ -78,20 +78,20 @@ DoubleMatrix attention(const Setting& s, const Rows& rows, const std::vector<Dou
   std::size_t mask = 0;
   for (const AttentionGroup& g : rows.groups) {
     for (Index h = 0; h < s.heads; ++h) {
-      const auto part = [&](const DoubleMatrix& x, Index first, Index n, Index sharing = 1) {
-        return x.block(first, h / sharing * s.head_dim, n, s.head_dim);
+      const auto part = [&](const DoubleMatrix& x, Index first, Index n, Index queries_per_kv_head = 1) {
+        return x.block(first, h / queries_per_kv_head * s.head_dim, n, s.head_dim);
       };
       DoubleMatrix scores = part(qkv[0], g.first_query, g.queries) *
-                            part(qkv[1], g.first_key, g.keys, s.sharing).transpose() *
+                            part(qkv[1], g.first_key, g.keys, s.queries_per_kv_head).transpose() *
                             static_cast<double>(s.scale);
-      for (Index i = 0; i < scores.rows() && s.relative.exist(); ++i) {
+      for (Index i = 0; i < scores.rows() && s.relative.enabled(); ++i) {
         for (Index j = 0; j < scores.cols(); ++j) {
           scores(i, j) += table(buckets.of(j - (g.keys - g.queries + i)), h);
         }
       }
       out.block(g.first_query, h * s.head_dim, g.queries, s.head_dim) =
           weights_of(g, scores).cwiseProduct(masks[mask++]) *
-          part(qkv[2], g.first_key, g.keys, s.sharing);
+          part(qkv[2], g.first_key, g.keys, s.queries_per_kv_head);
     }
   }
   return out;
@@ -132,9 +132,9 @@ bool clear_gaps(MatrixRef x, const Rows& rows, bool queries) {
 
 /// Gradients of every head's own rows [S, I] → of those that heads share.
 Matrix added_up(const Setting& s, const ConstMatrixRef& all) {
-  Matrix sums = Matrix::Zero(all.rows(), all.cols() / s.sharing);
+  Matrix sums = Matrix::Zero(all.rows(), all.cols() / s.queries_per_kv_head);
   for (Index h = 0; h < s.heads; ++h) {
-    sums.middleCols(h / s.sharing * s.head_dim, s.head_dim) +=
+    sums.middleCols(h / s.queries_per_kv_head * s.head_dim, s.head_dim) +=
         all.middleCols(h * s.head_dim, s.head_dim);
   }
   return sums;
@@ -142,7 +142,7 @@ Matrix added_up(const Setting& s, const ConstMatrixRef& all) {
 
 void check_attention(const Setting& s) {
   const Rows rows(s);
-  const Index d = s.heads * s.head_dim, shared = d / s.sharing;
+  const Index d = s.heads * s.head_dim, shared = d / s.queries_per_kv_head;
   Matrix queries = random_matrix(rows.queries, d, "queries", 2.0F);
   Matrix memory = random_matrix(rows.keys, 2 * shared, "memory", 2.0F);  // keys and then values
   Matrix table = random_matrix(std::max(s.relative.buckets, 1), s.heads, "table");
@@ -160,15 +160,15 @@ void check_attention(const Setting& s) {
   poison_gaps(queries, rows, true);
   poison_gaps(dout, rows, true);
   poison_gaps(memory, rows, false);
-  AttentionShape shape{AttentionKind::encoder_self, 0, s.heads, s.head_dim, s.scale};
-  shape.sharing = s.sharing;
-  std::optional<DistanceBias> distances;
-  if (s.relative.exist()) {
-    shape.distances = &distances.emplace(view(table), s.relative, s.causal, 24);
+  AttentionShape shape{AttentionSite::encoder_self, 0, s.heads, s.head_dim, s.scale};
+  shape.queries_per_kv_head = s.queries_per_kv_head;
+  std::optional<RelativePositionBias> relative_bias;
+  if (s.relative.enabled()) {
+    shape.relative_bias = &relative_bias.emplace(view(table), s.relative, s.causal, 24);
   }
   AddedTo dtable(table.rows(), s.heads, "dtable");
-  AttentionExtras extras;
-  extras.distances = view(dtable.now);
+  ExtraAttentionParameters extras;
+  extras.relative_bias = view(dtable.now);
   const KeysAndValues from = keys_and_values(memory);
   Embedded in(queries);
   Embedded out(poisoned(rows.queries, d));
@@ -191,7 +191,7 @@ void check_attention(const Setting& s) {
   CHECK(largest_error(dqueries.view(), gradient[0]) < 3e-6);
   CHECK(largest_error(added_up(s, dmemory.view().leftCols(d)), gradient[1]) < 3e-6);
   CHECK(largest_error(added_up(s, dmemory.view().rightCols(d)), gradient[2]) < 3e-6);
-  if (!s.relative.exist()) return;
+  if (!s.relative.enabled()) return;
   CHECK(largest_error(dtable.added(), dbiases) < 3e-6);
 }
 
@@ -223,16 +223,16 @@ TEST_CASE("attention: causal with more or fewer keys than queries") {
 }
 
 TEST_CASE("attention: gradients where heads share keys and values") {
-  for (const Index sharing : {2, 3, 6}) {
-    check_attention({.lengths = kSelf, .heads = 6, .head_dim = 3, .sharing = sharing});
-    check_attention({.lengths = kSelf, .heads = 6, .causal = true, .sharing = sharing});
+  for (const Index queries_per_kv_head : {2, 3, 6}) {
+    check_attention({.lengths = kSelf, .heads = 6, .head_dim = 3, .queries_per_kv_head = queries_per_kv_head});
+    check_attention({.lengths = kSelf, .heads = 6, .causal = true, .queries_per_kv_head = queries_per_kv_head});
     check_attention(
-        {.lengths = kCross, .heads = 6, .hide = true, .dropout = {0.2F, 3}, .sharing = sharing});
+        {.lengths = kCross, .heads = 6, .hide = true, .dropout = {0.2F, 3}, .queries_per_kv_head = queries_per_kv_head});
   }
 }
 
 TEST_CASE("attention: gradients with biases of distances, and at their table") {
-  for (const RelativePositions& relative : {RelativePositions{8, 6, false}, {4, 20, false}}) {
+  for (const RelativePositionBiasConfig& relative : {RelativePositionBiasConfig{8, 6, false}, {4, 20, false}}) {
     check_attention({.lengths = kSelf, .relative = relative});
     check_attention({.lengths = kSelf, .causal = true, .relative = relative});
     check_attention({.lengths = {{3, 8}, {5, 5}},
@@ -241,7 +241,7 @@ TEST_CASE("attention: gradients with biases of distances, and at their table") {
                      .dropout = {0.3F, 9},
                      .relative = relative});
     check_attention(
-        {.lengths = kSelf, .heads = 4, .hide = true, .sharing = 2, .relative = relative});
+        {.lengths = kSelf, .heads = 4, .hide = true, .queries_per_kv_head = 2, .relative = relative});
   }
 }
 
@@ -257,7 +257,7 @@ TEST_CASE("attention in training is attend() where dropout is off, to the bit") 
   const Setting s{.lengths = kSelf, .causal = true};
   const Rows rows(s);
   const Matrix qkv = random_matrix(rows.queries, 45, "qkv");
-  const AttentionShape shape{AttentionKind::decoder_self, 0, 3, 5, 0.4F};
+  const AttentionShape shape{AttentionSite::decoder_self, 0, 3, 5, 0.4F};
   const KeysAndValues from{qkv.data() + 15, qkv.data() + 30, 45};
   Matrix a = Matrix::Zero(rows.queries, 15);
   Matrix b = a;
@@ -275,7 +275,7 @@ TEST_CASE("attention in training refuses keys that lie in a cache") {
   rows.groups[0].key_rows = order;
   Matrix x = random_matrix(3, 15, "x");
   SavedForBackward kept;
-  CHECK_THROWS_AS(attend_training({AttentionKind::cross, 0, 3, 5, 1.0F},
+  CHECK_THROWS_AS(attend_training({AttentionSite::cross, 0, 3, 5, 1.0F},
                                   {x, {x.data(), x.data(), 15}, rows.groups}, {}, x, kept),
                   std::logic_error);
 }

@@ -72,7 +72,7 @@ void check_feed_forward(Activation activation, const Dropout& dropout, bool gate
   if (gated) parameters.gate = {view(wg).transposed(), view(bg)};
   if (gated) gradient.gate = {view(dwg.now).transposed(), view(dbg.now)};
   TrainableFeedForward layer(parameters, gradient, Backend::panels);
-  Buffer scratch;
+  ActivationBuffer scratch;
   for (const bool add : {false, true}) {  // the second time over what the first left in the buffers
     dwg.now = dwg.start;
     dbg.now = dbg.start;
@@ -135,7 +135,7 @@ TEST_CASE("feed-forward: a smaller batch after a larger one gives what it gives 
     FeedForward gradient;
     gradient.first = {view(dw1).transposed(), view(db1)};
     gradient.second = {view(dw2).transposed(), view(db2)};
-    const auto run = [&](TrainableFeedForward& layer, Buffer& scratch, Index rows) {
+    const auto run = [&](TrainableFeedForward& layer, ActivationBuffer& scratch, Index rows) {
       const Matrix x = random_matrix(rows, 5, "x");
       const Matrix dy = random_matrix(rows, 5, "dy");
       Matrix both = poisoned(2 * rows, 5);
@@ -145,8 +145,8 @@ TEST_CASE("feed-forward: a smaller batch after a larger one gives what it gives 
     };
     TrainableFeedForward fresh(parameters, gradient, Backend::panels);
     TrainableFeedForward used(parameters, gradient, Backend::panels);
-    Buffer scratch;
-    Buffer used_scratch;
+    ActivationBuffer scratch;
+    ActivationBuffer used_scratch;
     run(used, used_scratch, 41);
     CHECK(run(used, used_scratch, 7) == run(fresh, scratch, 7));
   }

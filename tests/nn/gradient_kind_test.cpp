@@ -15,7 +15,7 @@ using namespace attn::test;
 
 namespace {
 
-struct KindSetting {
+struct ApproximationSetting {
   PatternType type;
   std::vector<Index> lengths;
   Index heads = 3;
@@ -30,7 +30,7 @@ struct KindSetting {
 
 constexpr Index kRank = 3, kFeatures = 7, kPlaces = 20;
 
-AttentionPattern pattern_of(const KindSetting& s) {
+AttentionPattern pattern_of(const ApproximationSetting& s) {
   AttentionPattern pattern;
   pattern.type = s.type;
   pattern.rank = to_int(kRank);
@@ -41,31 +41,31 @@ AttentionPattern pattern_of(const KindSetting& s) {
   return pattern;
 }
 
-struct KindGroups {
-  std::vector<std::vector<std::uint8_t>> hidden;
+struct ApproximationGroups {
+  std::vector<std::vector<std::uint8_t>> key_padding_mask;
   std::vector<AttentionGroup> groups;
   Index rows = 0;
 
-  explicit KindGroups(const KindSetting& s) : hidden(s.lengths.size()) {
+  explicit ApproximationGroups(const ApproximationSetting& s) : key_padding_mask(s.lengths.size()) {
     for (std::size_t b = 0; b < s.lengths.size(); ++b) {
       const Index n = s.lengths[b];
       for (Index j = 0; s.hide && j < n; ++j) {
         // The second sentence is padding alone.
-        hidden[b].push_back(j % 3 == 1 || b == 1 ? 1 : 0);
+        key_padding_mask[b].push_back(j % 3 == 1 || b == 1 ? 1 : 0);
       }
-      groups.push_back({to_index(b), rows, n, rows, n, nullptr, {s.causal, hidden[b]}});
+      groups.push_back({to_index(b), rows, n, rows, n, nullptr, {s.causal, key_padding_mask[b]}});
       rows += n;
     }
   }
 };
 
 bool sees(const AttentionGroup& g, Index i, Index j) {
-  return (!g.mask.causal || j <= i) && (g.mask.hidden.empty() || at(g.mask.hidden, j) == 0);
+  return (!g.mask.causal || j <= i) && (g.mask.key_padding_mask.empty() || at(g.mask.key_padding_mask, j) == 0);
 }
 
 /// A head of a sentence in double.
 struct DoubleHead {
-  const KindSetting& s;
+  const ApproximationSetting& s;
   const AttentionGroup& g;
   Index head;
 
@@ -178,25 +178,25 @@ DoubleMatrix lsh_of(const DoubleHead& h, const std::vector<DoubleMatrix>& in, co
   return out;
 }
 
-void check_kind_gradients(const KindSetting& s) {
-  CAPTURE(pattern_word(s.type));
-  const KindGroups rows(s);
+void check_kind_gradients(const ApproximationSetting& s) {
+  CAPTURE(pattern_name(s.type));
+  const ApproximationGroups rows(s);
   const Index d = s.width();
   const AttentionPattern pattern = pattern_of(s);
   const AttentionShape shape{
-      AttentionKind::encoder_self, 0, s.heads, s.head_dim, s.scale, &pattern};
+      AttentionSite::encoder_self, 0, s.heads, s.head_dim, s.scale, &pattern};
   const Matrix queries = random_matrix(rows.rows, d, "queries", 1.5F);
   const Matrix memory = random_matrix(rows.rows, 2 * d, "memory", 1.5F);
   const Matrix doutput = random_matrix(rows.rows, d, "doutput");
   Matrix e = random_matrix(kPlaces, kRank, "e"), f = random_matrix(kPlaces, kRank, "f");
   Matrix features = random_matrix(kFeatures, s.head_dim, "features", 2.0F);
   Matrix rotations = random_matrix(d, 3 * 3, "rotations");
-  const AttentionExtras extras{view(e), view(f), view(features), view(rotations)};
+  const ExtraAttentionParameters extras{view(e), view(f), view(features), view(rotations)};
   const AttentionInput input{queries, keys_and_values(memory), rows.groups, nullptr, &extras};
 
   Matrix output = poisoned(rows.rows, d), dqueries = output, dmemory = poisoned(rows.rows, 2 * d);
   AddedTo de(kPlaces, kRank, "de"), df(kPlaces, kRank, "df");
-  const AttentionExtras dextras{view(de.now), view(df.now), {}, {}};
+  const ExtraAttentionParameters dextras{view(de.now), view(df.now), {}, {}};
   SavedForBackward kept;
   attend_training(shape, input, s.dropout, output, kept);
   AttentionInputGradient gradient = input_gradient(dqueries, dmemory);
@@ -272,7 +272,7 @@ TEST_CASE("linformer, performer and lsh: gradients are those of the formulas") {
 TEST_CASE("linformer, performer and lsh: gradients with padding, and of a sentence of it alone") {
   using enum PatternType;
   for (const PatternType type : {linformer, performer, lsh}) {
-    KindSetting s{type, kLengths};
+    ApproximationSetting s{type, kLengths};
     s.hide = true;
     check_kind_gradients(s);
   }
@@ -280,7 +280,7 @@ TEST_CASE("linformer, performer and lsh: gradients with padding, and of a senten
 
 TEST_CASE("linformer and lsh: gradients through dropout of the weights") {
   for (const PatternType type : {PatternType::linformer, PatternType::lsh}) {
-    KindSetting s{type, kLengths};
+    ApproximationSetting s{type, kLengths};
     s.dropout = Dropout(0.3F, 5);
     check_kind_gradients(s);
     s.hide = true;
@@ -290,7 +290,7 @@ TEST_CASE("linformer and lsh: gradients through dropout of the weights") {
 
 TEST_CASE("performer: gradients of causal rows, beyond a tile too") {
   // One narrow head: the formula in double is slow, under sanitizers most of all.
-  KindSetting s{PatternType::performer, kLengths, 1, 2, true};
+  ApproximationSetting s{PatternType::performer, kLengths, 1, 2, true};
   check_kind_gradients(s);
   s.hide = true;
   check_kind_gradients(s);

@@ -76,7 +76,7 @@ TEST_CASE("rms norm: gradients are those of the formula") {
     const Matrix dy = random_matrix(rows, columns, "dy");
     DoubleMatrix xd = x.cast<double>();
     DoubleMatrix wd = w.cast<double>();
-    LayerNorm norm{view(w), {}, NormKind::rms, 1e-6F};
+    LayerNorm norm{view(w), {}, NormType::rms, 1e-6F};
     const auto formula = [&] {
       DoubleMatrix y = xd;
       for (Index t = 0; t < rows; ++t) {
@@ -92,7 +92,7 @@ TEST_CASE("rms norm: gradients are those of the formula") {
     CHECK(largest_error(y, formula()) < 1e-6);
 
     AddedTo dw(1, columns, "dw");
-    const LayerNorm gradient{view(dw.now), {}, NormKind::rms};
+    const LayerNorm gradient{view(dw.now), {}, NormType::rms};
     Embedded dx(poisoned(rows, columns));
     Embedded dout(dy);
     norm.backward(Embedded(x).view(), dout.view(), dx.view(), gradient);
@@ -255,7 +255,7 @@ TEST_CASE("R-Drop: loss and gradient are PyTorch's (tests/golden/make_r_drop_gol
     const double loss = golden["loss"];
     for (const float scale : {1.0F, 0.125F}) {
       Embedded found(matrix("logits").cast<float>());
-      const LossSum sum = cross_entropy_twice(found.view(), targets, {smoothing, r_drop, scale});
+      const LossSum sum = cross_entropy_r_drop(found.view(), targets, {smoothing, r_drop, scale});
       CHECK(sum.tokens == std::ssize(targets));
       CHECK(sum.loss == doctest::Approx(loss).epsilon(1e-6));
       CHECK(sum.nll == doctest::Approx(golden["nll"].get<double>()).epsilon(1e-6));
@@ -276,7 +276,7 @@ TEST_CASE("R-Drop: without its weight, or with twice the same logits, it is cros
     Matrix b = second;
     const LossSum of_a = cross_entropy(a, targets, 0.1F, 0.25F);
     const LossSum of_b = cross_entropy(b, targets, 0.1F, 0.25F);
-    const LossSum sum = cross_entropy_twice(both, targets, {0.1F, r_drop, 0.5F});
+    const LossSum sum = cross_entropy_r_drop(both, targets, {0.1F, r_drop, 0.5F});
     CHECK(sum.loss == doctest::Approx((of_a.loss + of_b.loss) / 2).epsilon(1e-6));
     CHECK(largest_error(both.topRows(3), a.cast<double>()) < 1e-6);
     CHECK(largest_error(both.bottomRows(3), b.cast<double>()) < 1e-6);
@@ -286,7 +286,7 @@ TEST_CASE("R-Drop: without its weight, or with twice the same logits, it is cros
   check(one, 5);
   Matrix both(6, 37);
   both << one, other;
-  CHECK(cross_entropy_twice(both, targets, {0.1F, 5, 0.5F}).loss > check(other, 0).loss + 1);
+  CHECK(cross_entropy_r_drop(both, targets, {0.1F, 5, 0.5F}).loss > check(other, 0).loss + 1);
 }
 
 TEST_CASE("cross-entropy: targets that are no class, or too few of them, are refused") {
@@ -294,6 +294,6 @@ TEST_CASE("cross-entropy: targets that are no class, or too few of them, are ref
   for (const std::vector<int>& targets : {std::vector<int>{0, 5}, {-1, 0}, {0}, {0, 1, 2}}) {
     CHECK_THROWS_AS(cross_entropy(logits, targets, 0.0F, 1.0F), std::logic_error);
     Matrix both = random_matrix(4, 5, "logits");
-    CHECK_THROWS_AS(cross_entropy_twice(both, targets, {}), std::logic_error);
+    CHECK_THROWS_AS(cross_entropy_r_drop(both, targets, {}), std::logic_error);
   }
 }

@@ -110,7 +110,7 @@ std::vector<RangeCase> cases() {
 }
 
 AttentionShape shape_of(const RangeCase& c) {
-  return {AttentionKind::encoder_self, c.layer, 1, 4, 1.0F, &c.pattern};
+  return {AttentionSite::encoder_self, c.layer, 1, 4, 1.0F, &c.pattern};
 }
 
 AttentionGroup group_of(const RangeCase& c, Index queries, Index keys, bool causal) {
@@ -212,7 +212,7 @@ TEST_CASE("bigbird: seeded blocks differ by head, layer and seed, and are never 
     for (const QueryTile& tile : query_tiles(p, layer, head, {n, n})) {
       Index random = 0;
       for (const KeyRange& range : tile.ranges) {
-        if (range.reason != Reason::random) continue;
+        if (range.reason != PatternReason::random) continue;
         ++random;
         CHECK(range.first % 4 == 0);
         CHECK(range.end == range.first + 4);
@@ -256,7 +256,7 @@ TEST_CASE("the seen cells of a head are those its mask lets through, in runs tha
           for (; j < n; ++j) wrong += mask(i, j) == kMinusInfinity ? 0 : 1;
         }
         CHECK(wrong == 0);
-        CHECK(static_cast<Index>(seen.count()) == pairs_seen(shape_of(c), group, 0));
+        CHECK(static_cast<Index>(seen.count()) == visible_pairs(shape_of(c), group, 0));
       }
     }
   }
@@ -270,7 +270,7 @@ TEST_CASE("seen cells say why: near, global, drawn, a stride away, in one block"
     const PatternCells seen = pattern_cells(shape_of(c), group_of(c, n, n, false), 0);
     for (const CellRun& run : seen.row(row)) {
       text += std::to_string(run.first) + "-" + std::to_string(run.end) + " " +
-              std::string(reason_word(run.reason)) + ", ";
+              std::string(reason_name(run.reason)) + ", ";
     }
     return text;
   };
@@ -306,7 +306,7 @@ TEST_CASE("an observer of a cached step does not see what took the place of drop
     }
   } watch;
   const AttentionPattern pattern{PatternType::window, {2}};
-  const AttentionShape shape{AttentionKind::decoder_self, 0, 1, 2, 1.0F, &pattern};
+  const AttentionShape shape{AttentionSite::decoder_self, 0, 1, 2, 1.0F, &pattern};
   const Matrix query = Matrix::Ones(1, 2), rows = Matrix::Constant(3, 4, 7.0F);
   const std::vector<std::int32_t> places{0, 1, 2, 0, 1};  // a cache of three rows, five steps on
   const std::vector<AttentionGroup> groups{{0, 0, 1, 0, 5, places.data(), {true, {}}}};

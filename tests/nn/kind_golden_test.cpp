@@ -48,7 +48,7 @@ Parameter whole(Matrix& m) {
 /// What a kind has besides, as the script makes it.
 struct KindExtras {
   Matrix first, second;
-  AttentionExtras extras;
+  ExtraAttentionParameters extras;
 
   explicit KindExtras(const Json& golden, const AttentionPattern& pattern) {
     if (pattern.type == PatternType::performer) {
@@ -70,9 +70,9 @@ struct KindExtras {
 /// What the weights that observers see make of the values they see, and what else they are told.
 struct KindWatcher : AttentionObserver {
   Matrix made, scores, weights;
-  Mixing mixing;
-  HashOrder hashes;
-  bool estimated = false;
+  LinformerMatrices mixing;
+  LshBuckets hashes;
+  bool is_estimate = false;
 
   void weights_ready(AttentionHead& head) override {
     made = head.weights * head.value;
@@ -80,7 +80,7 @@ struct KindWatcher : AttentionObserver {
     weights = head.weights;
     if (head.mixing != nullptr) mixing = *head.mixing;
     if (head.hashes != nullptr) hashes = *head.hashes;
-    estimated = head.estimated;
+    is_estimate = head.is_estimate;
   }
 };
 
@@ -93,7 +93,7 @@ void check_shown(const Json& golden, const AttentionShape& shape, const Attentio
   CHECK(distance(golden["output"], output) < 5e-6);
   CHECK(distance(golden["output"], watcher.made) < 1e-5);
   const PatternType type = shape.pattern->type;
-  CHECK(watcher.estimated == (type == PatternType::performer));
+  CHECK(watcher.is_estimate == (type == PatternType::performer));
   CHECK(watcher.mixing.keys.size() ==
         (type == PatternType::linformer ? kRows * own.first.cols() : 0));
   if (type == PatternType::linformer) {
@@ -124,7 +124,7 @@ void check_kind(const Json& golden) {
   const Matrix query = kind_input(0);
   Matrix memory(kRows, 2 * kColumns);
   memory << kind_input(shared ? 0 : 1), kind_input(2);
-  const AttentionShape shape{AttentionKind::encoder_self, 0,       1, kColumns,
+  const AttentionShape shape{AttentionSite::encoder_self, 0,       1, kColumns,
                              1.0F / std::sqrt(3.0F),      &pattern};
   const std::vector<AttentionGroup> groups{
       {0, 0, kRows, 0, kRows, nullptr, {golden["causal"].get<bool>(), {}}}};

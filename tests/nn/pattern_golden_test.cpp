@@ -48,7 +48,7 @@ TEST_CASE("patterns compute what PyTorch computes under their masks, both ways")
     const Matrix query = golden_input(0);
     Matrix memory(kGoldenRows, 2 * kGoldenColumns);
     memory << golden_input(1), golden_input(2);
-    const AttentionShape shape{AttentionKind::encoder_self,
+    const AttentionShape shape{AttentionSite::encoder_self,
                                golden["layer"].get<Index>(),
                                1,
                                kGoldenColumns,

@@ -30,11 +30,11 @@ Eigen::RowVectorXd turned_row(const Eigen::RowVectorXd& x, Index place) {
 }  // namespace
 
 TEST_CASE("rotary: every head of every row is turned by its place, and back") {
-  const Rotation rotation(kTurnedPlaces, kTurnedColumns);
+  const RotaryEmbedding rotation(kTurnedPlaces, kTurnedColumns);
   const std::vector<Index> places{0, 7, 39, 1, 7};
   const Matrix x = random_matrix(std::ssize(places), kTurnedHeads * kTurnedColumns, "x");
   Embedded rows(x);
-  rotation.turn(rows.view(), places, Rotation::Way::on);
+  rotation.apply_rotary(rows.view(), places, RotaryEmbedding::Direction::forward);
   CHECK(rows.untouched_outside());
   for (Index t = 0; t < x.rows(); ++t) {
     for (Index h = 0; h < kTurnedHeads; ++h) {
@@ -45,17 +45,17 @@ TEST_CASE("rotary: every head of every row is turned by its place, and back") {
     }
   }
   CHECK(rows.view().row(0) == x.row(0));  // place 0 turns nothing
-  rotation.turn(rows.view(), places, Rotation::Way::back);
+  rotation.apply_rotary(rows.view(), places, RotaryEmbedding::Direction::backward);
   CHECK(largest_error(rows.view(), x.cast<double>()) < 1e-6);
 }
 
 TEST_CASE("rotary: the product of a query and a key depends on their distance alone") {
-  const Rotation rotation(kTurnedPlaces, kTurnedColumns);
+  const RotaryEmbedding rotation(kTurnedPlaces, kTurnedColumns);
   const Matrix q = random_matrix(1, kTurnedColumns, "q"), k = random_matrix(1, kTurnedColumns, "k");
   const auto product = [&](Index query, Index key) {
     Matrix a = q, b = k;
-    rotation.turn(a, std::vector<Index>{query}, Rotation::Way::on);
-    rotation.turn(b, std::vector<Index>{key}, Rotation::Way::on);
+    rotation.apply_rotary(a, std::vector<Index>{query}, RotaryEmbedding::Direction::forward);
+    rotation.apply_rotary(b, std::vector<Index>{key}, RotaryEmbedding::Direction::forward);
     return a.row(0).dot(b.row(0));
   };
   for (const Index distance : {-5, 0, 9}) {

@@ -31,10 +31,10 @@ struct TiledCase {
   Index layer = 1;
 
   AttentionShape shape() const {
-    return {AttentionKind::encoder_self, layer, heads, head_dim, 0.3F, &pattern};
+    return {AttentionSite::encoder_self, layer, heads, head_dim, 0.3F, &pattern};
   }
-  AttentionGroup group(Index first, Index n, std::span<const std::uint8_t> hidden = {}) const {
-    return {0, first, n, first, n, nullptr, {causal, hidden}, globals, origin};
+  AttentionGroup group(Index first, Index n, std::span<const std::uint8_t> key_padding_mask = {}) const {
+    return {0, first, n, first, n, nullptr, {causal, key_padding_mask}, globals, origin};
   }
   Index width() const { return heads * head_dim; }
 };
@@ -185,7 +185,7 @@ TEST_CASE("tiles: output and gradients of every pattern are the formula's") {
   int number = 0;
   for (const TiledCase& c : tiled_cases()) {
     for (const Index n : {1, 40, 300}) {
-      CAPTURE(pattern_word(c.pattern.type));
+      CAPTURE(pattern_name(c.pattern.type));
       CAPTURE(c.causal);
       CAPTURE(n);
       CAPTURE(number++);
@@ -241,16 +241,16 @@ TEST_CASE("attention: gradients of many queries that look at few keys") {
 
 TEST_CASE("tiles: hidden keys count for nothing, whatever they hold") {
   for (const TiledCase& c : tiled_cases()) {
-    CAPTURE(pattern_word(c.pattern.type));
+    CAPTURE(pattern_name(c.pattern.type));
     const Index n = c.pattern.full() ? 700 : 300;
     Matrix rows = rows_for(c, n);
-    std::vector<std::uint8_t> hidden(to_size(n));
-    for (Index j = 0; j < n; ++j) at(hidden, j) = j % 5 == 3 || j == n - 1 ? 1 : 0;
-    const std::vector<AttentionGroup> groups{c.group(0, n, hidden)};
+    std::vector<std::uint8_t> key_padding_mask(to_size(n));
+    for (Index j = 0; j < n; ++j) at(key_padding_mask, j) = j % 5 == 3 || j == n - 1 ? 1 : 0;
+    const std::vector<AttentionGroup> groups{c.group(0, n, key_padding_mask)};
     const Matrix expected = attended(c, rows, groups);
     CHECK(expected.allFinite());
     for (Index j = 0; j < n; ++j) {
-      if (at(hidden, j) != 0)
+      if (at(key_padding_mask, j) != 0)
         rows.row(j).rightCols(2 * c.width()).setConstant(j % 2 ? NAN : INFINITY);
     }
     CHECK(attended(c, rows, groups) == expected);
@@ -263,7 +263,7 @@ TEST_CASE("tiles: a row of scores below every float has no weights, and is no ro
     void weights_ready(AttentionHead& head) override { weights.push_back(head.weights); }
   };
   for (const TiledCase& c : tiled_cases()) {
-    CAPTURE(pattern_word(c.pattern.type));
+    CAPTURE(pattern_name(c.pattern.type));
     CAPTURE(c.causal);
     const Index n = c.pattern.full() ? 700 : 300;
     Matrix rows = rows_for(c, n);
@@ -276,8 +276,8 @@ TEST_CASE("tiles: a row of scores below every float has no weights, and is no ro
     for (const Matrix& weights : watch.weights) {
       CHECK(weights.rowwise().sum().array().isNaN().all());
     }
-    const std::vector<std::uint8_t> hidden(to_size(n), 1);
-    const std::vector<AttentionGroup> padding{c.group(0, n, hidden)};
+    const std::vector<std::uint8_t> key_padding_mask(to_size(n), 1);
+    const std::vector<AttentionGroup> padding{c.group(0, n, key_padding_mask)};
     CHECK(attended(c, rows, padding) == Matrix::Zero(n, c.width()));
   }
 }
@@ -298,12 +298,12 @@ TEST_CASE("tiles: who reads no scores sees the same weights, and what it changes
     std::vector<Matrix> weights;
   };
   for (const TiledCase& c : tiled_cases()) {
-    CAPTURE(pattern_word(c.pattern.type));
+    CAPTURE(pattern_name(c.pattern.type));
     const Index n = 600;
     const Matrix rows = rows_for(c, n);
-    std::vector<std::uint8_t> hidden(to_size(n));
-    at(hidden, 7) = 1;
-    const std::vector<AttentionGroup> groups{c.group(0, n, hidden)};
+    std::vector<std::uint8_t> key_padding_mask(to_size(n));
+    at(key_padding_mask, 7) = 1;
+    const std::vector<AttentionGroup> groups{c.group(0, n, key_padding_mask)};
     Watch all(true), few(false);
     const Matrix expected = attended(c, rows, groups, &all);
     CHECK(attended(c, rows, groups, &few) == expected);
@@ -325,7 +325,7 @@ TEST_CASE("tiles: an infinite value behind a causal row does not reach it") {
 
 TEST_CASE("tiles: a row's bits do not depend on threads, batch or observers") {
   for (const TiledCase& c : tiled_cases()) {
-    CAPTURE(pattern_word(c.pattern.type));
+    CAPTURE(pattern_name(c.pattern.type));
     CAPTURE(c.causal);
     const Index n = 800;
     const Matrix alone = rows_for(c, n);
@@ -369,7 +369,7 @@ TEST_CASE("tiles: gradients have the same bits on any threads") {
 TEST_CASE("tiles: a cached step has the bits of its row in the whole sentence") {
   for (const TiledCase& c : tiled_cases()) {
     if (!c.causal) continue;
-    CAPTURE(pattern_word(c.pattern.type));
+    CAPTURE(pattern_name(c.pattern.type));
     const Index n = 700, d = c.width();
     const Matrix rows = rows_for(c, n);
     const std::vector<AttentionGroup> whole{c.group(0, n)};
@@ -378,7 +378,7 @@ TEST_CASE("tiles: a cached step has the bits of its row in the whole sentence") 
     std::vector<std::int32_t> order(to_size(n));
     Matrix cache(n, 3 * d);
     for (Index j = 0; j < n; ++j) {
-      at(order, j) = same_number<std::int32_t>((j * 37) % n);
+      at(order, j) = narrow_cast<std::int32_t>((j * 37) % n);
       cache.row(at(order, j)) = rows.row(j);
     }
     for (const Index i : {0, 5, 100, 127, 128, 511, 512, 513, 640, 699}) {
@@ -420,7 +420,7 @@ TEST_CASE("patterns that leave nothing out are exact attention") {
   using enum PatternType;
   for (const PatternType type :
        {window, longformer, sparse_strided, sparse_fixed, chunks, bigbird}) {
-    CAPTURE(pattern_word(type));
+    CAPTURE(pattern_name(type));
     TiledCase c{pattern_of(type, 600)};
     c.pattern.shift = false;
     const std::vector<AttentionGroup> groups{c.group(0, n)};
@@ -430,7 +430,7 @@ TEST_CASE("patterns that leave nothing out are exact attention") {
   const std::vector<AttentionGroup> earlier{causal.group(0, n)};
   const Matrix expected_earlier = attended(causal, rows, earlier);
   for (const PatternType type : {window, sparse_strided, sparse_fixed}) {
-    CAPTURE(pattern_word(type));
+    CAPTURE(pattern_name(type));
     const TiledCase c{pattern_of(type, 600), true};
     const std::vector<AttentionGroup> groups{c.group(0, n)};
     CHECK((attended(c, rows, groups) - expected_earlier).cwiseAbs().maxCoeff() < 1e-6F);

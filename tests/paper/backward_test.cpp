@@ -101,8 +101,8 @@ void add_up_tied(const ModelConfig& config, paper::Transformer<T>& gradient) {
 /// head has a copy of it, as it has of them.
 template <typename T>
 void add_up_shared(const ModelConfig& config, paper::Transformer<T>& gradient) {
-  const auto add_up = [&](paper::MultiHead<T>& of, AttentionKind kind) {
-    const AttentionShape shape = attention_shape(config, kind, 0);
+  const auto add_up = [&](paper::MultiHead<T>& of, AttentionSite site) {
+    const AttentionShape shape = attention_shape(config, site, 0);
     if (of.query.weight.size() == 0) return;
     for (paper::Linear<T>* part : {&of.key, &of.value}) {
       const paper::Linear<T> all = *part;
@@ -120,18 +120,18 @@ void add_up_shared(const ModelConfig& config, paper::Transformer<T>& gradient) {
     }
   };
   for (auto& layer : gradient.encoder.layers) {
-    add_up(layer.self_attention, AttentionKind::encoder_self);
+    add_up(layer.self_attention, AttentionSite::encoder_self);
   }
   for (auto& layer : gradient.decoder.layers) {
-    add_up(layer.self_attention, AttentionKind::decoder_self);
-    add_up(layer.cross_attention, AttentionKind::cross);
+    add_up(layer.self_attention, AttentionSite::decoder_self);
+    add_up(layer.cross_attention, AttentionSite::cross);
   }
 }
 
 /// Likewise all layers of a stack, where one table of biases serves them.
 template <typename T>
 void add_up_tables(const ModelConfig& config, paper::Transformer<T>& gradient) {
-  if (!config.relative.exist() || config.relative.in_every_layer) return;
+  if (!config.relative.enabled() || config.relative.per_layer) return;
   for (paper::Stack<T>* stack : {&gradient.encoder, &gradient.decoder}) {
     paper::Matrix<T> sum = stack->layers[0].self_attention.relative.table;
     for (std::size_t i = 1; i < stack->layers.size(); ++i) {

@@ -34,7 +34,7 @@ TEST_CASE("biases lie by distance, a query's one number before the next one's") 
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
   const Parameter table = row_major(numbers.data(), kBuckets, kHeads);
   for (const bool causal : {false, true}) {
-    const DistanceBias bias(table, {kBuckets, 20, false}, causal, kPlaces);
+    const RelativePositionBias bias(table, {kBuckets, 20, false}, causal, kPlaces);
     const DistanceBuckets buckets{kBuckets, 20, causal};
     for (Index head = 0; head < kHeads; ++head) {
       for (Index i = 0; i < kPlaces; ++i) {

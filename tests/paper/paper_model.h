@@ -47,7 +47,7 @@ paper::Linear<T> paper_memory(const Linear& from, const AttentionShape& shape) {
 
 template <typename T>
 paper::LayerNorm<T> paper_norm(const LayerNorm& from) {
-  return {paper_row<T>(from.weight), paper_row<T>(from.bias), from.kind == NormKind::rms,
+  return {paper_row<T>(from.weight), paper_row<T>(from.bias), from.kind == NormType::rms,
           static_cast<T>(from.epsilon)};
 }
 
@@ -82,15 +82,15 @@ paper::FeedForward<T> paper_feed_forward(const FeedForward& from) {
 }
 
 template <typename T>
-paper::MultiHead<T> paper_multi_head(const ModelConfig& config, AttentionKind kind,
+paper::MultiHead<T> paper_multi_head(const ModelConfig& config, AttentionSite kind,
                                      const MultiHeadAttention& from,
-                                     const Parameter& distances = {}) {
+                                     const Parameter& relative_bias = {}) {
   const AttentionShape shape = attention_shape(config, kind, 0);
   paper::RelativeBias<T> relative;
-  if (distances.exists()) {
-    relative = {paper_matrix<T>(distances),
+  if (relative_bias.exists()) {
+    relative = {paper_matrix<T>(relative_bias),
                 {config.relative.buckets, config.relative.max_distance,
-                 kind == AttentionKind::decoder_self}};
+                 kind == AttentionSite::decoder_self}};
   }
   const T scale = config.scale_attention ? 1 / std::sqrt(static_cast<T>(shape.head_dim)) : T(1);
   return {paper_linear<T>(from.query),
@@ -100,11 +100,11 @@ paper::MultiHead<T> paper_multi_head(const ModelConfig& config, AttentionKind ki
           shape.heads,
           scale,
           relative,
-          config.rotary && kind != AttentionKind::cross};
+          config.rotary && kind != AttentionSite::cross};
 }
 
 template <typename T>
-void fill_ends(const ModelConfig& config, const EmbeddingsAndNorm& from, paper::Stack<T>& to) {
+void fill_ends(const ModelConfig& config, const StackParameters& from, paper::Stack<T>& to) {
   to.embedding = paper_matrix<T>(from.embedding);
   if (config.absolute_positions) {
     to.positions = paper_matrix<T>(position_rows(config, from.positions));
@@ -121,11 +121,11 @@ paper::Transformer<T> paper_model(const ModelConfig& c, const ModelParameters& f
   paper::Transformer<T> to;
   fill_ends(c, from.encoder, to.encoder);
   fill_ends(c, from.decoder, to.decoder);
-  using enum AttentionKind;
+  using enum AttentionSite;
   for (const EncoderLayer& layer : from.encoder_layers) {
     to.encoder.layers.push_back(
         {paper_multi_head<T>(c, encoder_self, layer.self_attention,
-                             distances_of(from.encoder, layer.self_attention)),
+                             relative_bias_of(from.encoder, layer.self_attention)),
          paper_norm<T>(layer.self_attention_norm),
          {},
          {},
@@ -136,7 +136,7 @@ paper::Transformer<T> paper_model(const ModelConfig& c, const ModelParameters& f
   for (const DecoderLayer& layer : from.decoder_layers) {
     to.decoder.layers.push_back(
         {paper_multi_head<T>(c, decoder_self, layer.self_attention,
-                             distances_of(from.decoder, layer.self_attention)),
+                             relative_bias_of(from.decoder, layer.self_attention)),
          paper_norm<T>(layer.self_attention_norm),
          paper_multi_head<T>(c, cross, layer.cross_attention),
          paper_norm<T>(layer.cross_attention_norm), paper_feed_forward<T>(layer.feed_forward),

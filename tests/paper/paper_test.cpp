@@ -32,16 +32,16 @@ struct PaperRun {
     log_probs = paper::log_softmax<T>(paper::logits(model, rows));
   }
 
-  const paper::Matrix<T>& map(AttentionKind kind, std::size_t layer, std::size_t head) const {
-    const auto& stack = kind == AttentionKind::encoder_self ? maps.encoder : maps.decoder;
+  const paper::Matrix<T>& map(AttentionSite site, std::size_t layer, std::size_t head) const {
+    const auto& stack = site == AttentionSite::encoder_self ? maps.encoder : maps.decoder;
     const paper::LayerMaps<T>& heads = stack.at(layer);
-    return kind == AttentionKind::cross ? heads.cross.at(head) : heads.self.at(head);
+    return site == AttentionSite::cross ? heads.cross.at(head) : heads.self.at(head);
   }
-  std::size_t layers(AttentionKind kind) const {
-    return kind == AttentionKind::encoder_self ? maps.encoder.size() : maps.decoder.size();
+  std::size_t layers(AttentionSite site) const {
+    return site == AttentionSite::encoder_self ? maps.encoder.size() : maps.decoder.size();
   }
-  std::size_t heads(AttentionKind kind) const {
-    if (kind == AttentionKind::encoder_self) return maps.encoder.at(0).self.size();
+  std::size_t heads(AttentionSite site) const {
+    if (site == AttentionSite::encoder_self) return maps.encoder.at(0).self.size();
     return maps.decoder.at(0).self.size();
   }
 };
@@ -49,9 +49,9 @@ struct PaperRun {
 /// Calls f(map) for every head of every kind, in order.
 template <typename T, typename F>
 void for_each_map(const PaperRun<T>& run, F&& f) {
-  for (const AttentionKind kind : attention_kinds) {
-    for (std::size_t l = 0; l < run.layers(kind); ++l) {
-      for (std::size_t h = 0; h < run.heads(kind); ++h) f(kind, l, h, run.map(kind, l, h));
+  for (const AttentionSite site : attention_sites) {
+    for (std::size_t l = 0; l < run.layers(site); ++l) {
+      for (std::size_t h = 0; h < run.heads(site); ++h) f(site, l, h, run.map(site, l, h));
     }
   }
 }
@@ -62,9 +62,9 @@ struct FloatError {
   double log_probs = 0;
 
   FloatError(const PaperRun<float>& in_float, const PaperRun<double>& exact) {
-    for_each_map(exact, [&](AttentionKind kind, std::size_t l, std::size_t h, const auto& map) {
+    for_each_map(exact, [&](AttentionSite site, std::size_t l, std::size_t h, const auto& map) {
       maps = std::max(
-          maps, (in_float.map(kind, l, h).template cast<double>() - map).cwiseAbs().maxCoeff());
+          maps, (in_float.map(site, l, h).template cast<double>() - map).cwiseAbs().maxCoeff());
     });
     log_probs = (in_float.log_probs.cast<double>() - exact.log_probs).cwiseAbs().maxCoeff();
   }
@@ -105,8 +105,8 @@ TEST_CASE("the paper's Transformer computes what PyTorch computes") {
     for (const Json& c : golden.golden["teacher_forced"]) {
       const PaperRun<double> run(model, ids_of(c["source_ids"]), ids_of(c["decoder_input_ids"]));
       const double e = c["error"]["attention"].get<double>();
-      for_each_map(run, [&](AttentionKind kind, std::size_t l, std::size_t h, const auto& map) {
-        const paper::Matrix<double> expected = matrix_of(at(c[at(kKinds, kind)], l).at(h));
+      for_each_map(run, [&](AttentionSite site, std::size_t l, std::size_t h, const auto& map) {
+        const paper::Matrix<double> expected = matrix_of(at(c[at(kKinds, site)], l).at(h));
         CHECK((map - expected).cwiseAbs().maxCoeff() <= std::max(1e-5, 3 * e));
       });
       const std::vector<int> targets = ids_of(c["target_ids"]);
@@ -137,9 +137,9 @@ TEST_CASE("the fast Transformer computes what the paper's computes in double") {
       Matrix logits(rows.rows(), fast.config().decoder_vocab_size);
       fast.logits(rows, logits);
       std::array<AttentionMaps, 3> maps;
-      for (const AttentionKind kind : attention_kinds) at(maps, kind) = recorder.take(kind, 0);
-      for_each_map(exact, [&](AttentionKind kind, std::size_t l, std::size_t h, const auto& map) {
-        const AttentionMaps& found = at(maps, kind);
+      for (const AttentionSite site : attention_sites) at(maps, site) = recorder.take(site, 0);
+      for_each_map(exact, [&](AttentionSite site, std::size_t l, std::size_t h, const auto& map) {
+        const AttentionMaps& found = at(maps, site);
         REQUIRE(found.queries == map.rows());
         REQUIRE(found.keys == map.cols());
         for (Index i = 0; i < map.rows(); ++i) {

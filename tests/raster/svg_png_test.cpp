@@ -85,7 +85,7 @@ void check_margin(const Pixels& pixels, int margin) {
 }
 
 /// The colours of all cells near their corners, where no number stands.
-void check_cells(const AttentionRecord& record, const MapChoice& choice, double scale) {
+void check_cells(const AttentionRecord& record, const AttentionSvgOptions& choice, double scale) {
   CAPTURE(scale);
   const std::string svg = attention_svg(record, choice);
   const Document document(svg);
@@ -133,10 +133,10 @@ void check_overview(const AttentionRecord& record, double scale) {
 TEST_CASE("png: each cell has the colour of its weight, at every scale") {
   const AttentionRecord record = demo_record();
   for (const double scale : {1.0, 1.5, 2.0, 3.0}) {
-    check_cells(record, {AttentionKind::cross}, scale);
+    check_cells(record, {AttentionSite::cross}, scale);
     check_overview(record, scale);
   }
-  check_cells(record, {AttentionKind::decoder_self}, 2);
+  check_cells(record, {AttentionSite::decoder_self}, 2);
   check_overview(long_record(), 1);
 }
 
@@ -149,8 +149,8 @@ TEST_CASE("png: no text is clipped, whatever it is") {
   record.source.tokens.back() = std::string(60, 'W');
   record.hypotheses[0].decoder_input.tokens[1] = std::string(60, 'W');
   record.hypotheses[0].produced.tokens[1] = "ЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩЩ";
-  for (const AttentionKind kind :
-       {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
+  for (const AttentionSite kind :
+       {AttentionSite::encoder_self, AttentionSite::decoder_self, AttentionSite::cross}) {
     check_margin(Pixels(svg_to_png(attention_svg(record, {kind}), 1)), 12);
   }
   record.search = SearchTree{2, 1, {}};

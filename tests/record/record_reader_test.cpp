@@ -320,14 +320,14 @@ TEST_CASE("figures over several sentences are looked at, too") {
     return head + R"("encoder_self":)" + good + R"(,"decoder_self":)" + good + R"(,"cross":)" +
            cross + "}";
   };
-  CHECK(read_heads_line(line(good), "r.json:3").sentences == 2);
-  CHECK_THROWS_WITH_AS(read_heads_line(line(R"([[{"entropy":1},{"entropy":"x"}]])"), "r.json:3"),
+  CHECK(read_head_report_line(line(good), "r.json:3").sentences == 2);
+  CHECK_THROWS_WITH_AS(read_head_report_line(line(R"([[{"entropy":1},{"entropy":"x"}]])"), "r.json:3"),
                        "r.json:3: cross[0][1].entropy is a JSON string; expected a number or null",
                        InputError);
-  CHECK_THROWS_WITH_AS(read_heads_line(line("[5]"), "r.json:3"),
+  CHECK_THROWS_WITH_AS(read_head_report_line(line("[5]"), "r.json:3"),
                        "r.json:3: cross[0] is a JSON number; expected an array", InputError);
   CHECK_THROWS_WITH_AS(
-      read_heads_line(line(R"([[{"a\tb\u001b":"x"}]])"), "r.json:3"),
+      read_head_report_line(line(R"([[{"a\tb\u001b":"x"}]])"), "r.json:3"),
       R"(r.json:3: cross[0][0].a\u{9}b\u{1b} is a JSON string; expected a number or null)",
       InputError);
 }

@@ -69,7 +69,7 @@ class Listener {
 struct Pair {
   explicit Pair(const Listener& listener)
       : client(listener.connected()), served(listener.accepted()) {}
-  Connections::Peer peer() const { return {"127.0.0.1", client.port()}; }
+  ConnectionMonitor::Peer peer() const { return {"127.0.0.1", client.port()}; }
   /// And the server reads it.
   void sends(std::size_t bytes) const {
     const std::string text(bytes, 'x');
@@ -97,7 +97,7 @@ constexpr std::uint64_t kMostBytes = 1000;
 struct Served {
   Served() { connections.listen_on(listener.port()); }
   Listener listener;
-  Connections connections{kPatience, kMostBytes};
+  ConnectionMonitor connections{kPatience, kMostBytes};
 };
 
 }  // namespace
@@ -177,6 +177,6 @@ TEST_CASE_FIXTURE(Served, "the work for a client who has gone is stopped") {
   pause(20ms);
   connections.sweep(false);
   CHECK(job.stop);
-  CHECK(job.reason == StopReason::gone);
+  CHECK(job.reason == StopReason::disconnected);
   CHECK_FALSE(other.stop);
 }

@@ -28,10 +28,10 @@ const std::pair<const std::string, std::string> kJson{"Content-Type", "applicati
 /// Status and message that a stopped job ends with.
 std::pair<int, std::string> stopped(StopReason reason, bool begun) {
   Job job;
-  job.begun = begun;
+  job.started = begun;
   job.end(reason);
   httplib::Response response;
-  refuse_stopped(response, job, 30s);
+  send_stopped_error(response, job, 30s);
   CHECK((response.status != 429 && response.status != 503) !=
         (response.get_header_value("Retry-After") == "1"));
   return {response.status, Json::parse(response.body)["error"]};
@@ -51,19 +51,19 @@ TEST_CASE("a request that was stopped is told why") {
 }
 
 TEST_CASE("a body has one length, in digits, and no request but a POST has one") {
-  CHECK(header_refusal(post({kJson, {"Content-Length", "12"}})).status == 0);
-  CHECK(header_refusal(post({kJson})).status == 411);
-  CHECK(header_refusal(post({kJson, {"Transfer-Encoding", "chunked"}})).status == 411);
-  CHECK(header_refusal(post({kJson, {"Content-Length", "12"}, {"Content-Length", "13"}})).status ==
+  CHECK(check_headers(post({kJson, {"Content-Length", "12"}})).status == 0);
+  CHECK(check_headers(post({kJson})).status == 411);
+  CHECK(check_headers(post({kJson, {"Transfer-Encoding", "chunked"}})).status == 411);
+  CHECK(check_headers(post({kJson, {"Content-Length", "12"}, {"Content-Length", "13"}})).status ==
         400);
   for (const std::string length : {"-1", "+1", "0x10", "1e3", "1,2"}) {
     CAPTURE(length);
-    CHECK(header_refusal(post({kJson, {"Content-Length", length}})).status == 400);
+    CHECK(check_headers(post({kJson, {"Content-Length", length}})).status == 400);
   }
-  CHECK(header_refusal(request("GET", "/", {})).status == 0);
-  CHECK(header_refusal(request("GET", "/", {{"Content-Length", "0"}})).status == 0);
-  CHECK(header_refusal(request("GET", "/", {{"Content-Length", "7"}})).status == 400);
-  CHECK(header_refusal(request("HEAD", "/", {{"Transfer-Encoding", "chunked"}})).status == 411);
+  CHECK(check_headers(request("GET", "/", {})).status == 0);
+  CHECK(check_headers(request("GET", "/", {{"Content-Length", "0"}})).status == 0);
+  CHECK(check_headers(request("GET", "/", {{"Content-Length", "7"}})).status == 400);
+  CHECK(check_headers(request("HEAD", "/", {{"Transfer-Encoding", "chunked"}})).status == 411);
   CHECK(may_have_body(post({})));
   CHECK(may_have_body(request("GET", "/", {{"Content-Length", "7"}})));
   CHECK(may_have_body(request("GET", "/", {{"Transfer-Encoding", "chunked"}})));
@@ -76,11 +76,11 @@ TEST_CASE("JSON is what its type says, in any letters") {
        {"application/json", "Application/JSON", "application/json;charset=x",
         "application/json ; charset=utf-8"}) {
     CAPTURE(type);
-    CHECK(header_refusal(post({{"Content-Type", type}, {"Content-Length", "2"}})).status == 0);
+    CHECK(check_headers(post({{"Content-Type", type}, {"Content-Length", "2"}})).status == 0);
   }
   for (const std::string type :
        {"", "text/plain", "application/jsonx", "application/x-www-form-urlencoded"}) {
     CAPTURE(type);
-    CHECK(header_refusal(post({{"Content-Type", type}, {"Content-Length", "2"}})).status == 415);
+    CHECK(check_headers(post({{"Content-Type", type}, {"Content-Length", "2"}})).status == 415);
   }
 }

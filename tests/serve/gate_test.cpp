@@ -12,31 +12,31 @@ using namespace attn;
 
 namespace {
 
-GateRules loopback() {
+AccessRules loopback() {
   return {"127.0.0.1", 8080, ""};
 }
 
-GateRules open_to_all() {
+AccessRules open_to_all() {
   return {"0.0.0.0", 8080, "0123456789abcdef0123456789abcdef"};
 }
 
-Knock knock_at(const std::string& host) {
-  Knock knock;
-  knock.method = "POST";
-  knock.host = host;
-  return knock;
+RequestOrigin knock_at(const std::string& host) {
+  RequestOrigin caller;
+  caller.method = "POST";
+  caller.host = host;
+  return caller;
 }
 
 /// 0: it passes.
-int status_of(const GateRules& rules, const Knock& knock) {
-  const auto no = refusal(rules, knock);
+int status_of(const AccessRules& rules, const RequestOrigin& caller) {
+  const auto no = check_access(rules, caller);
   return no ? no->status : 0;
 }
 
-int status_with(const GateRules& rules, const std::function<void(Knock&)>& change) {
-  Knock knock = knock_at("127.0.0.1:8080");
-  change(knock);
-  return status_of(rules, knock);
+int status_with(const AccessRules& rules, const std::function<void(RequestOrigin&)>& change) {
+  RequestOrigin caller = knock_at("127.0.0.1:8080");
+  change(caller);
+  return status_of(rules, caller);
 }
 
 }  // namespace
@@ -50,12 +50,12 @@ TEST_CASE("on loopback the server has three names, with its own port") {
         "127.0.0.1.evil.example:8080", "10.0.0.1:8080", ":8080", "localhost.:8080"}) {
     CHECK_MESSAGE(status_of(loopback(), knock_at(host)) == 421, host);
   }
-  CHECK(refusal(loopback(), knock_at("evil.example:8080"))->message ==
+  CHECK(check_access(loopback(), knock_at("evil.example:8080"))->message ==
         "Host evil.example:8080 is not this server's name; ask 127.0.0.1:8080");
 }
 
 TEST_CASE("behind a balancer its name is one, with any port, encrypted or not") {
-  GateRules rules = loopback();
+  AccessRules rules = loopback();
   rules.names = {"Translate.example.org"};
   for (const char* host :
        {"translate.example.org", "translate.EXAMPLE.org:8443", "localhost:8080"}) {
@@ -66,21 +66,21 @@ TEST_CASE("behind a balancer its name is one, with any port, encrypted or not") 
     CHECK_MESSAGE(status_of(rules, knock_at(host)) == 421, host);
   }
   const auto from = [&](const std::string& origin) {
-    Knock knock = knock_at("translate.example.org");
-    knock.origin = origin;
-    return status_of(rules, knock);
+    RequestOrigin caller = knock_at("translate.example.org");
+    caller.origin = origin;
+    return status_of(rules, caller);
   };
   CHECK(from("https://translate.example.org") == 0);
   CHECK(from("http://translate.example.org") == 0);
   CHECK(from("https://evil.example") == 403);
   // Without a balancer nothing is encrypted, so that such a page is not this server's own.
-  Knock knock = knock_at("localhost:8080");
-  knock.origin = "https://localhost:8080";
-  CHECK(status_of(rules, knock) == 403);
+  RequestOrigin caller = knock_at("localhost:8080");
+  caller.origin = "https://localhost:8080";
+  CHECK(status_of(rules, caller) == 403);
 }
 
 TEST_CASE("port 80 may be left out of Host, as browsers do") {
-  const GateRules rules{"127.0.0.1", 80, ""};
+  const AccessRules rules{"127.0.0.1", 80, ""};
   CHECK(status_of(rules, knock_at("127.0.0.1")) == 0);
   CHECK(status_of(rules, knock_at("127.0.0.1:80")) == 0);
   CHECK(status_of(rules, knock_at("evil.example")) == 421);
@@ -88,9 +88,9 @@ TEST_CASE("port 80 may be left out of Host, as browsers do") {
 
 TEST_CASE("open to others, addresses are names, other names are not") {
   const auto with_token = [](const std::string& host) {
-    Knock knock = knock_at(host);
-    knock.authorization = "Bearer " + open_to_all().token;
-    return status_of(open_to_all(), knock);
+    RequestOrigin caller = knock_at(host);
+    caller.authorization = "Bearer " + open_to_all().token;
+    return status_of(open_to_all(), caller);
   };
   CHECK(with_token("192.168.1.7:8080") == 0);
   CHECK(with_token("[2001:db8::1]:8080") == 0);
@@ -100,7 +100,7 @@ TEST_CASE("open to others, addresses are names, other names are not") {
 
 TEST_CASE("a page of another site may not ask") {
   const auto from = [](const std::string& origin) {
-    return status_with(loopback(), [&](Knock& knock) { knock.origin = origin; });
+    return status_with(loopback(), [&](RequestOrigin& caller) { caller.origin = origin; });
   };
   CHECK(from("http://127.0.0.1:8080") == 0);
   CHECK(from("HTTP://127.0.0.1:8080") == 0);
@@ -109,9 +109,9 @@ TEST_CASE("a page of another site may not ask") {
   CHECK(from("http://127.0.0.1") == 403);
   CHECK(from("null") == 403);
   const auto on = [](const std::string& site, const std::string& method) {
-    return status_with(loopback(), [&](Knock& knock) {
-      knock.site = site;
-      knock.method = method;
+    return status_with(loopback(), [&](RequestOrigin& caller) {
+      caller.site = site;
+      caller.method = method;
     });
   };
   CHECK(on("same-origin", "POST") == 0);
@@ -124,24 +124,24 @@ TEST_CASE("a page of another site may not ask") {
 
 TEST_CASE("the token is taken from the header, the address or the cookie, and whole") {
   const std::string token = open_to_all().token;
-  const auto with = [](const std::function<void(Knock&)>& change) {
+  const auto with = [](const std::function<void(RequestOrigin&)>& change) {
     return status_with(open_to_all(), change);
   };
-  CHECK(with([](Knock&) {}) == 401);
-  CHECK(with([&](Knock& knock) { knock.authorization = "Bearer " + token; }) == 0);
-  CHECK(with([&](Knock& knock) { knock.authorization = token; }) == 401);
-  CHECK(with([&](Knock& knock) { knock.authorization = "Bearer " + token + "0"; }) == 401);
-  CHECK(with([&](Knock& knock) { knock.authorization = "Bearer "; }) == 401);
-  CHECK(with([&](Knock& knock) { knock.token = token; }) == 0);
-  CHECK(with([&](Knock& knock) { knock.token = token.substr(1); }) == 401);
-  CHECK(with([&](Knock& knock) { knock.cookie = "attn-demo-8080=" + token; }) == 0);
-  CHECK(with([&](Knock& knock) { knock.cookie = "a=b;  attn-demo-8080=" + token + "; c=d"; }) == 0);
-  CHECK(with([&](Knock& knock) { knock.cookie = "attn-demo-8081=" + token; }) == 401);
-  CHECK(with([&](Knock& knock) { knock.cookie = "attn-demo-8080="; }) == 401);
+  CHECK(with([](RequestOrigin&) {}) == 401);
+  CHECK(with([&](RequestOrigin& caller) { caller.authorization = "Bearer " + token; }) == 0);
+  CHECK(with([&](RequestOrigin& caller) { caller.authorization = token; }) == 401);
+  CHECK(with([&](RequestOrigin& caller) { caller.authorization = "Bearer " + token + "0"; }) == 401);
+  CHECK(with([&](RequestOrigin& caller) { caller.authorization = "Bearer "; }) == 401);
+  CHECK(with([&](RequestOrigin& caller) { caller.token = token; }) == 0);
+  CHECK(with([&](RequestOrigin& caller) { caller.token = token.substr(1); }) == 401);
+  CHECK(with([&](RequestOrigin& caller) { caller.cookie = "attn-demo-8080=" + token; }) == 0);
+  CHECK(with([&](RequestOrigin& caller) { caller.cookie = "a=b;  attn-demo-8080=" + token + "; c=d"; }) == 0);
+  CHECK(with([&](RequestOrigin& caller) { caller.cookie = "attn-demo-8081=" + token; }) == 401);
+  CHECK(with([&](RequestOrigin& caller) { caller.cookie = "attn-demo-8080="; }) == 401);
   // A wrong one in the header is not made good by the cookie.
-  CHECK(with([&](Knock& knock) {
-          knock.authorization = "Bearer x";
-          knock.cookie = "attn-demo-8080=" + token;
+  CHECK(with([&](RequestOrigin& caller) {
+          caller.authorization = "Bearer x";
+          caller.cookie = "attn-demo-8080=" + token;
         }) == 401);
   CHECK(token_cookie(open_to_all()) ==
         "attn-demo-8080=" + token + "; Path=/; HttpOnly; SameSite=Strict");

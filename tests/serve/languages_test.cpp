@@ -9,7 +9,7 @@ using namespace attn;
 
 TEST_CASE("a model's languages stand at the end of its name") {
   const auto pair = [](const char* name) {
-    const auto found = languages_of(name);
+    const auto found = languages_in_name(name);
     return found ? found->source + " " + found->target : "none";
   };
   CHECK(pair("data/models/en-de") == "en de");
@@ -25,14 +25,14 @@ TEST_CASE("a model's languages stand at the end of its name") {
 
 TEST_CASE("the first model for a pair is asked, or one that says nothing") {
   const std::vector<std::string> two = {"en-de", "models/de-en"};
-  CHECK(model_for(two, {"de", "en"}) == 1);
-  CHECK(model_for(two, {"auto", "de"}) == 0);
+  CHECK(find_model_for(two, {"de", "en"}) == 1);
+  CHECK(find_model_for(two, {"auto", "de"}) == 0);
   test::check_error(
       [&] {
-        model_for(two, {"en", "es"});
+        find_model_for(two, {"en", "es"});
       },
       ExitCode::input, "no model translates en to es; served: en to de, de to en");
-  CHECK(model_for({"en-de", "mine"}, {"en", "es"}) == 1);
+  CHECK(find_model_for({"en-de", "mine"}, {"en", "es"}) == 1);
 }
 
 TEST_CASE("every language is listed once, with what it becomes") {
@@ -41,11 +41,11 @@ TEST_CASE("every language is listed once, with what it becomes") {
                             R"({"code":"de","name":"German","targets":["en"]},)"
                             R"({"code":"fr","name":"French","targets":[]}])");
   CHECK(languages_json({"mine"}, {}) == Json::array());
-  Languages known{{{"eng_Latn", 7}, {"deu_Latn", 8}}, TargetBy::first_token};
+  Languages known{{{"eng_Latn", 7}, {"deu_Latn", 8}}, TargetLanguageMethod::forced_bos_token};
   const Json both = languages_json({"mine"}, known);
   REQUIRE(both.size() == 2);
   CHECK(both[1] ==
         Json{{"code", "deu_Latn"}, {"name", "German"}, {"targets", {"eng_Latn", "deu_Latn"}}});
-  known.target_by = TargetBy::source_mark;  // the sources are not said
+  known.target_language_method = TargetLanguageMethod::source_language_tag;  // the sources are not said
   CHECK(languages_json({"mine"}, known) == Json::array());
 }

@@ -25,11 +25,11 @@ void wait_for(const std::function<bool()>& what) {
 /// A request on a thread of its own, whose work goes on until it is let go or stopped.
 class Asked {
  public:
-  Asked(Turns& turns, const std::string& page = "", std::int64_t number = 0, bool shares = false) {
-    job.page = page;
-    job.shares = shares;
-    job.number = number;
-    thread_ = std::thread([&] { taken = turns.run(job, [&] { work(); }); });
+  Asked(WorkerPool& workers, const std::string& page = "", std::int64_t number = 0, bool batched = false) {
+    job.page_id = page;
+    job.batched = batched;
+    job.sequence = number;
+    thread_ = std::thread([&] { taken = workers.run(job, [&] { work(); }); });
   }
   ~Asked() {
     let_go = true;
@@ -64,71 +64,71 @@ void give_time() {
 }  // namespace
 
 TEST_CASE("as many compute as may, the next one when one is done, in the order they came") {
-  Turns turns({2, 0}, 10);
-  Asked a(turns), b(turns);
+  WorkerPool workers({2, 0}, 10);
+  Asked a(workers), b(workers);
   wait_for([&] { return a.working && b.working; });
-  Asked c(turns);
+  Asked c(workers);
   give_time();
-  Asked d(turns);
+  Asked d(workers);
   give_time();
   CHECK_FALSE(c.working);
   CHECK_FALSE(d.working);
-  CHECK_FALSE(turns.idle());
+  CHECK_FALSE(workers.idle());
   a.join();
   wait_for([&] { return c.working.load(); });
   CHECK_FALSE(d.working);
   b.join();
   c.join();
   d.join();
-  wait_for([&] { return turns.idle(); });
+  wait_for([&] { return workers.idle(); });
   wait_for([&] { return d.taken == 1; });
 }
 
 TEST_CASE("more than may wait are sent away, and nothing is done for them") {
-  Turns turns({1, 0}, 1);
-  Asked running(turns);
+  WorkerPool workers({1, 0}, 1);
+  Asked running(workers);
   wait_for([&] { return running.working.load(); });
-  Asked waiting(turns);
+  Asked waiting(workers);
   give_time();
   Job job;
   bool worked = false;
-  CHECK_FALSE(turns.run(job, [&] { worked = true; }));
+  CHECK_FALSE(workers.run(job, [&] { worked = true; }));
   CHECK_FALSE(worked);
   running.let_go = true;
 }
 
 TEST_CASE("a newer request of a page stops its older ones, whether they wait or compute") {
-  Turns turns({1, 0}, 10);
-  Asked computing(turns, "one");
+  WorkerPool workers({1, 0}, 10);
+  Asked computing(workers, "one");
   wait_for([&] { return computing.working.load(); });
   // The other page comes before the second of the first page, which stops the one that computes.
-  Asked other(turns, "two");
+  Asked other(workers, "two");
   give_time();
-  Asked waiting(turns, "one"), nameless(turns);
+  Asked waiting(workers, "one"), nameless(workers);
   give_time();
-  Asked newest(turns, "one");
+  Asked newest(workers, "one");
   wait_for([&] { return computing.finished && waiting.finished; });
   CHECK(computing.job.reason == StopReason::superseded);
   CHECK(waiting.job.reason == StopReason::superseded);
   CHECK(waiting.worker != computing.worker);  // it did its work itself, and took no turn
-  CHECK_FALSE(waiting.job.begun);
+  CHECK_FALSE(waiting.job.started);
   for (Asked* one : {&other, &nameless, &newest}) one->let_go = true;
   for (Asked* one : {&other, &nameless, &newest}) one->join();
   for (const Asked* one : {&other, &nameless, &newest}) {
     CHECK(one->job.reason == StopReason::none);
-    CHECK(one->job.begun);
+    CHECK(one->job.started);
   }
 }
 
 TEST_CASE("an older request of a page that comes later is the one that is stopped") {
-  Turns turns({1, 0}, 10);
-  Asked newer(turns, "one", 8);
+  WorkerPool workers({1, 0}, 10);
+  Asked newer(workers, "one", 8);
   wait_for([&] { return newer.working.load(); });
-  Asked older(turns, "one", 7);
+  Asked older(workers, "one", 7);
   wait_for([&] { return older.finished.load(); });
   CHECK(older.job.reason == StopReason::superseded);
   CHECK_FALSE(newer.job.stop);
-  Asked other(turns, "two", 1), newest(turns, "one", 9);
+  Asked other(workers, "two", 1), newest(workers, "one", 9);
   wait_for([&] { return newer.finished.load(); });
   CHECK(newer.job.reason == StopReason::superseded);
   other.let_go = newest.let_go = true;  // whichever has its turn first
@@ -138,28 +138,28 @@ TEST_CASE("an older request of a page that comes later is the one that is stoppe
 }
 
 TEST_CASE("requests are stopped for a reason, and the first one counts") {
-  Turns turns({1, 0}, 10);
-  Asked computing(turns);
+  WorkerPool workers({1, 0}, 10);
+  Asked computing(workers);
   wait_for([&] { return computing.working.load(); });
-  Asked waiting(turns, "later");
+  Asked waiting(workers, "later");
   give_time();
-  turns.stop_where(
-      [](const Job& job) { return job.page == "later" ? StopReason::late : StopReason::none; });
+  workers.stop_if(
+      [](const Job& job) { return job.page_id == "later" ? StopReason::timed_out : StopReason::none; });
   wait_for([&] { return waiting.finished.load(); });
-  CHECK(waiting.job.reason == StopReason::late);
+  CHECK(waiting.job.reason == StopReason::timed_out);
   CHECK_FALSE(computing.job.stop);
-  turns.stop_where([](const Job&) { return StopReason::ending; });
+  workers.stop_if([](const Job&) { return StopReason::shutting_down; });
   wait_for([&] { return computing.finished.load(); });
-  CHECK(computing.job.reason == StopReason::ending);
-  computing.job.end(StopReason::gone);
-  CHECK(computing.job.reason == StopReason::ending);
+  CHECK(computing.job.reason == StopReason::shutting_down);
+  computing.job.end(StopReason::disconnected);
+  CHECK(computing.job.reason == StopReason::shutting_down);
 }
 
 TEST_CASE("a request's time begins anew with its turn") {
-  Turns turns({1, 0}, 10);
-  Asked computing(turns);
+  WorkerPool workers({1, 0}, 10);
+  Asked computing(workers);
   wait_for([&] { return computing.working.load(); });
-  Asked waiting(turns);
+  Asked waiting(workers);
   const auto came = waiting.job.since;
   give_time();
   computing.join();
@@ -168,16 +168,16 @@ TEST_CASE("a request's time begins anew with its turn") {
 }
 
 TEST_CASE("jobs that share have turns of their own, and are stopped by the others of their page") {
-  Turns turns({1, 2}, 10);
-  Asked record(turns), second(turns);
+  WorkerPool workers({1, 2}, 10);
+  Asked record(workers), second(workers);
   wait_for([&] { return record.working || second.working; });
-  Asked shared(turns, "one", 1, true), other(turns, "", 0, true);
+  Asked shared(workers, "one", 1, true), other(workers, "", 0, true);
   wait_for([&] { return shared.working && other.working; });
-  Asked third(turns, "", 0, true);
+  Asked third(workers, "", 0, true);
   give_time();
   CHECK_FALSE(third.working);
   CHECK(record.working != second.working);
-  Asked newer(turns, "one", 2);
+  Asked newer(workers, "one", 2);
   wait_for([&] { return shared.finished && third.working; });
   CHECK(shared.job.reason == StopReason::superseded);
   for (Asked* one : {&record, &second, &other, &third, &newer}) one->let_go = true;

@@ -19,7 +19,7 @@ std::pair<std::string, std::string> refused(Action&& action) {
   try {
     action();
   } catch (const UsageError& error) {
-    return {worded(error, option_name), error.what()};
+    return {message_for(error, option_name), error.what()};
   }
   return {};
 }
@@ -29,7 +29,7 @@ std::pair<std::string, std::string> refused(Action&& action) {
 TEST_CASE("a text words its fields and nothing else") {
   const FieldText text(Field{"n_best"}, " 3: {n_best} --n-best; raise ", Field{"beam"});
   CHECK(text.plain() == "n_best 3: {n_best} --n-best; raise beam");
-  CHECK(text.worded(option_name) == "--n-best 3: {n_best} --n-best; raise --beam");
+  CHECK(text.message_for(option_name) == "--n-best 3: {n_best} --n-best; raise --beam");
   CHECK(FieldText().empty());
 }
 

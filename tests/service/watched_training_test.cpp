@@ -25,14 +25,14 @@ constexpr std::uint64_t kUpdates = 60;
 class Silent : public RunListener {
  public:
   using RunListener::RunListener;
-  void updated(const UpdateFigures&) override {}
-  void looked(const LookFigures&) override {}
+  void updated(const UpdateMetrics&) override {}
+  void validated(const ValidationMetrics&) override {}
   void say(const std::string&) override {}
 };
 
-class Alone : public RunOwner {
+class Alone : public TrainingFrontEnd {
  public:
-  std::unique_ptr<RunListener> begins(const std::string& directory, LossNames) override {
+  std::unique_ptr<RunListener> on_start(const std::string& directory, LossNames) override {
     return std::make_unique<Silent>(directory);
   }
   const std::atomic<int>& stop() override { return never_; }
@@ -91,11 +91,11 @@ TEST_CASE("so many updates at a time, with looks and questions between them, are
   REQUIRE(expected.losses.size() == kUpdates);
   REQUIRE(expected.looks.size() > 10);
 
-  const CarriedExperiment carried = carry_experiment(kToy, scene.path());
-  CHECK(carried.name == "toy");
-  CHECK(carried.pairs == 582);
-  CHECK(carried.files.size() == 9);
-  WatchedTraining training(scene.file("toy.json"));
+  const ExperimentBundle bundle = bundle_experiment(kToy, scene.path());
+  CHECK(bundle.name == "toy");
+  CHECK(bundle.pairs == 582);
+  CHECK(bundle.files.size() == 9);
+  LiveTraining training(scene.file("toy.json"));
   Told told;
   Json last;
   std::uint64_t update = 0;
@@ -119,8 +119,8 @@ TEST_CASE("so many updates at a time, with looks and questions between them, are
 
 TEST_CASE("a watched training refuses what is no number of updates, and a tokenizer to be made") {
   const test::TemporaryDirectory scene;
-  carry_experiment(kToy, scene.path());
-  WatchedTraining training(scene.file("toy.json"));
+  bundle_experiment(kToy, scene.path());
+  LiveTraining training(scene.file("toy.json"));
   CHECK_THROWS_WITH_AS(training.answer({{"update", 1}}),
                        "the request: unknown key update; a training knows updates", UsageError);
   for (const Json& wrong : {Json(-1), Json(1.5), Json("1"), Json(100'001)}) {
@@ -128,5 +128,5 @@ TEST_CASE("a watched training refuses what is no number of updates, and a tokeni
                          "updates: expected a whole number from 0 to 100000", UsageError);
   }
   CHECK(Json::parse(training.answer(Json::object()))["live"]["training"]["update"] == 0);
-  CHECK_THROWS_AS(WatchedTraining{kToy}, InputError);
+  CHECK_THROWS_AS(LiveTraining{kToy}, InputError);
 }

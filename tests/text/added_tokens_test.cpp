@@ -47,7 +47,7 @@ TEST_CASE("added tokens of both older files have their ids, in every kind of dir
       const Tokenizer tokenizer(scene.path());
       CHECK(tokenizer.target_vocab_size() == size + 1);
       CHECK(tokenizer.source_ids_in_use() == size + 1);
-      CHECK(tokenizer.target_piece(size) == "<NAME>");
+      CHECK(tokenizer.target_token(size) == "<NAME>");
       const std::vector<int> ids = tokenizer.encode_source("Hello  <NAME>x").ids;
       CHECK(std::ranges::count(ids, size) == 1);
       std::vector<int> around = tokenizer.encode_source("Hello").ids;
@@ -134,7 +134,7 @@ TEST_CASE("all files of a tokenizer are copied") {
   copy_tokenizer(from.path(), to.path());
   const Tokenizer tokenizer(to.path());
   CHECK(tokenizer.special_tokens().eos == Tokenizer(from.path()).special_tokens().eos);
-  CHECK(tokenizer.target_piece(tokenizer.special_tokens().eos) == "▁The");
+  CHECK(tokenizer.target_token(tokenizer.special_tokens().eos) == "▁The");
   CHECK(tokenizer.target_vocab_size() == Tokenizer(from.path()).target_vocab_size());
 }
 

@@ -35,23 +35,23 @@ TEST_CASE("words of byte-level BPE: contractions, letters, numbers, signs, blank
 TEST_CASE("every byte has a character of its own") {
   for (int byte = 0; byte < 256; ++byte) {
     std::string piece;
-    const char32_t c = character_of_byte(static_cast<unsigned char>(byte));
+    const char32_t c = byte_to_unicode(static_cast<unsigned char>(byte));
     for (const char32_t seen : {U' ', U'\n', U'\u00a0', U'\u00ad'}) CHECK(c != seen);
     append_code_point(piece, c);
-    CHECK(bytes_of_piece(piece) == std::string(1, static_cast<char>(byte)));
+    CHECK(bytes_of_token(piece) == std::string(1, static_cast<char>(byte)));
   }
-  CHECK(character_of_byte(' ') == U'Ġ');
-  CHECK(character_of_byte('\n') == U'Ċ');
-  CHECK_FALSE(bytes_of_piece("東").has_value());
+  CHECK(byte_to_unicode(' ') == U'Ġ');
+  CHECK(byte_to_unicode('\n') == U'Ċ');
+  CHECK_FALSE(bytes_of_token("東").has_value());
 }
 
 TEST_CASE("pieces for people") {
-  CHECK(readable_piece("ĠThe") == "▁The");
-  CHECK(readable_piece("ÃĦr") == "Är");
-  CHECK(readable_piece("ĠÃ") == "▁<0xC3>");
-  CHECK(readable_piece("ĠĠ") == "▁▁");
-  CHECK(readable_piece("Ċ") == "<0x0A>");
-  CHECK(readable_piece("東") == "東");
+  CHECK(readable_token("ĠThe") == "▁The");
+  CHECK(readable_token("ÃĦr") == "Är");
+  CHECK(readable_token("ĠÃ") == "▁<0xC3>");
+  CHECK(readable_token("ĠĠ") == "▁▁");
+  CHECK(readable_token("Ċ") == "<0x0A>");
+  CHECK(readable_token("東") == "東");
 }
 
 void refuse(const DirectoryCopy& copy, const std::string& message) {
@@ -103,9 +103,9 @@ TEST_CASE("byte-level BPE: pieces, special ones, bytes that the vocabulary lacks
 
 TEST_CASE("Pegasus' pieces stand behind those for pretraining") {
   const Tokenizer tokenizer(kGolden + "pegasus");
-  CHECK(tokenizer.source_piece(0) == "<pad>");
-  CHECK(tokenizer.source_piece(4) == "<unk_2>");
-  CHECK(tokenizer.source_piece(105) == "<unk>");
+  CHECK(tokenizer.source_token(0) == "<pad>");
+  CHECK(tokenizer.source_token(4) == "<unk_2>");
+  CHECK(tokenizer.source_token(105) == "<unk>");
   CHECK(tokenizer.special_tokens().unk == 105);
   const DirectoryCopy copy(kGolden + "pegasus");
   copy.write("tokenizer_config.json", R"({"offset": -1})");

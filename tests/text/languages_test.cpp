@@ -49,14 +49,14 @@ TEST_CASE("ids, labels and texts of sentencepiece.bpe.model are those of its fou
 TEST_CASE("languages are those of the class, with the ids of published weights") {
   const Tokenizer nllb(kLanguages + "Nllb");
   CHECK(nllb.languages().tokens.size() == 202);
-  CHECK(nllb.languages().target_by == TargetBy::first_token);
-  CHECK(nllb.target_piece(nllb.target_vocab_size() - 1) == "<mask>");
+  CHECK(nllb.languages().target_language_method == TargetLanguageMethod::forced_bos_token);
+  CHECK(nllb.target_token(nllb.target_vocab_size() - 1) == "<mask>");
   CHECK(nllb.languages().tokens.back().id == nllb.target_vocab_size() - 2);
-  CHECK(Tokenizer(kLanguages + "MBart").languages().target_by == TargetBy::decoder_start);
+  CHECK(Tokenizer(kLanguages + "MBart").languages().target_language_method == TargetLanguageMethod::decoder_start);
   CHECK(Tokenizer(kLanguages + "MBart50").languages().tokens.size() == 52);
   const Tokenizer m2m100(kLanguages + "M2M100");
   CHECK(m2m100.languages().tokens.size() == 100);
-  CHECK(m2m100.source_piece(m2m100.languages().find("de")->id) == "__de__");
+  CHECK(m2m100.source_token(m2m100.languages().find("de")->id) == "__de__");
   // Its words that only fill up the table are no pieces: the class writes <unk>, without a blank.
   const int made_up = m2m100.target_vocab_size() - 1;
   CHECK(m2m100.decode_target({made_up, made_up, 2}) == "<unk><unk>");
@@ -79,12 +79,12 @@ TEST_CASE("src_lang and tgt_lang stand around texts, and NLLB's language behind 
   const auto id = [&](const char* code) { return tokenizer.languages().find(code)->id; };
   CHECK(tokenizer.encode_source("a").ids.front() == id("fra_Latn"));
   CHECK(tokenizer.encode_target("a").ids.front() == id("deu_Latn"));
-  CHECK(tokenizer.encode_source("a").behind == 1);
+  CHECK(tokenizer.encode_source("a").suffix_length == 1);
   nllb.settings(R"({"tokenizer_class": "NllbTokenizer", "legacy_behaviour": true})");
   const EncodedText legacy = Tokenizer(nllb.path()).encode_source("a");
   CHECK(legacy.ids.back() == id("eng_Latn"));
   CHECK(legacy.ids[legacy.ids.size() - 2] == 2);
-  CHECK(legacy.behind == 2);
+  CHECK(legacy.suffix_length == 2);
 }
 
 TEST_CASE("the class makes the frame, whatever tokenizer.json's template says") {
@@ -130,7 +130,7 @@ TEST_CASE("a Marian model's marks are its languages") {
   CHECK(Tokenizer(test::kDemo).languages().tokens.empty());
   const Tokenizer tokenizer(test::kGolden + "opus");
   CHECK(tokenizer.languages().tokens.size() == 2);
-  CHECK(tokenizer.languages().target_by == TargetBy::source_mark);
+  CHECK(tokenizer.languages().target_language_method == TargetLanguageMethod::source_language_tag);
   const int german = tokenizer.languages().find("deu")->id;
   CHECK(tokenizer.encode_source("The group", german).ids ==
         tokenizer.encode_source(">>deu<< The group").ids);

@@ -26,7 +26,7 @@ constexpr char32_t kRare[] = {' ',     ' ',    0x3000, 0x2581, 0xA0,   0xFB01, 0
                               0x301,   0x1100, 0x1161, 0xAD,   0x200B, 0xBD,   0x2126,
                               0x1F600, 0xE4,   0xDF,   0xFFFD, 0x2028, '<'};
 
-std::string random_line(const std::vector<SentencePieceEntry>& pieces, RandomNumbers& random) {
+std::string random_line(const std::vector<SentencePieceEntry>& pieces, RandomGenerator& random) {
   std::string line;
   for (std::uint64_t left = random.below(20); left > 0; --left) {
     switch (random.below(6)) {
@@ -61,18 +61,18 @@ std::string joined(const std::vector<std::string>& pieces) {
 void compare(const std::string& path) {
   CAPTURE(path);
   const std::string bytes = read_file(path);
-  const SentencePieceModel entries = check_sentencepiece_model(bytes, path);
-  const PieceModel model(bytes, path);
+  const SentencePieceModel entries = parse_sentencepiece_model(bytes, path);
+  const SentencePieceProcessor model(bytes, path);
   Processor library;
   REQUIRE(library.LoadFromSerializedProto(bytes).ok());
-  RandomNumbers random(1, path.substr(kSource.size()), 0);
+  RandomGenerator random(1, path.substr(kSource.size()), 0);
   int ties = 0;
   for (int i = 0; i < kLines; ++i) {
     const std::string line = random_line(entries.pieces, random);
     CAPTURE(line);
     std::vector<std::string> expected;
     REQUIRE(library.Encode(line, &expected).ok());
-    const std::vector<std::string> cut = model.cut(line);
+    const std::vector<std::string> cut = model.encode(line);
     // Cuts that are as likely come out of the library in another order (unigram.h).
     if (model.segmentation() == SegmentationType::unigram && cut != expected) {
       ++ties;

@@ -136,7 +136,7 @@ void enumerate(const std::string& text, double alpha, const std::string& before,
 }  // namespace
 
 TEST_CASE("cuts come as often as their scores say, of all the cuts there are") {
-  const Unigram unigram(small_model());
+  const SentencePieceUnigram unigram(small_model());
   for (const double alpha : {0.0, 0.2, 0.5, 1.0, 3.0}) {
     for (const std::string text : {"ababab", "babaéab", "axab", "xabé", "a"}) {
       CAPTURE(alpha);
@@ -148,34 +148,34 @@ TEST_CASE("cuts come as often as their scores say, of all the cuts there are") {
       CHECK(unigram.log_sum(text, alpha) == doctest::Approx(std::log(sum)).epsilon(1e-6));
 
       constexpr int kSamples = 20000;
-      RandomNumbers random(1, text, 0);
+      RandomGenerator random(1, text, 0);
       Counts counts;
       for (int i = 0; i < kSamples; ++i) ++counts[joined(unigram.sample(text, alpha, random))];
       for (auto& [cut, weight] : expected) weight *= kSamples / sum;
       check_counts(counts, expected);
     }
   }
-  RandomNumbers random(1, "", 0);
+  RandomGenerator random(1, "", 0);
   CHECK(unigram.sample("", 0.5, random).empty());
   CHECK(unigram.log_sum("", 0.5) == 0);
 }
 
 TEST_CASE("unknown characters that follow each other are one piece, in a drawn cut, too") {
-  const Unigram unigram(small_model());
-  RandomNumbers random(1, "", 0);
+  const SentencePieceUnigram unigram(small_model());
+  RandomGenerator random(1, "", 0);
   CHECK(joined(unigram.sample("é東京é", 0.5, random)) == "é 東京 é");
   SentencePieceModel model = small_model();
   model.byte_fallback = true;
-  CHECK(joined(Unigram(model).sample("éä", 0.5, random)) == "é <0xC3> <0xA4>");
+  CHECK(joined(SentencePieceUnigram(model).sample("éä", 0.5, random)) == "é <0xC3> <0xA4>");
 }
 
 TEST_CASE("the larger alpha, the more often the best cut is drawn, and long texts are no trouble") {
-  const PieceModel model(read_file(kGolden + "joint/source.spm"), "joint");
+  const SentencePieceProcessor model(read_file(kGolden + "joint/source.spm"), "joint");
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "The group went home after the long meeting. ";
   const std::string normalised = model.normalise(text);
-  const std::vector<std::string> best = model.cut(text);
-  RandomNumbers random(1, "", 0);
+  const std::vector<std::string> best = model.encode(text);
+  RandomGenerator random(1, "", 0);
   CHECK(model.sample(normalised, 1000, random) == best);
   const std::vector<std::string> drawn = model.sample(normalised, 0.1, random);
   CHECK(drawn.size() > best.size());
@@ -193,9 +193,9 @@ TEST_CASE("cuts come as often as SentencePiece's own sampling draws them") {
     const double sampling = golden["sampling"];
     CAPTURE(file);
     CAPTURE(text);
-    const PieceModel model(read_file(kGolden + file), file);
+    const SentencePieceProcessor model(read_file(kGolden + file), file);
     const std::string normalised = model.normalise(text);
-    RandomNumbers random(1, text, 0);
+    RandomGenerator random(1, text, 0);
     Counts cuts;
     Counts lengths;
     const int samples = golden["samples"];
@@ -212,19 +212,19 @@ TEST_CASE("cuts come as often as SentencePiece's own sampling draws them") {
 TEST_CASE("a byte-pair model that drops no merge cuts as the library does") {
   const Json goldens = read_json_file(kGolden + "goldens.json");
   for (const std::string file : {"separate/source.spm", "separate/target.spm"}) {
-    const PieceModel model(read_file(kGolden + file), file);
-    RandomNumbers random(1, "", 0);
+    const SentencePieceProcessor model(read_file(kGolden + file), file);
+    RandomGenerator random(1, "", 0);
     std::size_t pieces = 0;
     for (const Json& one : goldens[0]["texts"]) {
       const std::string text = clean_text(one["text"].get<std::string>()).text;
       CAPTURE(text);
-      const std::vector<std::string> expected = model.cut(text);
+      const std::vector<std::string> expected = model.encode(text);
       CHECK(model.sample(model.normalise(text), 0, random) == expected);
       pieces += expected.size();
     }
     for (const char* side : {"/data/toy/train.en", "/data/toy/train.de"}) {
       for (const std::string& line : read_lines(kSource + side)) {
-        CHECK(model.sample(model.normalise(line), 0, random) == model.cut(line));
+        CHECK(model.sample(model.normalise(line), 0, random) == model.encode(line));
       }
     }
     CHECK(pieces > 2000);
@@ -232,7 +232,7 @@ TEST_CASE("a byte-pair model that drops no merge cuts as the library does") {
 }
 
 TEST_CASE("unused byte pairs are steps to longer ones, and come out as their parts") {
-  RandomNumbers random(1, "", 0);
+  RandomGenerator random(1, "", 0);
   const SentencePieceModel model = test::model_of({{"<unk>", 0, PieceType::unknown},
                                                    {"a", -9},
                                                    {"b", -9},
@@ -240,17 +240,17 @@ TEST_CASE("unused byte pairs are steps to longer ones, and come out as their par
                                                    {"ab", -1, PieceType::unused},
                                                    {"abc", -2},
                                                    {"ba", -3, PieceType::control}});
-  const BytePairs pairs(model);
+  const SentencePieceBpe pairs(model);
   CHECK(joined(pairs.sample("abcababa", 0, random)) == "abc a b a b a");
   CHECK(joined(pairs.sample("xyab", 0, random)) == "xy a b");
   CHECK(pairs.sample("", 0.5, random).empty());
 }
 
 TEST_CASE("of byte pairs with equal scores the leftmost is merged") {
-  RandomNumbers random(1, "", 0);
+  RandomGenerator random(1, "", 0);
   const SentencePieceModel model = test::model_of(
       {{"<unk>", 0, PieceType::unknown}, {"a", -9}, {"b", -9}, {"aa", -1}, {"ab", -1}});
-  const BytePairs pairs(model);
+  const SentencePieceBpe pairs(model);
   CHECK(joined(pairs.sample("aaa", 0, random)) == "aa a");
   CHECK(joined(pairs.sample("aab", 0, random)) == "aa b");
 }

@@ -53,14 +53,14 @@ std::string model(const std::string& more = "") {
 
 void refuse_pieces(const std::string& bytes, const std::string& part) {
   CAPTURE(part);
-  check_error([&] { check_sentencepiece_model(bytes, "dir/source.spm"); }, ExitCode::input, part);
-  check_error([&] { check_sentencepiece_model(bytes, "dir/source.spm"); }, ExitCode::input,
+  check_error([&] { parse_sentencepiece_model(bytes, "dir/source.spm"); }, ExitCode::input, part);
+  check_error([&] { parse_sentencepiece_model(bytes, "dir/source.spm"); }, ExitCode::input,
               "dir/source.spm: at byte ");
 }
 
 TEST_CASE("a sound model's pieces are read") {
   const std::string bytes = model(text(2, number(3, 2) + number(35, 0)) + number(200, 7));
-  const SentencePieceModel read = check_sentencepiece_model(bytes, "m");
+  const SentencePieceModel read = parse_sentencepiece_model(bytes, "m");
   REQUIRE(read.pieces.size() == 3);
   CHECK(read.pieces[2].text == "▁a");
   CHECK(read.pieces[0].type == PieceType::control);
@@ -118,7 +118,7 @@ TEST_CASE("bad settings are refused") {
 TEST_CASE("byte pieces are all there or none") {
   refuse_pieces(model(piece("<0x41>", 6)), "in a model without byte_fallback");
   refuse_pieces(model(piece("<0x41>", 4)), "the byte piece \"<0x41>\" of another type");
-  CHECK_NOTHROW(check_sentencepiece_model(model(piece("<0x41>")), "m"));
+  CHECK_NOTHROW(parse_sentencepiece_model(model(piece("<0x41>")), "m"));
   const std::string fallback = text(2, number(35, 1));
   refuse_pieces(model(fallback), "without the piece <0x00>");
   refuse_pieces(model(piece("<0x4g>", 6) + fallback), "the byte piece \"<0x4g>\"");
@@ -130,14 +130,14 @@ TEST_CASE("byte pieces are all there or none") {
   }
   refuse_pieces(model(bytes + fallback), "without the piece <0x7F>");
   const std::string whole = model(bytes + piece("<0x7F>", 6) + fallback);
-  CHECK(check_sentencepiece_model(whole, "m").pieces.size() == 259);
+  CHECK(parse_sentencepiece_model(whole, "m").pieces.size() == 259);
 }
 
 TEST_CASE("user-defined pieces that begin alike are bounded") {
   std::string pieces;
   for (std::size_t i = 1; i <= 64; ++i) pieces += piece(std::string(i, 'x'), 4);
   const std::string most = model(pieces);
-  CHECK(check_sentencepiece_model(most, "m").pieces.size() == 67);
+  CHECK(parse_sentencepiece_model(most, "m").pieces.size() == 67);
   refuse_pieces(model(pieces + piece(std::string(65, 'x'), 4)), "more than 64 user-defined pieces");
 }
 

@@ -15,7 +15,7 @@ std::string cut(const std::string& text) {
   std::string out;
   std::size_t last = 0;
   for (const SentenceSpan& sentence : split_sentences(text)) {
-    if (!out.empty()) out += sentence.inside ? "‖" : "|";
+    if (!out.empty()) out += sentence.inside_brackets ? "‖" : "|";
     if (!out.empty()) out += text.substr(last, sentence.begin - last);
     out += text.substr(sentence.begin, sentence.end - sentence.begin);
     last = sentence.end;

@@ -47,7 +47,7 @@ TEST_CASE("an added token has its id, in a text and decoded") {
     CAPTURE(name);
     const Tokenizer tokenizer(kJsonGoldens + name);
     const int id = tokenizer.target_vocab_size() - 1;
-    CHECK(tokenizer.source_piece(id) == "<NAME>");
+    CHECK(tokenizer.source_token(id) == "<NAME>");
     const std::vector<int> ids = tokenizer.encode_source("Hello <NAME>!").ids;
     CHECK(std::ranges::count(ids, id) == 1);
     CHECK(tokenizer.decode_target(ids).find("<NAME>") != std::string::npos);

@@ -39,7 +39,7 @@ TEST_CASE("the demo's tokenizer cuts whole words") {
   CHECK(group.pieces == std::vector<std::string>{"▁The", "▁group", "▁went", "▁home", "</s>"});
   CHECK(group.unknown == 0);
   for (std::size_t i = 0; i < group.ids.size(); ++i) {
-    CHECK(tokenizer.source_piece(group.ids[i]) == group.pieces[i]);
+    CHECK(tokenizer.source_token(group.ids[i]) == group.pieces[i]);
   }
   const std::string german = "Die Gruppe ging nach Hause";
   const EncodedText target = tokenizer.encode_target(german);
@@ -81,8 +81,8 @@ TEST_CASE("ids outside the vocabulary are refused, special ones left out") {
   const Tokenizer tokenizer(kDemo);
   check_error([&] { tokenizer.decode_target({133}); }, ExitCode::input,
               "target id 133: outside the vocabulary; expected 0 to 132");
-  check_error([&] { tokenizer.source_piece(-1); }, ExitCode::input, "source id -1");
-  check_error([&] { tokenizer.target_piece(1 << 30); }, ExitCode::input, "target id 1073741824");
+  check_error([&] { tokenizer.source_token(-1); }, ExitCode::input, "source id -1");
+  check_error([&] { tokenizer.target_token(1 << 30); }, ExitCode::input, "target id 1073741824");
   CHECK(tokenizer.decode_target({132, 1, 0}).empty());
   CHECK(tokenizer.decode_target({}).empty());
 }
@@ -123,14 +123,14 @@ TEST_CASE("special pieces come from tokenizer_config.json or special_tokens_map.
   copy.write("tokenizer_config.json", R"({"eos_token": {"content": "▁The"}, "pad_token": "▁Die",
                                         "additional_special_tokens": ["▁home"]})");
   const Tokenizer tokenizer(copy.path());
-  CHECK(tokenizer.target_piece(tokenizer.special_tokens().eos) == "▁The");
-  CHECK(tokenizer.target_piece(tokenizer.special_tokens().pad) == "▁Die");
+  CHECK(tokenizer.target_token(tokenizer.special_tokens().eos) == "▁The");
+  CHECK(tokenizer.target_token(tokenizer.special_tokens().pad) == "▁Die");
   CHECK(tokenizer.decode_target(Tokenizer(kDemo).encode_source("He went home The Die").ids) ==
         "He went");  // without "</s>" too, which SentencePiece itself never shows
   copy.write("tokenizer_config.json", "{}");
   copy.write("special_tokens_map.json", R"({"eos_token": "▁went"})");
   const Tokenizer older(copy.path());
-  CHECK(older.target_piece(older.special_tokens().eos) == "▁went");
+  CHECK(older.target_token(older.special_tokens().eos) == "▁went");
 }
 
 TEST_CASE("separate vocabularies share the end symbol's id") {

@@ -35,7 +35,7 @@ void check_round_trip(const std::string& directory) {
   CHECK(tokenizer.special_tokens().unk == 1);
   CHECK(tokenizer.special_tokens().pad == tokenizer.source_vocab_size() - 1);
   CHECK(tokenizer.target_vocab_size() == tokenizer.source_vocab_size());
-  CHECK(tokenizer.target_piece(tokenizer.target_vocab_size() - 1) == "<pad>");
+  CHECK(tokenizer.target_token(tokenizer.target_vocab_size() - 1) == "<pad>");
   for (const std::string& line : read_lines(kSource + "/data/demo/corpus.de")) {
     const EncodedText encoded = tokenizer.encode_target(line);
     CHECK(encoded.unknown == 0);
@@ -76,8 +76,8 @@ TEST_CASE("separate vocabularies of different sizes are filled up to one padding
   check_round_trip(made.path());
   const Tokenizer tokenizer(made.path());
   const int last = tokenizer.source_vocab_size() - 2;
-  CHECK((tokenizer.source_piece(last).starts_with("<filler_") !=
-         tokenizer.target_piece(last).starts_with("<filler_")));
+  CHECK((tokenizer.source_token(last).starts_with("<filler_") !=
+         tokenizer.target_token(last).starts_with("<filler_")));
 }
 
 TEST_CASE("what was made is counted, and lines that the library leaves out") {

@@ -20,42 +20,42 @@ SentencePieceModel model_of(std::vector<SentencePieceEntry> pieces) {
 }
 
 TEST_CASE("the likeliest cut wins, not the longest piece") {
-  const Unigram unigram(model_of({{"a", -1}, {"b", -1}, {"c", -9}, {"ab", -3}, {"bc", -2}}));
-  CHECK(unigram.cut("") == Pieces{});
-  CHECK(unigram.cut("ab") == Pieces{"a", "b"});
-  CHECK(unigram.cut("abc") == Pieces{"a", "bc"});
-  CHECK(unigram.cut("aabcab") == Pieces{"a", "a", "bc", "a", "b"});
+  const SentencePieceUnigram unigram(model_of({{"a", -1}, {"b", -1}, {"c", -9}, {"ab", -3}, {"bc", -2}}));
+  CHECK(unigram.encode("") == Pieces{});
+  CHECK(unigram.encode("ab") == Pieces{"a", "b"});
+  CHECK(unigram.encode("abc") == Pieces{"a", "bc"});
+  CHECK(unigram.encode("aabcab") == Pieces{"a", "a", "bc", "a", "b"});
 }
 
 TEST_CASE("what no piece covers is one piece a run") {
-  const Unigram unigram(model_of({{"a", -1}, {"b", -2}, {"äx", -1}}));
-  CHECK(unigram.cut("a東京b😀") == Pieces{"a", "東京", "b", "😀"});
-  CHECK(unigram.cut("äx") == Pieces{"äx"});
-  CHECK(unigram.cut("äa") == Pieces{"ä", "a"});
+  const SentencePieceUnigram unigram(model_of({{"a", -1}, {"b", -2}, {"äx", -1}}));
+  CHECK(unigram.encode("a東京b😀") == Pieces{"a", "東京", "b", "😀"});
+  CHECK(unigram.encode("äx") == Pieces{"äx"});
+  CHECK(unigram.encode("äa") == Pieces{"ä", "a"});
 }
 
 TEST_CASE("with byte pieces an unknown character becomes its bytes") {
   SentencePieceModel model = model_of({{"a", -1}});
   model.byte_fallback = true;
-  CHECK(Unigram(std::move(model)).cut("aäz") == Pieces{"a", "<0xC3>", "<0xA4>", "<0x7A>"});
+  CHECK(SentencePieceUnigram(std::move(model)).encode("aäz") == Pieces{"a", "<0xC3>", "<0xA4>", "<0x7A>"});
 }
 
 TEST_CASE("user-defined pieces always win, unused and special ones never") {
-  const Unigram unigram(model_of({{"a", -1},
+  const SentencePieceUnigram unigram(model_of({{"a", -1},
                                   {"b", -1},
                                   {"c", -1},
                                   {"ab", -50, PieceType::user_defined},
                                   {"bc", 0, PieceType::unused},
                                   {"ca", 0, PieceType::control},
                                   {"abc", -0.5F}}));
-  CHECK(unigram.cut("bcb") == Pieces{"b", "c", "b"});
-  CHECK(unigram.cut("caa") == Pieces{"c", "a", "a"});
-  CHECK(unigram.cut("abb") == Pieces{"ab", "b"});
+  CHECK(unigram.encode("bcb") == Pieces{"b", "c", "b"});
+  CHECK(unigram.encode("caa") == Pieces{"c", "a", "a"});
+  CHECK(unigram.encode("abb") == Pieces{"ab", "b"});
 }
 
 TEST_CASE("of equally likely cuts the one whose last piece begins first wins") {
-  const Unigram unigram(model_of({{"0", -2}, {"00", -3}}));
-  CHECK(unigram.cut("000") == Pieces{"0", "00"});
+  const SentencePieceUnigram unigram(model_of({{"0", -2}, {"00", -3}}));
+  CHECK(unigram.encode("000") == Pieces{"0", "00"});
 }
 
 }  // namespace

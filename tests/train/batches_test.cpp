@@ -49,7 +49,7 @@ TEST_CASE("every pair occurs once in an epoch, and every batch keeps the budget"
       check_every_pair_once(plan, corpus.size());
       check_budget(corpus, plan, budget);
     }
-    const Plan plan = plan_in_order(corpus, budget);
+    const Plan plan = plan_by_length(corpus, budget);
     check_every_pair_once(plan, corpus.size());
     check_budget(corpus, plan, budget);
   }
@@ -58,12 +58,12 @@ TEST_CASE("every pair occurs once in an epoch, and every batch keeps the budget"
 
 TEST_CASE("the budget counts the longer side, and is filled to its last token") {
   const Corpus corpus = corpus_of({{9, 2}, {3, 10}, {10, 3}, {2, 2}});
-  CHECK(plan_in_order(corpus, 40).size() == 1);
-  for (const BatchPlan& batch : plan_in_order(corpus, 39)) {
+  CHECK(plan_by_length(corpus, 40).size() == 1);
+  for (const BatchPlan& batch : plan_by_length(corpus, 39)) {
     CHECK(batch.size() * longest(corpus, batch) <= 39);
   }
-  CHECK(plan_in_order(corpus, 39).size() == 2);
-  CHECK(plan_in_order(corpus, 1).size() == 4);  // a pair beyond the budget is a batch of its own
+  CHECK(plan_by_length(corpus, 39).size() == 2);
+  CHECK(plan_by_length(corpus, 1).size() == 4);  // a pair beyond the budget is a batch of its own
 }
 
 TEST_CASE("the order depends on seed and epoch alone") {
@@ -72,7 +72,7 @@ TEST_CASE("the order depends on seed and epoch alone") {
   CHECK((plan == plan_epoch(corpus, 150, 1, 1)));
   CHECK_FALSE((plan == plan_epoch(corpus, 150, 1, 2)));
   CHECK_FALSE((plan == plan_epoch(corpus, 150, 2, 1)));
-  CHECK((plan_in_order(corpus, 150) == plan_in_order(corpus, 150)));
+  CHECK((plan_by_length(corpus, 150) == plan_by_length(corpus, 150)));
 }
 
 TEST_CASE("sentences of like length are together, batches are not in order of length") {
@@ -92,7 +92,7 @@ TEST_CASE("sentences of like length are together, batches are not in order of le
   }
   CHECK(padding * 20 < tokens);
   CHECK_FALSE(std::is_sorted(lengths.begin(), lengths.end()));
-  const std::vector<std::uint32_t> in_order = all_of(plan_in_order(corpus, 120));
+  const std::vector<std::uint32_t> in_order = all_of(plan_by_length(corpus, 120));
   CHECK(std::is_sorted(in_order.begin(), in_order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return corpus.target.length(a) < corpus.target.length(b);
   }));
@@ -111,7 +111,7 @@ TEST_CASE("which equals share a batch changes from epoch to epoch") {
 
 TEST_CASE("an empty corpus has no batches") {
   CHECK(plan_epoch(Corpus(), 100, 1, 1).empty());
-  CHECK(plan_in_order(Corpus(), 100).empty());
+  CHECK(plan_by_length(Corpus(), 100).empty());
 }
 
 }  // namespace attn::test

@@ -13,7 +13,7 @@ const std::string kTokenizer = std::string(ATTN_SOURCE_DIR) + "/data/demo/tokeni
 /// Two files, and what read_parallel makes of them.
 struct Files {
   TemporaryDirectory directory;
-  DataFiles files{directory.file("en"), directory.file("de")};
+  ParallelFiles files{directory.file("en"), directory.file("de")};
 
   ParallelText read(std::string_view source, std::string_view target) const {
     directory.write("en", source);
@@ -65,7 +65,7 @@ TEST_CASE("sides that do not fit are refused") {
 }
 
 TEST_CASE("sentences are kept one after another") {
-  Sentences sentences;
+  TokenizedSentences sentences;
   CHECK(sentences.size() == 0);
   sentences.add(std::vector{1, 2, 3});
   sentences.add({});

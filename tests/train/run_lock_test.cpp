@@ -71,21 +71,21 @@ TEST_CASE("a killed run's lock goes with it") {
 
 TEST_CASE("the marks of a run") {
   const TemporaryDirectory directory;
-  CHECK_FALSE(has_mark_of_run(directory.path()));
+  CHECK_FALSE(contains_training_run(directory.path()));
   directory.write("lock", "");
-  CHECK_FALSE(has_mark_of_run(directory.path()));
+  CHECK_FALSE(contains_training_run(directory.path()));
   CHECK_FALSE(is_foreign_lock(directory.path()));
   { const RunLock lock(directory.path()); }
-  CHECK(has_mark_of_run(directory.path()));
+  CHECK(contains_training_run(directory.path()));
   CHECK_FALSE(is_foreign_lock(directory.path()));
   directory.write("lock", "4711\n");
-  CHECK_FALSE(has_mark_of_run(directory.path()));
+  CHECK_FALSE(contains_training_run(directory.path()));
   CHECK(is_foreign_lock(directory.path()));
   std::filesystem::create_directory(directory.file("checkpoints"));
   directory.write("checkpoints/checkpoint-000000001", "somebody else's");
-  CHECK_FALSE(has_mark_of_run(directory.path()));
+  CHECK_FALSE(contains_training_run(directory.path()));
   directory.write("checkpoints/checkpoint-000000002", "attn-demo checkpoint 1\n");
-  CHECK(has_mark_of_run(directory.path()));
+  CHECK(contains_training_run(directory.path()));
 }
 
 TEST_CASE("a lock in a folder that is missing") {

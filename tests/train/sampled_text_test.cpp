@@ -34,13 +34,13 @@ struct Scene {
   ParallelText text = some_text();
   Corpus best = make_corpus(text, tokenizer, kMostTokens);
 
-  SampledText sampled(double sampling, std::uint64_t seed = 1,
+  SubwordSampledText sampled(double sampling, std::uint64_t seed = 1,
                       std::size_t max_tokens = kMostTokens) const {
     return {text, best, tokenizer, {sampling, seed, max_tokens}};
   }
 };
 
-std::vector<std::vector<int>> all_of(const Sentences& side) {
+std::vector<std::vector<int>> all_of(const TokenizedSentences& side) {
   std::vector<std::vector<int>> all;
   for (std::size_t i = 0; i < side.size(); ++i) all.emplace_back(side[i].begin(), side[i].end());
   return all;
@@ -51,7 +51,7 @@ bool same(const Corpus& a, const Corpus& b) {
          a.lines == b.lines;
 }
 
-std::size_t longest(const Sentences& side) {
+std::size_t longest(const TokenizedSentences& side) {
   std::size_t most = 0;
   for (std::size_t i = 0; i < side.size(); ++i) most = std::max(most, side.length(i));
   return most;
@@ -61,16 +61,16 @@ std::size_t longest(const Sentences& side) {
 
 TEST_CASE("an epoch's cuts depend on seed and epoch, and on no thread") {
   const Scene scene;
-  const SampledText sampled = scene.sampled(0.2);
+  const SubwordSampledText sampled = scene.sampled(0.2);
   set_threads(1);
-  const Corpus third = sampled.cut(scene.best, 3);
+  const Corpus third = sampled.tokenize(scene.best, 3);
   set_threads(2);
-  CHECK(same(third, sampled.cut(scene.best, 3)));
-  CHECK(same(third, scene.sampled(0.2).cut(scene.best, 3)));
-  const Corpus fourth = sampled.cut(scene.best, 4);
+  CHECK(same(third, sampled.tokenize(scene.best, 3)));
+  CHECK(same(third, scene.sampled(0.2).tokenize(scene.best, 3)));
+  const Corpus fourth = sampled.tokenize(scene.best, 4);
   CHECK(all_of(third.source) != all_of(fourth.source));
   CHECK(all_of(third.target) != all_of(fourth.target));
-  const Corpus other_seed = scene.sampled(0.2, 2).cut(scene.best, 3);
+  const Corpus other_seed = scene.sampled(0.2, 2).tokenize(scene.best, 3);
   CHECK(all_of(third.source) != all_of(other_seed.source));
   CHECK(all_of(third.target) != all_of(other_seed.target));
 }
@@ -80,7 +80,7 @@ TEST_CASE("each sentence draws its own cut, the two sides of a pair too") {
   scene.text.source.assign(300, "The group went home");
   scene.text.target = scene.text.source;
   scene.best = make_corpus(scene.text, scene.tokenizer, kMostTokens);
-  const Corpus cut = scene.sampled(0.1).cut(scene.best, 1);
+  const Corpus cut = scene.sampled(0.1).tokenize(scene.best, 1);
   const auto source = all_of(cut.source);
   const auto target = all_of(cut.target);
   CHECK(std::set(source.begin(), source.end()).size() > 100);
@@ -94,7 +94,7 @@ TEST_CASE("each sentence draws its own cut, the two sides of a pair too") {
 
 TEST_CASE("the same pairs are in every epoch, with the same text in other pieces") {
   const Scene scene;
-  const Corpus cut = scene.sampled(0.2).cut(scene.best, 1);
+  const Corpus cut = scene.sampled(0.2).tokenize(scene.best, 1);
   REQUIRE(cut.size() == 300);
   CHECK(cut.lines == scene.best.lines);
   for (std::size_t i = 0; i < cut.size(); ++i) {
@@ -108,8 +108,8 @@ TEST_CASE("the same pairs are in every epoch, with the same text in other pieces
 TEST_CASE("a sentence that only its drawn cut makes too long keeps its best cut") {
   Scene scene;
   const std::size_t most = std::max(longest(scene.best.source), longest(scene.best.target));
-  const Corpus wide = scene.sampled(0.1, 1, 1000).cut(scene.best, 1);
-  const Corpus narrow = scene.sampled(0.1, 1, most).cut(scene.best, 1);
+  const Corpus wide = scene.sampled(0.1, 1, 1000).tokenize(scene.best, 1);
+  const Corpus narrow = scene.sampled(0.1, 1, most).tokenize(scene.best, 1);
   REQUIRE(narrow.size() == scene.best.size());
   std::size_t kept = 0;
   for (std::size_t i = 0; i < narrow.size(); ++i) {
@@ -125,15 +125,15 @@ TEST_CASE("a sentence that only its drawn cut makes too long keeps its best cut"
 
 TEST_CASE("a run from before tokenizer.sampling and train.r_drop goes on while they are off") {
   const Json before = {{"tokenizer", {{"type", "bpe"}}}, {"train", {{"seed", 1}}}};
-  Json now = with_later_keys(before);
-  CHECK(first_difference(with_later_keys(before), now).empty());
+  Json now = with_newer_keys(before);
+  CHECK(first_difference(with_newer_keys(before), now).empty());
   now["tokenizer"]["sampling"] = 0.2;
-  CHECK(first_difference(with_later_keys(before), now) == "tokenizer.sampling was 0.0 and is 0.2");
+  CHECK(first_difference(with_newer_keys(before), now) == "tokenizer.sampling was 0.0 and is 0.2");
   now["tokenizer"]["sampling"] = 0.0;
   now["train"]["r_drop"] = 5.0;
-  CHECK(first_difference(with_later_keys(before), now) == "train.r_drop was 0.0 and is 5.0");
+  CHECK(first_difference(with_newer_keys(before), now) == "train.r_drop was 0.0 and is 5.0");
   for (const Json& damaged : {Json("text"), Json::array({1}), Json{{"train", 3}}}) {
-    CHECK(with_later_keys(damaged) == damaged);
+    CHECK(with_newer_keys(damaged) == damaged);
   }
 }
 
@@ -150,17 +150,17 @@ TEST_CASE("the largest batch holds in every epoch") {
   const Scene scene;
   TrainConfig train;
   train.batch_tokens = 100;
-  const SampledText sampled = scene.sampled(0.0);  // every cut is as likely: long ones
+  const SubwordSampledText sampled = scene.sampled(0.0);  // every cut is as likely: long ones
   const BatchShape largest = largest_batch(sampled, train);
   CHECK(largest.longest == kMostTokens);
   for (std::uint64_t epoch = 1; epoch < 5; ++epoch) {
-    const Corpus cut = sampled.cut(scene.best, epoch);
+    const Corpus cut = sampled.tokenize(scene.best, epoch);
     const BatchShape batch = largest_batch(cut, train);
     CHECK(batch.source_tokens <= largest.source_tokens);
     CHECK(batch.target_tokens <= largest.target_tokens);
     CHECK(batch.longest <= largest.longest);
   }
-  CHECK(scene.sampled(0.2, 1, 1000).most_tokens() < 80);  // what the text can be cut into at most
+  CHECK(scene.sampled(0.2, 1, 1000).max_side_tokens() < 80);  // what the text can be cut into at most
 }
 
 }  // namespace attn::test

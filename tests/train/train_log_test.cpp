@@ -19,7 +19,7 @@ using test::TemporaryDirectory;
 TEST_CASE("a log grows line by line") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("train.jsonl");
-  AppendedFile log(path, 0);
+  AppendOnlyFile log(path, 0);
   CHECK(log.bytes() == 0);
   CHECK(read_file(path).empty());
   log.append("one");
@@ -36,35 +36,35 @@ TEST_CASE("a log is cut back to a checkpoint, also from a half-written line") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("log", "one\ntwo\nthree\nfo");
   {
-    AppendedFile log(path, 8);
+    AppendOnlyFile log(path, 8);
     CHECK(log.bytes() == 8);
     log.append("3");
   }
   CHECK(read_file(path) == "one\ntwo\n3\n");
-  { const AppendedFile log(path, 10); }
+  { const AppendOnlyFile log(path, 10); }
   CHECK(read_file(path) == "one\ntwo\n3\n");
-  { const AppendedFile log(path, 0); }
+  { const AppendOnlyFile log(path, 0); }
   CHECK(read_file(path).empty());
 }
 
 TEST_CASE("a log that was changed since the checkpoint is refused and not touched") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("log", "one\ntwo\n");
-  check_error([&] { const AppendedFile log(path, 9); }, ExitCode::input,
+  check_error([&] { const AppendOnlyFile log(path, 9); }, ExitCode::input,
               path + ": found 8 bytes, expected a line's end at byte 9: it was changed since");
-  check_error([&] { const AppendedFile log(path, 6); }, ExitCode::input,
+  check_error([&] { const AppendOnlyFile log(path, 6); }, ExitCode::input,
               path + ": found 8 bytes and another line there, expected a line's end at byte 6");
   CHECK(read_file(path) == "one\ntwo\n");
-  check_error([&] { const AppendedFile log(directory.file("none"), 1); }, ExitCode::input,
+  check_error([&] { const AppendOnlyFile log(directory.file("none"), 1); }, ExitCode::input,
               "/none: found 0 bytes, expected a line's end at byte 1");
 }
 
 TEST_CASE("a full disk is reported, and no half line stays") {
-  AppendedFile full("/dev/full", 0);
+  AppendOnlyFile full("/dev/full", 0);
   check_error([&] { full.append("x"); }, ExitCode::system,
               "/dev/full: cannot write: No space left on device; free some space");
   const TemporaryDirectory directory;
-  AppendedFile log(directory.file("log"), 0);
+  AppendOnlyFile log(directory.file("log"), 0);
   log.append("whole");
   rlimit before = {};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
@@ -83,9 +83,9 @@ TEST_CASE("a full disk is reported, and no half line stays") {
 
 TEST_CASE("what the system refuses to open as a log") {
   const TemporaryDirectory directory;
-  check_error([&] { const AppendedFile log(directory.file("none/log"), 0); }, ExitCode::system,
+  check_error([&] { const AppendOnlyFile log(directory.file("none/log"), 0); }, ExitCode::system,
               "/none/log: cannot open for writing: No such file or directory; check the path");
-  check_error([&] { const AppendedFile log(directory.path(), 0); }, ExitCode::system,
+  check_error([&] { const AppendOnlyFile log(directory.path(), 0); }, ExitCode::system,
               "cannot open for writing: Is a directory");
 }
 

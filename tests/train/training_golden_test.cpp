@@ -43,7 +43,7 @@ TEST_CASE("loss and gradients are PyTorch's") {
           tolerance(error["nll"], 1e-5));
     const SafetensorsFile expected(g.directory + "/gradients.safetensors");
     std::size_t seen = 0;
-    g.model.visit([&](const TrainableModel::Trained& trained) {
+    g.model.visit([&](const TrainableModel::TrainedParameter& trained) {
       const std::string& parameter = trained.info.name;
       CAPTURE(parameter);
       ++seen;
@@ -78,7 +78,7 @@ TEST_CASE("twenty updates of Adam are PyTorch's") {
       pass.prepare();
     }
     const SafetensorsFile after(g.directory + "/updated.safetensors");
-    g.model.visit([&](const TrainableModel::Trained& trained) {
+    g.model.visit([&](const TrainableModel::TrainedParameter& trained) {
       const std::string& parameter = trained.info.name;
       CAPTURE(parameter);
       const std::vector<float> now = in_file_order(trained.info, trained.weight);

@@ -19,7 +19,7 @@ std::vector<float> weights_at(std::uint64_t t) {
   return weights;
 }
 
-TrainConfig config_of(Averaging kind, double decay, std::uint64_t last) {
+TrainConfig config_of(WeightAveraging kind, double decay, std::uint64_t last) {
   TrainConfig config;
   config.average = kind;
   config.average_decay = decay;
@@ -56,16 +56,16 @@ std::vector<double> mean_of_updates(const std::vector<std::uint64_t>& updates) {
 }  // namespace
 
 TEST_CASE("without averaging the weights themselves are the best") {
-  WeightAverage average(config_of(Averaging::none, 0.9, 5), weights_at(0));
+  WeightAverage average(config_of(WeightAveraging::none, 0.9, 5), weights_at(0));
   const auto weights = shared(weights_at(1));
   average.after_update(weights_at(1), 1);
   average.after_checkpoint(weights_at(1));
-  CHECK(average.best(weights) == weights);
+  CHECK(average.evaluation_weights(weights) == weights);
   CHECK(average.arrays().empty());
 }
 
 TEST_CASE("the exponential average is that of double arithmetic") {
-  WeightAverage average(config_of(Averaging::exponential, 0.8, 5), weights_at(0));
+  WeightAverage average(config_of(WeightAveraging::exponential, 0.8, 5), weights_at(0));
   const std::vector<float> start = weights_at(0);
   std::vector<double> expected(start.begin(), start.end());
   for (std::uint64_t t = 1; t <= 60; ++t) {
@@ -77,27 +77,27 @@ TEST_CASE("the exponential average is that of double arithmetic") {
       expected[i] = decay * expected[i] + (1.0 - decay) * static_cast<double>(weights[i]);
     }
     if (t == 1 || t == 35 || t == 36 || t == 60) {
-      check_near(*average.best(shared(weights)), expected, 1e-6);
+      check_near(*average.evaluation_weights(shared(weights)), expected, 1e-6);
     }
   }
 }
 
 TEST_CASE("the average of checkpoints is the mean of the last ones") {
-  WeightAverage average(config_of(Averaging::checkpoints, 0.9, 3), weights_at(0));
+  WeightAverage average(config_of(WeightAveraging::checkpoints, 0.9, 3), weights_at(0));
   const auto now = shared(weights_at(99));
-  CHECK(average.best(now) == now);  // none yet
+  CHECK(average.evaluation_weights(now) == now);  // none yet
   const std::vector<std::vector<std::uint64_t>> expected = {
       {10}, {10, 20}, {10, 20, 30}, {20, 30, 40}, {30, 40, 50}};
   for (std::uint64_t n = 1; n <= expected.size(); ++n) {
     average.after_update(weights_at(n * 10), n * 10);
     average.after_checkpoint(weights_at(n * 10));
     CHECK(average.snapshots() == n);
-    check_near(*average.best(now), mean_of_updates(expected[n - 1]), 1e-6);
+    check_near(*average.evaluation_weights(now), mean_of_updates(expected[n - 1]), 1e-6);
   }
 }
 
 TEST_CASE("an average restored from its arrays goes on to the same bits") {
-  for (const Averaging kind : {Averaging::exponential, Averaging::checkpoints}) {
+  for (const WeightAveraging kind : {WeightAveraging::exponential, WeightAveraging::checkpoints}) {
     const TrainConfig config = config_of(kind, 0.9, 2);
     WeightAverage whole(config, weights_at(0));
     const auto step = [](WeightAverage& average, std::uint64_t t) {
@@ -106,7 +106,7 @@ TEST_CASE("an average restored from its arrays goes on to the same bits") {
     };
     for (std::uint64_t t = 1; t <= 3; ++t) {
       step(whole, t);
-      whole.best(shared(weights_at(t)));  // what a validation asks for must leave no trace
+      whole.evaluation_weights(shared(weights_at(t)));  // what a validation asks for must leave no trace
     }
     WeightAverage resumed(config, weights_at(7));
     std::vector<CheckpointArray> from = whole.arrays();
@@ -121,8 +121,8 @@ TEST_CASE("an average restored from its arrays goes on to the same bits") {
     for (std::uint64_t t = 4; t <= 6; ++t) {
       step(whole, t);
       step(resumed, t);
-      const auto a = whole.best(shared(weights_at(t)));
-      const auto b = resumed.best(shared(weights_at(t)));
+      const auto a = whole.evaluation_weights(shared(weights_at(t)));
+      const auto b = resumed.evaluation_weights(shared(weights_at(t)));
       CHECK(std::equal(a->data(), a->data() + kSize, b->data()));
     }
   }

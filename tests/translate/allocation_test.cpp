@@ -48,7 +48,7 @@ std::pair<std::size_t, std::size_t> bytes_after_first_step(int d_model) {
   const EncodedSource source = model.encode(test::pack({{3, 4, 0}, {5, 0}}));
   IncrementalDecoder decoder(model);
   const SlotSize sizes[] = {{2, 12}, {2, 12}};
-  decoder.join(source, sizes);
+  decoder.add_sentences(source, sizes);
   const std::vector<int> tokens{1, 2, 3, 4};
   const std::vector<Index> parents{0, 0, 3, 2};
   const std::vector<Index> sentences{0, 0, 1, 1};

@@ -41,9 +41,9 @@ RecordedKind record_kind(PatternType type, int tokens) {
   VectorRecorder recorder(true);
   EncodedSource encoded = model.encode(source, &recorder);
   CHECK(encoded.rows == model.encode(source).rows);  // recording changes no bit
-  AttentionMaps maps = recorder.take(AttentionKind::encoder_self, 0);
+  AttentionMaps maps = recorder.take(AttentionSite::encoder_self, 0);
   REQUIRE(maps.approximation.has_value());
-  return {std::move(model), std::move(maps), recorder.take_vectors(AttentionKind::encoder_self),
+  return {std::move(model), std::move(maps), recorder.take_vectors(AttentionSite::encoder_self),
           std::move(encoded), tokens};
 }
 
@@ -88,18 +88,18 @@ double farthest(std::span<const float> found, const std::vector<double>& expecte
 TEST_CASE("linformer's record: weights of mixtures, and the model's own rows of E and F") {
   const RecordedKind kind = record_kind(PatternType::linformer, 20);
   const AttentionMaps& maps = kind.maps;
-  CHECK(maps.mixed());
+  CHECK(maps.has_projected_keys());
   CHECK(maps.queries == 20);
   CHECK(maps.keys == 6);
   CHECK(kind.vectors.key.rows == 6);
   for (int layer = 0; layer < maps.layers; ++layer) {
-    const AttentionExtras& own =
+    const ExtraAttentionParameters& own =
         at(kind.model.parameters().encoder_layers, layer).self_attention.extras;
     for (int token = 0; token < 20; ++token) {
       for (int c = 0; c < 6; ++c) {
         const auto i = to_size(token * 6 + c);
-        CHECK(maps.mixing(layer, false)[i] == own.key_projection.at(token, c));
-        CHECK(maps.mixing(layer, true)[i] == own.value_projection.at(token, c));
+        CHECK(maps.projection(layer, false)[i] == own.key_projection.at(token, c));
+        CHECK(maps.projection(layer, true)[i] == own.value_projection.at(token, c));
       }
     }
     for (int head = 0; head < maps.heads; ++head) {
@@ -114,7 +114,7 @@ TEST_CASE("linformer's record: weights of mixtures, and the model's own rows of 
 TEST_CASE("performer's record: the exact weights of the same queries and keys beside the others") {
   const RecordedKind kind = record_kind(PatternType::performer, 20);
   const AttentionMaps& maps = kind.maps;
-  CHECK(maps.approximation->kind == ApproximationKind::performer);
+  CHECK(maps.approximation->type == ApproximationType::performer);
   double apart = 0;
   for (int layer = 0; layer < maps.layers; ++layer) {
     for (int head = 0; head < maps.heads; ++head) {
@@ -139,8 +139,8 @@ TEST_CASE("lsh's record: tokens in the order of their buckets, and who met the b
   int missed = 0;
   for (int place = 0; place < maps.layers * maps.heads; ++place) {
     const int layer = place / maps.heads, head = place % maps.heads;
-    const HashedHead& hashed = *maps.hashed(layer, head);
-    const HashOrder& order = hashed.order;
+    const RecordedLshHead& hashed = *maps.hashed(layer, head);
+    const LshBuckets& order = hashed.order;
     CHECK(order.chunk == 8);
     REQUIRE(order.order.size() == 3);
     REQUIRE(order.buckets.size() == 3);
@@ -169,7 +169,7 @@ TEST_CASE("lsh's record: tokens in the order of their buckets, and who met the b
         }
       }
     }
-    const BestKeys found = best_keys(maps, layer, head);
+    const LshRecall found = lsh_recall(maps, layer, head);
     int count = 0;
     for (int query = 0; query < 45; ++query) {
       std::vector<double> scores = scores_of(kind, layer, head, query);
@@ -185,13 +185,13 @@ TEST_CASE("lsh's record: tokens in the order of their buckets, and who met the b
       CHECK(static_cast<double>(at(hashed.mass, query)) == doctest::Approx(mass).epsilon(1e-5));
       // What is seen is what was met.
       std::size_t cells = 0;
-      for (const CellRun& run : maps.seen_by(layer, head)->row(query)) {
+      for (const CellRun& run : maps.pattern_cells_of(layer, head)->row(query)) {
         for (int key = run.first; key < run.end; ++key) CHECK(at(at(met, query), key));
         cells += to_size(run.end - run.first);
       }
       CHECK(cells == to_size(std::count(at(met, query).begin(), at(met, query).end(), true)));
     }
-    CHECK(found.met_count() == count);
+    CHECK(found.found_count() == count);
     CHECK(found.of == 45);
     missed += 45 - count;
   }
@@ -200,14 +200,14 @@ TEST_CASE("lsh's record: tokens in the order of their buckets, and who met the b
 
 TEST_CASE("lsh's record of a sentence of one chunk, and of one token") {
   const RecordedKind few = record_kind(PatternType::lsh, 5);
-  const HashedHead& hashed = *few.maps.hashed(0, 0);
+  const RecordedLshHead& hashed = *few.maps.hashed(0, 0);
   CHECK(hashed.order.buckets.empty());
   CHECK(hashed.order.chunk == 5);
   CHECK(hashed.order.order == std::vector<std::vector<std::int32_t>>{{0, 1, 2, 3, 4}});
-  CHECK(best_keys(few.maps, 0, 0).share() == 1.0F);
-  CHECK(best_keys(few.maps, 0, 0).mass == doctest::Approx(1));
+  CHECK(lsh_recall(few.maps, 0, 0).share() == 1.0F);
+  CHECK(lsh_recall(few.maps, 0, 0).mass == doctest::Approx(1));
   const RecordedKind one = record_kind(PatternType::lsh, 1);
   CHECK(one.maps.hashed(0, 0)->best == std::vector<int>{-1});
   CHECK(one.maps.hashed(0, 0)->mass == std::vector<float>{1});
-  CHECK_FALSE(best_keys(one.maps, 0, 0).share().has_value());
+  CHECK_FALSE(lsh_recall(one.maps, 0, 0).share().has_value());
 }

@@ -173,8 +173,8 @@ TEST_CASE("before the first step all beams are one row, which all rows of the se
   EnsembleDecoder decoder(models);
   PackedTokens packed;
   packed.add(source);
-  const RowPlace place{decoder.join(packed, std::vector{search->size()}).front(), 0};
-  SearchRows rows;
+  const SentenceRows place{decoder.add_sentences(packed, std::vector{search->size()}).front(), 0};
+  StepInput rows;
   search->add_rows(place, rows);
   CHECK(rows.tokens == std::vector{2});
   decoder.step(rows.tokens, rows.parents, rows.slots);

@@ -18,7 +18,7 @@ using namespace attn::test;
 namespace {
 
 DecodeConfig decode_of(const Json& c, const DecodeOptions& options) {
-  DecodeConfig decode = resolve(options, std::nullopt, "golden");
+  DecodeConfig decode = resolve_decode_options(options, std::nullopt, "golden");
   decode.num_beams = decode.num_return_sequences = c["num_beams"];
   decode.length_penalty = c["length_penalty"];
   decode.max_new_tokens = c["max_length"].get<int>() - 1;
@@ -137,8 +137,8 @@ TEST_CASE("the fewest positions limit a translation") {
   const Transformer a = random_model(small_config(12, 2), 1, default_backend());
   const Transformer b = random_model(narrow, 2, default_backend());
   CHECK(Ensemble({&a, &b}).max_positions() == 7);
-  CHECK(most_tokens(DecodeConfig(), Ensemble({&a, &b}), 5) == 7);
-  CHECK(most_tokens(DecodeConfig(), a, 5) == 20);
+  CHECK(max_generated_tokens(DecodeConfig(), Ensemble({&a, &b}), 5) == 7);
+  CHECK(max_generated_tokens(DecodeConfig(), a, 5) == 20);
 }
 
 TEST_CASE("models of different vocabularies do not translate together") {

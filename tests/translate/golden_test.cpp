@@ -50,9 +50,9 @@ DecodeConfig decode_for(const GoldenModel& golden, const Json& c) {
   DecodeOptions options = golden.model.decode;
   if (c.contains("overrides")) {
     std::vector<std::string> notes;
-    options = merge(decode_options_from_directory(c["overrides"], "overrides", notes), options);
+    options = merge_decode_options(decode_options_from_directory(c["overrides"], "overrides", notes), options);
   }
-  return resolve(options, std::nullopt, golden.name);
+  return resolve_decode_options(options, std::nullopt, golden.name);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ TEST_CASE("maps and log-probabilities equal PyTorch's") {
     Transformer& model = golden.model.transformer;
     for (const Json& c : golden.golden["teacher_forced"]) {
       CAPTURE(c["source_ids"].dump());
-      if (c.contains("globals")) model.set_globals(c["globals"].get<std::vector<Index>>());
+      if (c.contains("globals")) model.set_global_positions(c["globals"].get<std::vector<Index>>());
       AttentionRecorder recorder;
       const EncodedSource encoded = model.encode(pack({ids_of(c["source_ids"])}), &recorder);
       const Matrix hidden =
@@ -77,7 +77,7 @@ TEST_CASE("maps and log-probabilities equal PyTorch's") {
       model.logits(hidden, logits);
       const double attention_error = c["error"]["attention"].get<double>();
       for (int kind = 0; kind < 3; ++kind) {
-        const AttentionMaps maps = recorder.take(at(attention_kinds, kind), 0);
+        const AttentionMaps maps = recorder.take(at(attention_sites, kind), 0);
         CHECK(map_distance(maps, c[kKinds[kind]]) <= std::max(1e-5, 3 * attention_error));
       }
       const std::vector<float> ours = log_probabilities(logits, ids_of(c["target_ids"]));

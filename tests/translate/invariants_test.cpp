@@ -101,8 +101,8 @@ TEST_CASE("rows sum to 1, masked cells are 0, and recording changes no bit") {
     CHECK(same_bits(plain.rows, seen.rows));
     CHECK(same_bits(logits_of(t.model, pack(t.targets), plain),
                     logits_of(t.model, pack(t.targets), seen, &recorder)));
-    for (const AttentionKind kind :
-         {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
+    for (const AttentionSite kind :
+         {AttentionSite::encoder_self, AttentionSite::decoder_self, AttentionSite::cross}) {
       for (Index s = 0; s < 4; ++s) {
         const AttentionMaps maps = recorder.take(kind, s);
         for (int l = 0; l < maps.layers; ++l) {
@@ -112,7 +112,7 @@ TEST_CASE("rows sum to 1, masked cells are 0, and recording changes no bit") {
               for (int k = 0; k < maps.keys; ++k) {
                 const float w = maps.at(l, h, q, k);
                 sum += w;
-                if (kind == AttentionKind::decoder_self && k > q) CHECK(w == 0.0F);
+                if (kind == AttentionSite::decoder_self && k > q) CHECK(w == 0.0F);
               }
               CHECK(sum == doctest::Approx(1.0).epsilon(1e-5));
             }
@@ -173,7 +173,7 @@ TEST_CASE("a padded batch gives what the packed one gives") {
         ids.resize(16, t.config.pad_token_id);
         hidden.resize(16, 1);
         to->add(ids);
-        to->hidden.insert(to->hidden.end(), hidden.begin(), hidden.end());
+        to->key_padding_mask.insert(to->key_padding_mask.end(), hidden.begin(), hidden.end());
       }
     }
     const EncodedSource packed = t.model.encode(pack(t.sources));
@@ -195,7 +195,7 @@ TEST_CASE("decoding step by step equals decoding the whole, also after beams cro
     const Trial t = make_trial(seed);
     const EncodedSource source = t.model.encode(pack({t.sources[0], t.sources[1]}));
     IncrementalDecoder decoder(t.model);
-    decoder.join(source, std::vector<SlotSize>{{3, 5}, {3, 5}});
+    decoder.add_sentences(source, std::vector<SlotSize>{{3, 5}, {3, 5}});
     std::mt19937 generator(seed);
     // Six hypotheses, three a sentence, that fork at random within their sentence.
     std::vector<std::vector<int>> pasts(6);

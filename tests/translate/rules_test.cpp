@@ -128,10 +128,10 @@ TEST_CASE("searches under every rule find generate's tokens, alone and in a batc
       CAPTURE(c["options"].dump());
       std::vector<std::string> notes;
       DecodeOptions options =
-          merge(decode_options_from_directory(c["options"], "options", notes), model.decode);
+          merge_decode_options(decode_options_from_directory(c["options"], "options", notes), model.decode);
       CHECK(notes.empty());
       options.num_return_sequences = std::min(2, options.num_beams.value());
-      const DecodeConfig decode = resolve(options, std::nullopt, name);
+      const DecodeConfig decode = resolve_decode_options(options, std::nullopt, name);
       const std::vector<int> source = ids_of(c["source_ids"]);
       const auto alone = search(model.transformer, pack({source}), decode);
       const auto batch = search(model.transformer, pack({other, source, other}), decode);

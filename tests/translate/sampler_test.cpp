@@ -51,19 +51,19 @@ TEST_CASE("what is left to draw is what transformers' warpers leave") {
   REQUIRE(golden["cases"].size() > 80);
   for (const Json& c : golden["cases"]) {
     CAPTURE(c.dump());
-    const Shares shares = shares_of(scores_of(golden["rows"][c["row"].get<std::size_t>()]),
+    const SamplingDistribution weights = sampling_distribution(scores_of(golden["rows"][c["row"].get<std::size_t>()]),
                                     sampling_of(c["settings"]));
-    CHECK(shares.tokens == ids_of(c["left"]));
-    const double all = std::accumulate(shares.shares.begin(), shares.shares.end(), 0.0);
-    for (std::size_t i = 0; i < shares.shares.size(); ++i) {
-      CHECK(std::abs(shares.shares[i] / all - c["probabilities"][i].get<double>()) < 1e-6);
+    CHECK(weights.tokens == ids_of(c["left"]));
+    const double all = std::accumulate(weights.weights.begin(), weights.weights.end(), 0.0);
+    for (std::size_t i = 0; i < weights.weights.size(); ++i) {
+      CHECK(std::abs(weights.weights[i] / all - c["probabilities"][i].get<double>()) < 1e-6);
     }
   }
 }
 
 TEST_CASE("where everything is forbidden, one token is drawn all the same") {
   const std::vector<float> none(3, -std::numeric_limits<float>::infinity());
-  CHECK(shares_of(none, {}).tokens == std::vector<int>{0});
+  CHECK(sampling_distribution(none, {}).tokens == std::vector<int>{0});
 }
 
 TEST_CASE("exponential and logarithm are libm's to a few units of the last place") {
@@ -86,9 +86,9 @@ TEST_CASE("draws have the same bits on every machine") {
   fill_uniform(3, "logits", 6.0F, row.data(), row.size());
   std::uint64_t sum = 0;
   Sampler sampler(sampling, std::vector<int>{5, 6, 0}, 1);
-  for (int i = 0; i < 200; ++i) sum = sum * 31 + static_cast<std::uint64_t>(sampler.draw(row));
-  const std::vector<double> shares = shares_of(row, sampling).shares;
-  CHECK(fnv1a(shares.data(), shares.size() * sizeof(double)) == 1323841209932283134U);
+  for (int i = 0; i < 200; ++i) sum = sum * 31 + static_cast<std::uint64_t>(sampler.sample(row));
+  const std::vector<double> weights = sampling_distribution(row, sampling).weights;
+  CHECK(fnv1a(weights.data(), weights.size() * sizeof(double)) == 1323841209932283134U);
   CHECK(sum == 17978498108968927441U);
 }
 
@@ -130,19 +130,19 @@ TEST_CASE("settings of draws are checked, and beams do not count") {
   DecodeOptions options;
   options.num_beams = 4;
   options.temperature = 0.0F;  // nobody draws: not looked at
-  CHECK(resolve(options, 0, "x").num_beams == 4);
+  CHECK(resolve_decode_options(options, 0, "x").num_beams == 4);
   options.do_sample = true;
-  check_error([&] { resolve(options, 0, "x"); }, ExitCode::input,
+  check_error([&] { resolve_decode_options(options, 0, "x"); }, ExitCode::input,
               "x: temperature 0 is out of range; use 0.001 to 1000");
   options.temperature = 0.5F;
   options.num_return_sequences = 9;
-  CHECK(resolve(options, 0, "x").num_beams == 1);
-  CHECK(resolve(options, 0, "x").sampling->top_k == 50);
+  CHECK(resolve_decode_options(options, 0, "x").num_beams == 1);
+  CHECK(resolve_decode_options(options, 0, "x").sampling->top_k == 50);
   options.top_p = 1.5F;
-  check_error([&] { resolve(options, 0, "x"); }, ExitCode::input,
+  check_error([&] { resolve_decode_options(options, 0, "x"); }, ExitCode::input,
               "x: top_p 1.5 is out of range; use above 0, up to 1");
   options.top_p = 0.5F;
   options.num_return_sequences = 1001;
-  check_error([&] { resolve(options, 0, "x"); }, ExitCode::input,
+  check_error([&] { resolve_decode_options(options, 0, "x"); }, ExitCode::input,
               "x: num_return_sequences 1001 is out of range; use 1 to 1000");
 }

@@ -34,9 +34,9 @@ TEST_CASE("a search of a few sentences at a time finds the same, in the same ord
     CHECK(whole[0].front().ids != whole[1].front().ids);
     for (const int workers : {1, 2}) {
       set_threads(workers);
-      for (const Index at_once : {1, 2, 3, 8, 22, 23, 100}) {
-        CAPTURE(at_once);
-        const SearchResults found = search(model, source, decode, {.at_once = at_once});
+      for (const Index max_active : {1, 2, 3, 8, 22, 23, 100}) {
+        CAPTURE(max_active);
+        const SearchResults found = search(model, source, decode, {.max_active = max_active});
         REQUIRE(found.size() == whole.size());
         for (std::size_t i = 0; i < whole.size(); ++i) {
           CAPTURE(i);

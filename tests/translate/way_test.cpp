@@ -22,7 +22,7 @@ constexpr double kRounding = 1e-5;  // of 32-bit sums, relative to the largest n
 using Row = std::vector<double>;
 
 /// Row t of a step.
-Row row_of(const ResidualStep& step, std::size_t t) {
+Row row_of(const ResidualStreamState& step, std::size_t t) {
   const auto width = to_size(step.columns);
   const auto first = step.values.begin() + to_index(t * width);
   return {first, first + to_index(width)};
@@ -50,7 +50,7 @@ Row normed(const Row& x, const LayerNorm& norm) {
     variance += (value - mean) * (value - mean) / static_cast<double>(x.size());
   }
   Row out;
-  if (norm.kind == NormKind::rms) {
+  if (norm.kind == NormType::rms) {
     double square = 0;
     for (const double value : x) square += value * value / static_cast<double>(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -115,12 +115,12 @@ std::vector<std::vector<Block>> blocks_of(const ModelParameters& p, bool encoder
 /// Takes the steps one after another.
 class Walk {
  public:
-  explicit Walk(const std::vector<ResidualStep>& way) : way_(way) {}
+  explicit Walk(const std::vector<ResidualStreamState>& residual_stream) : way_(residual_stream) {}
 
-  const ResidualStep& next(const std::string& stage, const std::string& block = "",
+  const ResidualStreamState& next(const std::string& stage, const std::string& block = "",
                            int layer = -1) {
     REQUIRE_MESSAGE(next_ < way_.size(), stage << " is missing");
-    const ResidualStep& step = way_[next_++];
+    const ResidualStreamState& step = way_[next_++];
     CHECK(step.stage == stage);
     CHECK(step.block == block);
     CHECK(step.layer == layer);
@@ -129,17 +129,17 @@ class Walk {
   bool done() const { return next_ == way_.size(); }
 
  private:
-  const std::vector<ResidualStep>& way_;
+  const std::vector<ResidualStreamState>& way_;
   std::size_t next_ = 0;
 };
 
 /// The whole way of token t, each station from the ones before it. Returns the last vector.
-Row check_way(const std::vector<ResidualStep>& way, const Transformer& model, bool encoder,
+Row check_way(const std::vector<ResidualStreamState>& residual_stream, const Transformer& model, bool encoder,
               std::size_t t) {
   const ModelConfig& config = model.config();
   const ModelParameters& parameters = model.parameters();
-  const EmbeddingsAndNorm& ends = encoder ? parameters.encoder : parameters.decoder;
-  Walk walk(way);
+  const StackParameters& ends = encoder ? parameters.encoder : parameters.decoder;
+  Walk walk(residual_stream);
   Row x = row_of(walk.next("token"), t);
   if (config.absolute_positions) x = plus(x, row_of(walk.next("position"), t));
   if (config.normalize_embedding) x = normed(x, ends.embedding_norm);
@@ -193,8 +193,8 @@ Row check_way(const std::vector<ResidualStep>& way, const Transformer& model, bo
   return x;
 }
 
-std::vector<ResidualStep> joined(std::vector<ResidualStep> first, std::vector<ResidualStep> rest) {
-  for (ResidualStep& step : rest) first.push_back(std::move(step));
+std::vector<ResidualStreamState> joined(std::vector<ResidualStreamState> first, std::vector<ResidualStreamState> rest) {
+  for (ResidualStreamState& step : rest) first.push_back(std::move(step));
   return first;
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("a token's way: every station follows from the ones before it, up to t
 
     VectorRecorder in_encoder(true);
     const EncodedSource encoded = model.encode(pack({source}), &in_encoder);
-    const std::vector<ResidualStep> encoder =
+    const std::vector<ResidualStreamState> encoder =
         joined(embedding_steps(model.parameters().encoder, model.config(), source),
                in_encoder.take_residual_stream());
     for (std::size_t t = 0; t < source.size(); ++t) {
@@ -223,7 +223,7 @@ TEST_CASE("a token's way: every station follows from the ones before it, up to t
 
     VectorRecorder in_decoder(true);
     const Matrix hidden = model.decode(pack({input}), encoded, &in_decoder);
-    const std::vector<ResidualStep> decoder =
+    const std::vector<ResidualStreamState> decoder =
         joined(embedding_steps(model.parameters().decoder, model.config(), input),
                in_decoder.take_residual_stream());
     for (std::size_t t = 0; t < input.size(); ++t) {
@@ -255,9 +255,9 @@ TEST_CASE(
       Matrix logits(hidden.rows(), model.config().decoder_vocab_size);
       model.logits(hidden, logits);
       const Index vocabulary = logits.cols();
-      const Alternatives all = likeliest_pieces(logits, target, to_int(vocabulary) + 5);
+      const Alternatives all = likeliest_tokens(logits, target, to_int(vocabulary) + 5);
       REQUIRE(all.count == vocabulary);  // no more than there are
-      const Alternatives ten = likeliest_pieces(logits, target, recorded_alternatives);
+      const Alternatives ten = likeliest_tokens(logits, target, recorded_alternatives);
       const std::vector<float> log_probs = log_probabilities(logits, target);
       for (std::size_t t = 0; t < target.size(); ++t) {
         const std::size_t first = t * to_size(vocabulary);
@@ -283,7 +283,7 @@ TEST_CASE(
 TEST_CASE("pieces of one logit stand in the order of their ids") {
   Matrix logits(1, 4);
   logits << 1, 3, 1, 3;
-  const Alternatives found = likeliest_pieces(logits, std::vector<int>{2}, 4);
+  const Alternatives found = likeliest_tokens(logits, std::vector<int>{2}, 4);
   CHECK(found.ids == std::vector<int>{1, 3, 0, 2});
   CHECK(found.ranks == std::vector<int>{3});
 }

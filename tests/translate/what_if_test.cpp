@@ -34,7 +34,7 @@ struct Pass {
 };
 
 struct Changed {
-  std::vector<HeadSwitch> without;
+  std::vector<AblatedHead> without;
   std::vector<ForcedWeight> forced;
 };
 
@@ -45,7 +45,7 @@ Pass forward(const Transformer& model, const Changed& changed, const std::vector
   Pass pass;
   pass.hidden = model.decode(pack({input}), encoded, &intervention);
   for (int kind = 0; kind < 3; ++kind) {
-    pass.maps[kind] = recorder.take(at(attention_kinds, kind), 0);
+    pass.maps[kind] = recorder.take(at(attention_sites, kind), 0);
   }
   return pass;
 }
@@ -85,14 +85,14 @@ TEST_CASE("a head that is off hands over nothing, and the others work on") {
   const std::vector<int> input{model.config().decoder_start_token_id, 9, 10};
   const Pass before = forward(model, {}, input);
   for (int kind = 0; kind < 3; ++kind) {
-    const Pass after = forward(model, {{{at(attention_kinds, kind), 0, 1}}, {}}, input);
+    const Pass after = forward(model, {{{at(attention_sites, kind), 0, 1}}, {}}, input);
     for (const float weight : after.maps[kind].map(0, 1)) CHECK(weight == 0);
     // The other head of the same layer reads the same input, so it is as it was.
     const auto other = after.maps[kind].map(0, 0), was = before.maps[kind].map(0, 0);
     CHECK(std::equal(other.begin(), other.end(), was.begin(), was.end()));
     CHECK(after.hidden != before.hidden);
   }
-  const Pass layer = forward(model, {{{AttentionKind::cross, 1, std::nullopt}}, {}}, input);
+  const Pass layer = forward(model, {{{AttentionSite::cross, 1, std::nullopt}}, {}}, input);
   for (int head = 0; head < layer.maps[2].heads; ++head) {
     for (const float weight : layer.maps[2].map(1, head)) CHECK(weight == 0);
   }
@@ -104,7 +104,7 @@ TEST_CASE("a forced weight is 1 at its key, in its row alone") {
   const std::vector<int> input{model.config().decoder_start_token_id, 9, 10};
   const Pass before = forward(model, {}, input);
   for (int kind = 0; kind < 3; ++kind) {
-    const AttentionKind k = at(attention_kinds, kind);
+    const AttentionSite k = at(attention_sites, kind);
     const Pass after = forward(model, {{}, {{k, 0, 1, 2, 1}}}, input);
     const AttentionMaps& maps = after.maps[kind];
     for (int q = 0; q < maps.queries; ++q) {
@@ -121,11 +121,11 @@ TEST_CASE("a search under a change agrees with scoring its result under the same
     CAPTURE(name);
     const GoldenModel golden(name);
     const Transformer& model = golden.model.transformer;
-    const Changed changes[] = {{{{AttentionKind::cross, 0, 0}}, {}},
-                               {{{AttentionKind::encoder_self, 0, 0}}, {}},
-                               {{}, {{AttentionKind::cross, 0, 0, 2, 1}}},
-                               {{}, {{AttentionKind::decoder_self, 0, 0, 3, 1}}},
-                               {{}, {{AttentionKind::encoder_self, 0, 0, 1, 3}}}};
+    const Changed changes[] = {{{{AttentionSite::cross, 0, 0}}, {}},
+                               {{{AttentionSite::encoder_self, 0, 0}}, {}},
+                               {{}, {{AttentionSite::cross, 0, 0, 2, 1}}},
+                               {{}, {{AttentionSite::decoder_self, 0, 0, 3, 1}}},
+                               {{}, {{AttentionSite::encoder_self, 0, 0, 1, 3}}}};
     for (const Changed& changed : changes) {
       for (const int count : {1, 4}) {
         Intervention intervention(changed.without, changed.forced);
@@ -149,7 +149,7 @@ TEST_CASE("forced weights that never meet their query or key change nothing") {
   const GoldenModel golden("marian-2-heads-toy");
   const Transformer& model = golden.model.transformer;
   const auto encoded = [&](int query, int key) {
-    Intervention intervention({}, {{AttentionKind::encoder_self, 0, 0, query, key}});
+    Intervention intervention({}, {{AttentionSite::encoder_self, 0, 0, query, key}});
     return model.encode(pack({kSource}), &intervention).rows;
   };
   const Matrix plain = model.encode(pack({kSource})).rows;
@@ -213,8 +213,8 @@ TEST_CASE("vectors give back the weights they were recorded with") {
     const EncodedSource encoded = model.encode(pack({kSource}), &recorder);
     model.decode(pack({{model.config().decoder_start_token_id, 9, 10}}), encoded, &recorder);
     for (int kind = 0; kind < 3; ++kind) {
-      const AttentionMaps maps = recorder.take(at(attention_kinds, kind), 0);
-      const AttentionVectors v = recorder.take_vectors(at(attention_kinds, kind));
+      const AttentionMaps maps = recorder.take(at(attention_sites, kind), 0);
+      const AttentionVectors v = recorder.take_vectors(at(attention_sites, kind));
       REQUIRE(v.query.rows == maps.queries);
       REQUIRE(v.key.rows == maps.keys);
       REQUIRE(v.value.rows == maps.keys);
@@ -232,8 +232,8 @@ TEST_CASE("vectors give back the weights they were recorded with") {
                        static_cast<double>(at(v.key.row(l, h, k), c));
               }
               double score = dot * static_cast<double>(v.scale);
-              if (!v.distances.values.empty()) {
-                score += static_cast<double>(at(v.distances.row(l, h, 0), k - q + maps.keys - 1));
+              if (!v.relative_bias.values.empty()) {
+                score += static_cast<double>(at(v.relative_bias.row(l, h, 0), k - q + maps.keys - 1));
               }
               e.push_back(kind == 1 && k > q ? 0 : std::exp(score));
               total += e.back();
@@ -252,9 +252,9 @@ TEST_CASE("vectors give back the weights they were recorded with") {
 TEST_CASE("what a head is worth is what the references lose without it") {
   const GoldenModel golden("marian-2-heads-toy");
   const Transformer& model = golden.model.transformer;
-  const std::vector<ScoredPair> pairs{{kSource, {9, 10, 0}}, {{6, 0}, {11, 12, 13, 0}}};
+  const std::vector<ReferencePair> pairs{{kSource, {9, 10, 0}}, {{6, 0}, {11, 12, 13, 0}}};
   std::size_t heard = 0;
-  const ImportanceReport report =
+  const HeadImportanceReport report =
       head_importance(model, pairs, [&](std::size_t done, std::size_t) { heard = done; });
   const ModelConfig& config = model.config();
   const auto heads = to_size(config.encoder_layers * config.encoder_heads +
@@ -264,7 +264,7 @@ TEST_CASE("what a head is worth is what the references lose without it") {
   CHECK(report.tokens == 7);
   const auto mean = [&](const Changed& changed) {
     double sum = 0;
-    for (const ScoredPair& pair : pairs) {
+    for (const ReferencePair& pair : pairs) {
       Intervention intervention(changed.without, changed.forced);
       const EncodedSource encoded = model.encode(pack({pair.source}), &intervention);
       const Matrix hidden =
@@ -279,7 +279,7 @@ TEST_CASE("what a head is worth is what the references lose without it") {
   CHECK(report.log_prob == doctest::Approx(mean({})));
   for (std::size_t i = 0; i < report.heads.size(); ++i) {
     const HeadImportance& h = report.heads[i];
-    CHECK(h.log_prob == doctest::Approx(mean({{{h.kind, h.layer, h.head}}, {}})));
+    CHECK(h.log_prob == doctest::Approx(mean({{{h.site, h.layer, h.head}}, {}})));
     if (i > 0) CHECK(h.log_prob >= report.heads[i - 1].log_prob);
   }
 }

@@ -50,7 +50,7 @@ TEST_CASE("color scale: numbers can be read on every level, light and dark") {
   constexpr Rgb white{255, 255, 255};
   for (int level = 0; level < color_levels; ++level) {
     CAPTURE(level);
-    const bool strong = level >= strong_level;
+    const bool strong = level >= inverted_text_level;
     CHECK(contrast(light_color(level), strong ? white : black) >= 4.5f);
     CHECK(contrast(dark_color(level), strong ? black : white) >= 4.5f);
     CHECK(contrast(light_negative_color(level), strong ? white : black) >= 4.5f);

@@ -13,11 +13,11 @@ namespace {
 using test::inspected_model;
 
 TEST_CASE("numbers get thousands separators") {
-  CHECK(with_separators(0) == "0");
-  CHECK(with_separators(999) == "999");
-  CHECK(with_separators(1000) == "1,000");
-  CHECK(with_separators(12345) == "12,345");
-  CHECK(with_separators(1234567890) == "1,234,567,890");
+  CHECK(with_thousands_separators(0) == "0");
+  CHECK(with_thousands_separators(999) == "999");
+  CHECK(with_thousands_separators(1000) == "1,000");
+  CHECK(with_thousands_separators(12345) == "12,345");
+  CHECK(with_thousands_separators(1234567890) == "1,234,567,890");
 }
 
 TEST_CASE("the tables hold the figures, and only what was asked for") {
@@ -30,7 +30,7 @@ TEST_CASE("the tables hold the figures, and only what was asked for") {
   REQUIRE(tables.size() == 5);
   CHECK(tables[0].title == "demo");
   CHECK(tables[0].notes.back() == "Keys of config.json that are not used: torch_dtype, id2label.");
-  CHECK(tables[1].rows.back()[2] == with_separators(count_parameters(config).value()));
+  CHECK(tables[1].rows.back()[2] == with_thousands_separators(count_parameters(config).value()));
   // 16 to 1,024 in powers of two, and the crossing at 24.
   CHECK(tables[4].rows.size() == 8);
   CHECK(tables[4].rows[1][0] == "24");

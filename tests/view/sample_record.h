@@ -74,10 +74,10 @@ inline PatternCells small_longformer(int tokens) {
   PatternCells seen;
   for (int row = 0; row < tokens; ++row) {
     if (row == 0) {
-      seen.runs.push_back({0, tokens, Reason::global});
+      seen.runs.push_back({0, tokens, PatternReason::global});
     } else {
-      seen.runs.push_back({0, 1, Reason::global});
-      seen.runs.push_back({std::max(1, row - 1), std::min(tokens, row + 2), Reason::window});
+      seen.runs.push_back({0, 1, PatternReason::global});
+      seen.runs.push_back({std::max(1, row - 1), std::min(tokens, row + 2), PatternReason::window});
     }
     seen.end_row();
   }

@@ -39,7 +39,7 @@ std::string directory_of(const std::string& path) {
 
 }  // namespace
 
-void throw_system(const std::string& path, const char* action, int error) {
+void throw_system_error(const std::string& path, const char* action, int error) {
   if (error == ENOMEM) {
     throw MemoryError("{}: {}: it does not fit in memory", printable(path), action);
   }
@@ -61,7 +61,7 @@ int open_descriptor(const std::string& path, int flags, mode_t mode) {
 
 int open_to_read(const std::string& path, struct stat& status) {
   const int descriptor = open_descriptor(path, O_RDONLY);
-  if (descriptor < 0) throw_system(path, "cannot open", errno);
+  if (descriptor < 0) throw_system_error(path, "cannot open", errno);
   if (fstat(descriptor, &status) == 0 && !S_ISDIR(status.st_mode)) return descriptor;
   const int error = S_ISDIR(status.st_mode) ? EISDIR : errno;
   close(descriptor);
@@ -69,14 +69,14 @@ int open_to_read(const std::string& path, struct stat& status) {
     throw SystemError("{}: cannot read: it is a directory, expected a file; name a file inside it",
                       printable(path));
   }
-  throw_system(path, "cannot open", error);
+  throw_system_error(path, "cannot open", error);
 }
 
 void write_all(int descriptor, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw_system(path, "cannot write", errno);
+    if (written < 0) throw_system_error(path, "cannot write", errno);
     bytes.remove_prefix(to_size(written));
   }
 }
@@ -86,16 +86,16 @@ std::size_t read_up_to(int descriptor, void* out, std::size_t size, const std::s
   while (length < size) {
     const ssize_t got = read(descriptor, static_cast<char*>(out) + length, size - length);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_system(path, "cannot read", errno);
+    if (got < 0) throw_system_error(path, "cannot read", errno);
     if (got == 0) break;
     length += to_size(got);
   }
   return length;
 }
 
-void keep_mode_and_owner(int descriptor, const struct stat& replaced, const std::string& path) {
+void copy_mode_and_owner(int descriptor, const struct stat& replaced, const std::string& path) {
   struct stat own = {};
-  if (fstat(descriptor, &own) != 0) throw_system(path, "cannot open for writing", errno);
+  if (fstat(descriptor, &own) != 0) throw_system_error(path, "cannot open for writing", errno);
   const bool ours = own.st_uid == replaced.st_uid && own.st_gid == replaced.st_gid;
   if (!ours && fchown(descriptor, replaced.st_uid, replaced.st_gid) != 0) {
     throw SystemError(
@@ -106,17 +106,17 @@ void keep_mode_and_owner(int descriptor, const struct stat& replaced, const std:
   constexpr mode_t kMode = 07777;
   if ((own.st_mode & kMode) != (replaced.st_mode & kMode) &&
       fchmod(descriptor, replaced.st_mode & kMode) != 0) {
-    throw_system(path, "cannot keep the mode", errno);
+    throw_system_error(path, "cannot keep the mode", errno);
   }
 }
 
 void sync_directory_of(const std::string& path) {
-  const Descriptor directory(open_descriptor(directory_of(path), O_RDONLY | O_DIRECTORY));
+  const FileDescriptor directory(open_descriptor(directory_of(path), O_RDONLY | O_DIRECTORY));
   if (directory.number() < 0) return;  // a directory may be writable and not readable
-  if (fsync(directory.number()) != 0 && errno != EINVAL) throw_system(path, "cannot write", errno);
+  if (fsync(directory.number()) != 0 && errno != EINVAL) throw_system_error(path, "cannot write", errno);
 }
 
-Descriptor::~Descriptor() {
+FileDescriptor::~FileDescriptor() {
   if (number_ >= 0) close(number_);
 }
 

@@ -13,7 +13,7 @@
 namespace attn {
 
 /// Throws SystemError "PATH: ACTION: REASON; hint" for an errno.
-[[noreturn]] void throw_system(const std::string& path, const char* action, int error);
+[[noreturn]] void throw_system_error(const std::string& path, const char* action, int error);
 
 /// open(2), close-on-exec, with EINTR handled; −1 with errno where it fails.
 int open_descriptor(const std::string& path, int flags, mode_t mode = 0);
@@ -31,23 +31,23 @@ std::size_t read_up_to(int descriptor, void* out, std::size_t size, const std::s
 
 /// Gives an open file or folder the mode and owner of what it is to replace, whose status this is.
 /// SystemError naming `path` where the system refuses.
-void keep_mode_and_owner(int descriptor, const struct stat& replaced, const std::string& path);
+void copy_mode_and_owner(int descriptor, const struct stat& replaced, const std::string& path);
 
 /// Makes the name of a new or renamed file durable: fsync of the folder that holds `path`.
 void sync_directory_of(const std::string& path);
 
 /// Owns a descriptor and closes it; for where close has nothing to report.
-class Descriptor {
+class FileDescriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
+  explicit FileDescriptor(int number) : number_(number) {}
+  ~FileDescriptor();
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     std::swap(number_, other.number_);
     return *this;
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
 
   int number() const { return number_; }
   int release() { return std::exchange(number_, -1); }

@@ -62,14 +62,14 @@ void forget_map(const std::byte* begin) {
 bool status_of(const std::string& path, struct stat& status) {
   if (stat(path.c_str(), &status) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
-  throw_system(path, "cannot open", errno);
+  throw_system_error(path, "cannot open", errno);
 }
 
 }  // namespace
 
 std::string read_file(const std::string& path, std::size_t max_bytes) {
   struct stat status = {};
-  const Descriptor file(open_to_read(path, status));
+  const FileDescriptor file(open_to_read(path, status));
   const auto stated = to_size(std::max<off_t>(status.st_size, 0));
   if (stated > max_bytes) throw_too_large(path, max_bytes);
   // Pipes and /proc state no size, and a file may grow meanwhile: read until the end, one byte
@@ -79,7 +79,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
   for (;;) {
     const ssize_t got = read(file.number(), content.data() + length, content.size() - length);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_system(path, "cannot read", errno);
+    if (got < 0) throw_system_error(path, "cannot read", errno);
     if (got == 0) break;
     length += to_size(got);
     if (length > max_bytes) throw_too_large(path, max_bytes);
@@ -91,18 +91,18 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
 
 std::string read_text_file(const std::string& path, std::size_t max_bytes) {
   std::string text = read_file(path, max_bytes);
-  refuse_utf16(text, printable(path));
+  reject_utf16(text, printable(path));
   return text;
 }
 
-void refuse_utf16(std::string_view text, std::string_view name) {
+void reject_utf16(std::string_view text, std::string_view name) {
   if (!text.starts_with("\xff\xfe") && !text.starts_with("\xfe\xff")) return;
   throw InputError(
       "{}: begins as UTF-16, expected UTF-8; save it as UTF-8, or use iconv -f UTF-16 -t UTF-8",
       name);
 }
 
-std::string path_in(const std::string& directory, const char* file) {
+std::string join_path(const std::string& directory, const char* file) {
   return directory + (directory.empty() || directory.back() == '/' ? "" : "/") + file;
 }
 
@@ -118,7 +118,7 @@ bool directory_exists(const std::string& path) {
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   struct stat status = {};
-  const Descriptor file(open_to_read(path, status));
+  const FileDescriptor file(open_to_read(path, status));
   if (!S_ISREG(status.st_mode)) {
     throw SystemError("{}: cannot map: it is no regular file; save it as a file first",
                       printable(path));
@@ -130,11 +130,11 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   constexpr std::size_t kMostPopulated = std::size_t{256} << 20;
   const int flags = MAP_PRIVATE | (size_ <= kMostPopulated ? MAP_POPULATE : 0);
   void* address = mmap(nullptr, size_, PROT_READ, flags, file.number(), 0);
-  if (address == MAP_FAILED) throw_system(path, "cannot map", errno);
+  if (address == MAP_FAILED) throw_system_error(path, "cannot map", errno);
   if (mprotect(address, size_, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
     munmap(address, size_);
-    throw_system(path, "cannot map", error);
+    throw_system_error(path, "cannot map", error);
   }
   data_ = static_cast<std::byte*>(address);
   note_map(data_, size_, path_);
@@ -185,7 +185,7 @@ bool is_stream_path(std::string_view path) {
   return path.starts_with("/proc/") && path.substr(0, last).ends_with("/fd");
 }
 
-std::string behind_links(const std::string& path) {
+std::string resolve_links(const std::string& path) {
   std::string found = path;
   for (int links = 0; links < 40; ++links) {  // as many as Linux follows
     std::array<char, PATH_MAX> target{};
@@ -196,15 +196,15 @@ std::string behind_links(const std::string& path) {
     found.resize(text.starts_with('/') || slash == std::string::npos ? 0 : slash + 1);
     found += text;
   }
-  throw_system(path, "cannot follow", ELOOP);
+  throw_system_error(path, "cannot follow", ELOOP);
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
-  if (path.empty()) throw_system(path, kOpening, ENOENT);
-  if (path.find('\0') != std::string::npos) throw_system(path, kOpening, EINVAL);
+  if (path.empty()) throw_system_error(path, kOpening, ENOENT);
+  if (path.find('\0') != std::string::npos) throw_system_error(path, kOpening, EINVAL);
   struct stat status = {};
   const bool exists = stat(path.c_str(), &status) == 0;
-  if (!exists && errno != ENOENT) throw_system(path, kOpening, errno);
+  if (!exists && errno != ENOENT) throw_system_error(path, kOpening, errno);
   if (exists && S_ISDIR(status.st_mode)) {
     throw SystemError("{}: cannot write: it is a directory, expected a file; name a file inside it",
                       printable(path));
@@ -214,17 +214,17 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     return;
   }
   // Renaming would replace a file that its owner has protected, and a link instead of its target.
-  if (exists && access(path.c_str(), W_OK) != 0) throw_system(path, kOpening, errno);
-  path_ = behind_links(path);
-  temporary_ = Unfinished::make_beside(Unfinished::Kind::file, path_, exists ? 0600 : 0666);
-  if (!temporary_) throw_system(path, kOpening, errno);
+  if (exists && access(path.c_str(), W_OK) != 0) throw_system_error(path, kOpening, errno);
+  path_ = resolve_links(path);
+  temporary_ = TemporaryPath::make_beside(TemporaryPath::Kind::file, path_, exists ? 0600 : 0666);
+  if (!temporary_) throw_system_error(path, kOpening, errno);
   descriptor_ = temporary_->descriptor();
-  if (exists) keep_mode_and_owner(descriptor_, status, path);
+  if (exists) copy_mode_and_owner(descriptor_, status, path);
 }
 
 void AtomicFile::open_directly() {
   descriptor_ = open_descriptor(path_, O_WRONLY | O_APPEND);
-  if (descriptor_ < 0) throw_system(path_, kOpening, errno);
+  if (descriptor_ < 0) throw_system_error(path_, kOpening, errno);
 }
 
 AtomicFile::~AtomicFile() {
@@ -241,12 +241,12 @@ void AtomicFile::commit() {
   const int descriptor = std::exchange(descriptor_, -1);
   if (!temporary_) {
     // Linux releases the descriptor even where close reports EINTR.
-    if (close(descriptor) != 0 && errno != EINTR) throw_system(path_, "cannot write", errno);
+    if (close(descriptor) != 0 && errno != EINTR) throw_system_error(path_, "cannot write", errno);
     return;
   }
-  const std::unique_ptr<Unfinished> temporary = std::move(temporary_);
+  const std::unique_ptr<TemporaryPath> temporary = std::move(temporary_);
   if (fsync(descriptor) != 0 || rename(temporary->path().c_str(), path_.c_str()) != 0) {
-    throw_system(path_, "cannot write", errno);
+    throw_system_error(path_, "cannot write", errno);
   }
   temporary->keep();
   sync_directory_of(path_);

@@ -22,10 +22,10 @@ std::string read_text_file(const std::string& path, std::size_t max_bytes = std:
 
 /// InputError where a text begins with the mark that Windows' editors put before what they call
 /// Unicode; in UTF-8 neither byte occurs. `name` is the file's, printable.
-void refuse_utf16(std::string_view text, std::string_view name);
+void reject_utf16(std::string_view text, std::string_view name);
 
 /// A file's path in a directory, which may be "" (here) and may end in a slash.
-std::string path_in(const std::string& directory, const char* file);
+std::string join_path(const std::string& directory, const char* file);
 
 /// False only where nothing is there, or the other kind; SystemError where the system does not say.
 bool file_exists(const std::string& path);
@@ -81,7 +81,7 @@ class AtomicFile {
   void open_directly();
 
   std::string path_;
-  std::unique_ptr<Unfinished> temporary_;  ///< null when written directly
+  std::unique_ptr<TemporaryPath> temporary_;  ///< null when written directly
   int descriptor_ = -1;                    ///< closed by its owner: this, or temporary_
 };
 
@@ -90,7 +90,7 @@ class AtomicFile {
 bool is_stream_path(std::string_view path);
 
 /// Where a link leads, and the link there, until one is none, whether or not something is there.
-std::string behind_links(const std::string& path);
+std::string resolve_links(const std::string& path);
 
 /// AtomicFile in one call.
 void write_file(const std::string& path, std::string_view bytes);

@@ -28,16 +28,16 @@ constexpr std::string_view kMark = ".attn-demo-tmp-";
 constexpr int kMostBeside = 100;  ///< processes that write the same file at once
 
 /// For a signal handler: plain pointers, no locks.
-std::array<std::atomic<const Unfinished*>, 64> all_unfinished;
+std::array<std::atomic<const TemporaryPath*>, 64> all_unfinished;
 std::atomic<int> making{0};
 std::atomic<bool> ending{false};
-static_assert(std::atomic<const Unfinished*>::is_always_lock_free);
+static_assert(std::atomic<const TemporaryPath*>::is_always_lock_free);
 
 /// No signal comes between making something and noting it, or between forgetting it and freeing the
 /// note: this thread's signals are blocked, and another thread's handler waits for `making`.
-class Undisturbed {
+class SignalBlocker {
  public:
-  Undisturbed() {
+  SignalBlocker() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before_);
@@ -47,30 +47,30 @@ class Undisturbed {
       for (;;) pause();
     }
   }
-  ~Undisturbed() {
+  ~SignalBlocker() {
     const int error = errno;
     --making;
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     errno = error;
   }
-  Undisturbed(const Undisturbed&) = delete;
-  Undisturbed& operator=(const Undisturbed&) = delete;
+  SignalBlocker(const SignalBlocker&) = delete;
+  SignalBlocker& operator=(const SignalBlocker&) = delete;
 
  private:
   sigset_t before_;
 };
 
-void note(const Unfinished* made) {
+void note(const TemporaryPath* made) {
   for (auto& slot : all_unfinished) {
-    const Unfinished* expected = nullptr;
+    const TemporaryPath* expected = nullptr;
     if (slot.compare_exchange_strong(expected, made)) return;
   }  // more at once than slots: then a signal leaves one behind
 }
 
-void forget(const Unfinished* made) {
-  const Undisturbed undisturbed;
+void forget(const TemporaryPath* made) {
+  const SignalBlocker undisturbed;
   for (auto& slot : all_unfinished) {
-    const Unfinished* expected = made;
+    const TemporaryPath* expected = made;
     if (slot.compare_exchange_strong(expected, nullptr)) return;
   }
 }
@@ -128,8 +128,8 @@ void remove_files_of(const char* path) noexcept {
 
 }  // namespace
 
-bool Unfinished::create(mode_t mode) {
-  const Undisturbed undisturbed;
+bool TemporaryPath::create(mode_t mode) {
+  const SignalBlocker undisturbed;
   if (kind_ == Kind::file) {
     descriptor_ = open_descriptor(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     made_ = descriptor_ >= 0;
@@ -140,8 +140,8 @@ bool Unfinished::create(mode_t mode) {
   return made_;
 }
 
-std::unique_ptr<Unfinished> Unfinished::make(Kind kind, const std::string& path, mode_t mode) {
-  std::unique_ptr<Unfinished> made(new Unfinished(kind, path));
+std::unique_ptr<TemporaryPath> TemporaryPath::make(Kind kind, const std::string& path, mode_t mode) {
+  std::unique_ptr<TemporaryPath> made(new TemporaryPath(kind, path));
   if (!made->create(mode)) return nullptr;
   if (kind == Kind::folder) return made;
   if (kind == Kind::tree) made->descriptor_ = open_descriptor(path, O_RDONLY | O_DIRECTORY);
@@ -153,11 +153,11 @@ std::unique_ptr<Unfinished> Unfinished::make(Kind kind, const std::string& path,
   return nullptr;
 }
 
-std::unique_ptr<Unfinished> Unfinished::make_beside(Kind kind, const std::string& path,
+std::unique_ptr<TemporaryPath> TemporaryPath::make_beside(Kind kind, const std::string& path,
                                                     mode_t mode) {
   for (int number = 0; number < kMostBeside; ++number) {
     const std::string name = name_beside(path, number);
-    std::unique_ptr<Unfinished> made = make(kind, name, mode);
+    std::unique_ptr<TemporaryPath> made = make(kind, name, mode);
     if (!made && errno == EEXIST) {
       if (!remove_abandoned(name)) continue;
       made = make(kind, name, mode);
@@ -172,7 +172,7 @@ std::unique_ptr<Unfinished> Unfinished::make_beside(Kind kind, const std::string
   return nullptr;
 }
 
-Unfinished::~Unfinished() {
+TemporaryPath::~TemporaryPath() {
   const int error = errno;
   if (made_) {
     if (kind_ == Kind::file) unlink(path_.c_str());
@@ -187,43 +187,43 @@ Unfinished::~Unfinished() {
   errno = error;
 }
 
-void Unfinished::keep() {
+void TemporaryPath::keep() {
   if (made_) forget(this);
   made_ = false;
 }
 
 // By way of the other constructor: the destructor runs, too, where this one throws.
-NewFolders::NewFolders(const std::string& path) : NewFolders() {
+NewDirectories::NewDirectories(const std::string& path) : NewDirectories() {
   std::vector<std::string> missing;  // innermost first
   struct stat status = {};
   std::string folder = path;
   for (;;) {
     while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
     if (folder.empty() || stat(folder.c_str(), &status) == 0) break;
-    if (errno != ENOENT) throw_system(path, "cannot make the directory", errno);
+    if (errno != ENOENT) throw_system_error(path, "cannot make the directory", errno);
     missing.push_back(folder);
     const std::size_t slash = folder.rfind('/');
     if (slash == std::string::npos) break;
     folder.resize(slash == 0 ? 1 : slash);
   }
   for (std::size_t i = missing.size(); i-- > 0;) {
-    std::unique_ptr<Unfinished> made = Unfinished::make(Unfinished::Kind::folder, missing[i], 0777);
+    std::unique_ptr<TemporaryPath> made = TemporaryPath::make(TemporaryPath::Kind::folder, missing[i], 0777);
     if (made) {
       made_.push_back(std::move(made));
     } else if (errno != EEXIST) {
-      throw_system(path, "cannot make the directory", errno);
+      throw_system_error(path, "cannot make the directory", errno);
     }
   }
-  if (stat(path.c_str(), &status) != 0) throw_system(path, "cannot make the directory", errno);
-  if (!S_ISDIR(status.st_mode)) throw_system(path, "cannot make the directory", ENOTDIR);
+  if (stat(path.c_str(), &status) != 0) throw_system_error(path, "cannot make the directory", errno);
+  if (!S_ISDIR(status.st_mode)) throw_system_error(path, "cannot make the directory", ENOTDIR);
 }
 
-NewFolders::~NewFolders() {
+NewDirectories::~NewDirectories() {
   while (!made_.empty()) made_.pop_back();  // innermost first
 }
 
-void NewFolders::keep() {
-  for (const std::unique_ptr<Unfinished>& each : made_) each->keep();
+void NewDirectories::keep() {
+  for (const std::unique_ptr<TemporaryPath>& each : made_) each->keep();
 }
 
 std::string_view target_of_temporary(std::string_view name) {
@@ -240,7 +240,7 @@ bool remove_abandoned(const std::string& path) {
   if (lstat(path.c_str(), &named) != 0) return errno == ENOENT;
   const bool folder = S_ISDIR(named.st_mode);
   if (named.st_uid != geteuid() || !(folder || S_ISREG(named.st_mode))) return false;
-  const Descriptor opened(open_descriptor(
+  const FileDescriptor opened(open_descriptor(
       path, folder ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW : O_RDWR | O_NOFOLLOW | O_NONBLOCK));
   if (opened.number() < 0 || try_lock(opened.number()) != 0 || !is_at(opened.number(), path)) {
     return false;
@@ -258,12 +258,12 @@ void stop_making_files() noexcept {
 }
 
 void remove_unfinished_files() noexcept {
-  for (const Unfinished::Kind kind : {Unfinished::Kind::file, Unfinished::Kind::tree}) {
+  for (const TemporaryPath::Kind kind : {TemporaryPath::Kind::file, TemporaryPath::Kind::tree}) {
     for (const auto& slot : all_unfinished) {
-      const Unfinished* made = slot.load();
+      const TemporaryPath* made = slot.load();
       if (made == nullptr || made->kind() != kind) continue;
       const char* path = made->path().c_str();
-      if (kind == Unfinished::Kind::file) {
+      if (kind == TemporaryPath::Kind::file) {
         unlink(path);
       } else {
         remove_files_of(path);
@@ -274,8 +274,8 @@ void remove_unfinished_files() noexcept {
   for (bool again = true; again;) {  // a folder after those in it
     again = false;
     for (const auto& slot : all_unfinished) {
-      const Unfinished* made = slot.load();
-      if (made == nullptr || made->kind() != Unfinished::Kind::folder) continue;
+      const TemporaryPath* made = slot.load();
+      if (made == nullptr || made->kind() != TemporaryPath::Kind::folder) continue;
       again |= rmdir(made->path().c_str()) == 0;
     }
   }

@@ -15,7 +15,7 @@ namespace attn {
 /// A file or folder that this process made; it goes with the object unless kept. It is locked
 /// (flock) meanwhile, so that others see whether its maker lives: a process number says nothing of
 /// other machines, and is given out again.
-class Unfinished {
+class TemporaryPath {
  public:
   enum class Kind {
     file,
@@ -25,15 +25,15 @@ class Unfinished {
 
   /// Makes `path`, which must not exist. Null with errno where the system refuses. A signal finds
   /// either nothing or a file that it knows of.
-  static std::unique_ptr<Unfinished> make(Kind kind, const std::string& path, mode_t mode);
+  static std::unique_ptr<TemporaryPath> make(Kind kind, const std::string& path, mode_t mode);
 
   /// Makes a file or tree beside `path`, under a name that says whose it is; one of that name which
   /// a process left behind when it died is removed before. Null with errno.
-  static std::unique_ptr<Unfinished> make_beside(Kind kind, const std::string& path, mode_t mode);
+  static std::unique_ptr<TemporaryPath> make_beside(Kind kind, const std::string& path, mode_t mode);
 
-  ~Unfinished();
-  Unfinished(const Unfinished&) = delete;
-  Unfinished& operator=(const Unfinished&) = delete;
+  ~TemporaryPath();
+  TemporaryPath(const TemporaryPath&) = delete;
+  TemporaryPath& operator=(const TemporaryPath&) = delete;
 
   Kind kind() const { return kind_; }
   const std::string& path() const { return path_; }
@@ -41,7 +41,7 @@ class Unfinished {
   void keep();                                    ///< it is finished: renamed, or wanted as it is
 
  private:
-  Unfinished(Kind kind, std::string path) : kind_(kind), path_(std::move(path)) {}
+  TemporaryPath(Kind kind, std::string path) : kind_(kind), path_(std::move(path)) {}
   bool create(mode_t mode);
 
   const Kind kind_;
@@ -51,20 +51,20 @@ class Unfinished {
 };
 
 /// Makes a folder and its missing parents; without keep() those that were made go again.
-class NewFolders {
+class NewDirectories {
  public:
   /// SystemError "PATH: cannot make the directory: REASON" naming `path`.
-  explicit NewFolders(const std::string& path);
-  ~NewFolders();
-  NewFolders(const NewFolders&) = delete;
-  NewFolders& operator=(const NewFolders&) = delete;
+  explicit NewDirectories(const std::string& path);
+  ~NewDirectories();
+  NewDirectories(const NewDirectories&) = delete;
+  NewDirectories& operator=(const NewDirectories&) = delete;
 
   void keep();
 
  private:
-  NewFolders() = default;
+  NewDirectories() = default;
 
-  std::vector<std::unique_ptr<Unfinished>> made_;  ///< outermost first
+  std::vector<std::unique_ptr<TemporaryPath>> made_;  ///< outermost first
 };
 
 /// The name of what make_beside was making when it left a file called `name` behind, as far as it

@@ -34,7 +34,7 @@ class NormalNumbers {
   }
 
  private:
-  RandomNumbers random_;
+  RandomGenerator random_;
   bool has_second_ = false;
   double second_ = 0;
 };

@@ -38,7 +38,7 @@ void append_base64(std::string& out, std::span<const float> values) {
   append_base64(out, bytes);
 }
 
-std::optional<std::vector<float>> floats_of_base64(std::string_view text, std::uint64_t count) {
+std::optional<std::vector<float>> decode_base64_floats(std::string_view text, std::uint64_t count) {
   const std::optional<std::uint64_t> bytes = checked_multiply(count, sizeof(float));
   // Four letters hold three bytes; "=" fills up the last four.
   if (!bytes || text.size() % 4 != 0 || text.size() / 4 != *bytes / 3 + (*bytes % 3 > 0)) return {};
@@ -63,7 +63,7 @@ std::optional<std::vector<float>> floats_of_base64(std::string_view text, std::u
   return values;
 }
 
-std::optional<std::string> read_base64(std::string_view text) {
+std::optional<std::string> decode_base64(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
   const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   std::string bytes;

@@ -16,9 +16,9 @@ void append_base64(std::string& out, std::string_view bytes);
 void append_base64(std::string& out, std::span<const float> values);
 
 /// The floats back; nothing unless the text is base64 of just `count` of them.
-std::optional<std::vector<float>> floats_of_base64(std::string_view text, std::uint64_t count);
+std::optional<std::vector<float>> decode_base64_floats(std::string_view text, std::uint64_t count);
 
 /// The bytes; nothing where the text is none, or its padding is not exact.
-std::optional<std::string> read_base64(std::string_view text);
+std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace attn

@@ -12,7 +12,7 @@ namespace {
 std::string without_middle(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   const auto continues = [&](std::size_t at) {
-    return at < text.size() && continues_character(text[at]);
+    return at < text.size() && is_continuation_byte(text[at]);
   };
   std::size_t head = most / 2;
   while (head > 0 && continues(head)) --head;
@@ -25,10 +25,10 @@ std::string without_middle(std::string_view text, std::size_t most) {
 
 std::string excerpt(std::string_view piece, int columns) {
   const std::size_t most_bytes = 4 * to_size(columns);  // that are looked at
-  return fit_width(printable(piece.substr(0, most_bytes)), columns);
+  return truncate_to_width(printable(piece.substr(0, most_bytes)), columns);
 }
 
-std::string shortened(std::string_view message) {
+std::string shorten_message(std::string_view message) {
   constexpr std::size_t kLongestWord = 300;
   constexpr std::size_t kLongestMessage = 4000;
   std::string result;

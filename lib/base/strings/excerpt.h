@@ -12,6 +12,6 @@ std::string excerpt(std::string_view piece, int columns = 60);
 
 /// A valid UTF-8 message in which words of more than 300 bytes, and what is then still longer than
 /// 4,000 bytes, lose their middle to "…".
-std::string shortened(std::string_view message);
+std::string shorten_message(std::string_view message);
 
 }  // namespace attn

@@ -8,7 +8,7 @@
 namespace attn {
 
 /// A to Z become a to z, whatever the locale; all other bytes stay.
-inline std::string lower(std::string_view text) {
+inline std::string ascii_lower(std::string_view text) {
   std::string small(text);
   for (char& c : small) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

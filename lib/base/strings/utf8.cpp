@@ -160,7 +160,7 @@ int display_width(std::string_view text) {
   return width;
 }
 
-std::string fit_width(std::string_view text, int columns) {
+std::string truncate_to_width(std::string_view text, int columns) {
   if (columns <= 0) return {};
   if (prefix_length(text, columns) == text.size()) return std::string(text);
   std::string out(text.substr(0, prefix_length(text, columns - 1)));

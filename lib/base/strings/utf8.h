@@ -24,7 +24,7 @@ constexpr unsigned char byte_value(char c) {
 }
 
 /// Whether the byte goes on with a character that an earlier one began (10xxxxxx).
-constexpr bool continues_character(char c) {
+constexpr bool is_continuation_byte(char c) {
   return (byte_value(c) & 0xC0U) == 0x80U;
 }
 
@@ -53,6 +53,6 @@ std::string printable(std::string_view text);
 int display_width(std::string_view text);
 
 /// The longest prefix of at most `columns` columns; `…` ends it where something was cut.
-std::string fit_width(std::string_view text, int columns);
+std::string truncate_to_width(std::string_view text, int columns);
 
 }  // namespace attn

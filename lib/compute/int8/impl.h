@@ -18,7 +18,7 @@ void round_all(const float* x, float factor, Index n, std::int8_t* out);  ///< o
 constexpr Index kInt8Width = Index{kRegisters} * Ints::kColumns;
 
 /// A row's share of the result to y. The last panel's columns may not all be there.
-inline void store_row(const Int8Product& p, const Ints (&sums)[kRegisters], Index row,
+inline void store_row(const Int8Matmul& p, const Ints (&sums)[kRegisters], Index row,
                       Index column) {
   const float scale = p.x_scales[row];
   const float* bias = p.bias == nullptr ? nullptr : p.bias + column;
@@ -58,7 +58,7 @@ struct Int8Rows {
 };
 
 template <std::size_t Rows>
-[[gnu::noinline]] void int8_block(const Int8Product& p, const std::int8_t* panel,
+[[gnu::noinline]] void int8_block(const Int8Matmul& p, const std::int8_t* panel,
                                   const Int8Rows& rows, Index column) {
   const Index row = rows.first;
   const Index stride = p.groups * Row::kBytes;
@@ -104,7 +104,7 @@ template <std::size_t Rows>
 }
 
 template <std::size_t Rows>
-void int8_rows(const Int8Product& p, const std::int8_t* panel, const Int8Rows& rows, Index column) {
+void int8_rows(const Int8Matmul& p, const std::int8_t* panel, const Int8Rows& rows, Index column) {
   if constexpr (Rows > 0) {
     if (rows.count == Index{Rows}) {
       int8_block<Rows>(p, panel, rows, column);
@@ -114,7 +114,7 @@ void int8_rows(const Int8Product& p, const std::int8_t* panel, const Int8Rows& r
   }
 }
 
-void int8_product(const Int8Product& p, Index first_panel, Index last_panel) {
+void int8_product(const Int8Matmul& p, Index first_panel, Index last_panel) {
   constexpr auto most = Index{kInt8Rows};
   const Index blocks = (p.rows + most - 1) / most;  // of nearly the same size
   const Index each = p.rows / blocks;
@@ -124,7 +124,7 @@ void int8_product(const Int8Product& p, Index first_panel, Index last_panel) {
   const Index lines = blocks == 1 ? 0 : share < p.groups ? share : p.groups;
   const auto* next = reinterpret_cast<const char*>(p.next.first);
   const Index next_lines =
-      blocks == 1 ? 0 : p.next.lines_of_chain((last_panel - first_panel) * blocks, p.groups);
+      blocks == 1 ? 0 : p.next.lines_per_chain((last_panel - first_panel) * blocks, p.groups);
   for (Index index = first_panel; index < last_panel; ++index) {
     const std::int8_t* panel = p.panels + index * size;
     Index row = 0;

@@ -36,7 +36,7 @@ struct Int8Batch {
 
 /// y [rows, out] = x · W + bias. W is packed in panels of `panel_width` columns: groups · columns ·
 /// terms of a group, the last panel filled up with zeros.
-struct Int8Product {
+struct Int8Matmul {
   const std::int8_t* x;  ///< of quantize_rows(), as are x_scales and x_negatives
   const float* x_scales;
   const std::int32_t* x_negatives;
@@ -50,7 +50,7 @@ struct Int8Product {
   float* y;
   Index y_stride;
   bool add;            ///< y += the product instead of y = it
-  ReadNext next = {};  ///< after the product
+  Prefetch next = {};  ///< after the product
 };
 
 struct Int8Kernels {
@@ -68,7 +68,7 @@ struct Int8Kernels {
   void (*quantize_rows)(const Int8Source& from, const Int8Batch& to);
 
   /// Panels [first, last).
-  void (*product)(const Int8Product& p, Index first_panel, Index last_panel);
+  void (*product)(const Int8Matmul& p, Index first_panel, Index last_panel);
 };
 
 /// Of the running CPU; ATTN_DEMO_CPU as for kernels(), which then has neither VNNI nor dot

@@ -51,7 +51,7 @@ struct RowScratch {
 /// A batch in 8 bits, in this thread's memory.
 Int8Batch quantize_all(const ConstMatrixRef& x, Index row_bytes) {
   const Int8Kernels& k = int8_kernels();
-  auto& scratch = of_this_thread<RowScratch>();
+  auto& scratch = thread_instance<RowScratch>();
   scratch.numbers.reserve(to_size(x.rows() * row_bytes / Index{sizeof(float)}));
   const Int8Batch all{as_bytes(scratch.numbers), at_least(scratch.scales, x.rows()),
                       at_least(scratch.negatives, x.rows())};
@@ -104,7 +104,7 @@ std::size_t int8_floats(Index in, Index out) {
 }
 
 void Int8Weight::pack(const std::vector<Parameter>& weights, Index in, Index out,
-                      const Packing& how) {
+                      const PackingOptions& how) {
   if (in > kMostInt8Terms) {
     throw InputError("a sum of {} products of 8 bits may not fit into 32; expected at most {}", in,
                      kMostInt8Terms);
@@ -131,7 +131,7 @@ void Int8Weight::pack(const std::vector<Parameter>& weights, Index in, Index out
 
 void Int8Weight::pack_panel(const std::vector<Parameter>& weights, Index panel) {
   const Int8Kernels& k = int8_kernels();
-  auto& [numbers, bytes] = of_this_thread<ColumnScratch>();
+  auto& [numbers, bytes] = thread_instance<ColumnScratch>();
   const Index padded = groups_ * kInt8Group;
   std::int8_t* rounded = at_least(bytes, padded);
   std::fill(rounded + in_, rounded + padded, std::int8_t{0});
@@ -158,7 +158,7 @@ void Int8Weight::pack_panel(const std::vector<Parameter>& weights, Index panel) 
   }
 }
 
-void Int8Weight::multiply(const BatchProduct& p) const {
+void Int8Weight::multiply(const BatchMatmul& p) const {
   const Int8Kernels& k = int8_kernels();
   const Index rows = p.x.rows();
   const Index row_bytes = groups_ * k.group_bytes;
@@ -179,7 +179,7 @@ void Int8Weight::multiply(const BatchProduct& p) const {
     const Index chunk = task % chunks;
     const Index first = panels * chunk / chunks;
     const Index last = panels * (chunk + 1) / chunks;
-    const Int8Product part{.x = x.numbers + row * row_bytes,
+    const Int8Matmul part{.x = x.numbers + row * row_bytes,
                            .x_scales = x.scales + row,
                            .x_negatives = x.negatives + row,
                            .rows = std::min(block_rows, rows - row),

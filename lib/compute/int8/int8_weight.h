@@ -14,12 +14,12 @@ class Int8Weight {
  public:
   /// Every weight has `in` rows. InputError where a number is NaN or infinite, or where `in` is so
   /// large that a sum may not fit into 32 bits.
-  void pack(const std::vector<Parameter>& weights, Index in, Index out, const Packing& how);
+  void pack(const std::vector<Parameter>& weights, Index in, Index out, const PackingOptions& how);
 
   /// Each row of x is rounded to 8 bits, with a scale of its own. Row t of y is a function of row t
   /// of x alone, the same to the bit with every table of kernels and any number of threads. A row
   /// with NaN or ∞ becomes NaN.
-  void multiply(const BatchProduct& p) const;
+  void multiply(const BatchMatmul& p) const;
 
  private:
   void pack_panel(const std::vector<Parameter>& weights, Index panel);

@@ -19,13 +19,13 @@ alignas(64) constexpr std::uint8_t kTiles[64] = {
     16, 16, 16, 16, 16, 16, 16, 16, 0,  0, 0,  0, 0,  0, 0,  0};  // rows
 
 /// A tile of results; its edges may stick out.
-inline void put_tile(const float* tile, const TileProduct& p, Index row, Index column) {
+inline void put_tile(const float* tile, const TileMatmul& p, Index row, Index column) {
   const Index rows = smaller(kTileSide, p.rows - row);
   for (Index i = 0; i < rows; ++i) put(_mm512_load_ps(tile + i * kTileSide), p, row + i, column);
 }
 
 /// 32 × 32 results: registers 0 to 3; the factors' tiles pass through 4 to 7.
-inline void multiply_block(const TileProduct& p, Index row, Index column) {
+inline void multiply_block(const TileMatmul& p, Index row, Index column) {
   constexpr int kRow = 64;  // bytes
   const std::uint16_t* top = p.left + row / kTileSide * p.left_terms * kTileSize;
   const std::uint16_t* left = p.right + column / kTileSide * p.right_terms * kTileSize;
@@ -78,7 +78,7 @@ inline void multiply_block(const TileProduct& p, Index row, Index column) {
   if (two_rows && two_columns) put_tile(results[3], p, row + kTileSide, column + kTileSide);
 }
 
-void multiply(const TileProduct& p) {
+void multiply(const TileMatmul& p) {
   _tile_loadconfig(kTiles);
   for (Index column = 0; column < p.columns; column += 2 * kTileSide) {
     for (Index row = 0; row < p.rows; row += 2 * kTileSide) multiply_block(p, row, column);

@@ -34,7 +34,7 @@ struct AheadLines {
 /// Rows × Tiles · 16 results. Where the last tiles are not there the first takes their place; its
 /// results are not put.
 template <Index Rows, Index Tiles>
-[[gnu::noinline]] void multiply_block(const TileProduct& p, Index row, Index column,
+[[gnu::noinline]] void multiply_block(const TileMatmul& p, Index row, Index column,
                                       AheadLines ahead) {
   const std::uint16_t* rows =
       p.left + row / kTileSide * p.left_terms * kTileSize + row % kTileSide * kTileTerms;
@@ -80,7 +80,7 @@ template <Index Rows, Index Tiles>
 
 /// The block of `rows` rows, 1 to Rows.
 template <Index Rows, Index Tiles>
-void block_of_rows(Index rows, const TileProduct& p, Index row, Index column, AheadLines ahead) {
+void block_of_rows(Index rows, const TileMatmul& p, Index row, Index column, AheadLines ahead) {
   if constexpr (Rows > 0) {
     if (rows == Rows) {
       multiply_block<Rows, Tiles>(p, row, column, ahead);
@@ -92,7 +92,7 @@ void block_of_rows(Index rows, const TileProduct& p, Index row, Index column, Ah
 
 /// All columns by blocks of Most rows, each as wide as Tiles.
 template <Index Most, Index Tiles>
-void multiply_in_blocks(const TileProduct& p) {
+void multiply_in_blocks(const TileMatmul& p) {
   const Index blocks = (p.rows + Most - 1) / Most;
   // What lies behind the block's tiles is multiplied next: the blocks of rows share out to fetch
   // it.
@@ -109,7 +109,7 @@ void multiply_in_blocks(const TileProduct& p) {
 }
 
 /// A result's bits are those of its own sum, whatever block it is computed in.
-void multiply(const TileProduct& p) {
+void multiply(const TileMatmul& p) {
   if (p.rows <= 4) {
     multiply_in_blocks<4, 4>(p);
   } else {

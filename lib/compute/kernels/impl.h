@@ -294,7 +294,7 @@ constexpr Kernels make_table(const char* name) {
           .row_block = kRowBlock,
           .widens = kWidens,
           .score_chain = kScoreChain,
-          .panel_product = panel_product,
+          .panel_matmul = panel_matmul,
           .dot_products = dot_products,
           .weighted_sums = weighted_sums,
           .softmax = softmax,

@@ -17,7 +17,7 @@ namespace attn {
 
 /// A packed weight as a kernel reads it: panels of `width` columns, each [in, width] and
 /// contiguous, the last one filled up with zeros.
-struct PanelProduct {
+struct PanelMatmul {
   const float* x;  ///< [rows, in]
   Index x_stride;  ///< floats from one row of x to the next
   Index rows;
@@ -33,7 +33,7 @@ struct PanelProduct {
   bool strips = false;  ///< x is packed by pack_strips(); x_stride means nothing
   /// What lies behind the panels is read next, and they come from memory or the last cache.
   bool fetches_ahead = false;
-  ReadNext next = {};  ///< after the product
+  Prefetch next = {};  ///< after the product
   /// The panels in binary16 instead, for a table that widens: the numbers are the same and so are
   /// the sums, and half as much is read. Not with strips.
   const std::uint16_t* narrow = nullptr;
@@ -158,11 +158,11 @@ struct Kernels {
   const char* name;   ///< "avx512", "avx2", "neon" or "portable"
   Index panel_width;  ///< columns of a panel
   Index row_block;    ///< rows that a kernel computes at a time
-  bool widens;        ///< panel_product() takes panels of binary16, too
+  bool widens;        ///< panel_matmul() takes panels of binary16, too
   Index score_chain;  ///< terms of attention's scores that are added up at a time (tiles)
 
   /// y[:, panels first … last) = x · W + bias.
-  void (*panel_product)(const PanelProduct& p, Index first_panel, Index last_panel);
+  void (*panel_matmul)(const PanelMatmul& p, Index first_panel, Index last_panel);
 
   /// out_i[j] = query_i · key_j for n keys of `width` numbers.
   void (*dot_products)(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
@@ -176,7 +176,7 @@ struct Kernels {
   /// with NaN or ∞ all NaN.
   void (*softmax)(float* row, Index n);
 
-  /// `n` rows of `width` numbers as the columns of panels, as panel_product() reads them:
+  /// `n` rows of `width` numbers as the columns of panels, as panel_matmul() reads them:
   /// ceil(n / panel_width) panels of [width, panel_width], filled up with zeros.
   void (*pack_columns)(const GatheredRows& rows, Index n, Index width, float* panels);
 
@@ -213,7 +213,7 @@ struct Kernels {
   // What training needs besides.
 
   /// x [k, columns] as strips of row_block columns, each [k, row_block] and contiguous, the last
-  /// one filled up with zeros: the transpose of x as panel_product() reads it.
+  /// one filled up with zeros: the transpose of x as panel_matmul() reads it.
   void (*pack_strips)(const float* x, Index x_stride, Index k, Index columns, float* strips);
 
   /// In place: multiplies kept elements by the scale and makes the others 0; element i of x is

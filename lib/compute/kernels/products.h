@@ -104,7 +104,7 @@ inline void fetch_results(const float* y, Index stride) {
 /// What becomes of a block's sums: the next chain's beginning, or y.
 template <std::size_t Rows>
 [[gnu::always_inline]] inline void end_block(const Lanes (&sum)[Rows][kPanelLanes],
-                                             const PanelProduct& p, const BlockChain& b) {
+                                             const PanelMatmul& p, const BlockChain& b) {
   const OutRows y{p.y + b.row * p.y_stride + b.column, p.y_stride};
   const OutRows partial{b.partial, kPanelWidth};
   const Index columns = p.out - b.column;
@@ -130,7 +130,7 @@ template <std::size_t Rows>
 /// reach all rows, and only a product's last chain asks what becomes of its sums.
 /// `w` are the chain's weights: the panel's from row b.start on.
 template <std::size_t Rows, Index Step, typename Weight>
-[[gnu::noinline]] void block_product(const PanelProduct& p, const Weight* w, const BlockChain& b) {
+[[gnu::noinline]] void block_product(const PanelMatmul& p, const Weight* w, const BlockChain& b) {
   constexpr bool strips = Step != 1;
   const Index row_stride = strips ? 1 : p.x_stride;
   const float* x = p.x + b.row * (strips ? p.in : p.x_stride) + b.start * Step;
@@ -180,7 +180,7 @@ template <std::size_t Rows, Index Step, typename Weight>
 
 /// The block of `rows` rows, 1 to Rows.
 template <std::size_t Rows, Index Step, typename Weight>
-void block_of_rows(Index rows, const PanelProduct& p, const Weight* w, const BlockChain& b) {
+void block_of_rows(Index rows, const PanelMatmul& p, const Weight* w, const BlockChain& b) {
   if constexpr (Rows > 0) {
     if (rows == Index{Rows}) {
       block_product<Rows, Step>(p, w, b);
@@ -193,7 +193,7 @@ void block_of_rows(Index rows, const PanelProduct& p, const Weight* w, const Blo
 /// One row by one panel, whose sums stay in registers from chain to chain: it takes no longer than
 /// the panel's numbers to arrive.
 template <typename Weight>
-void row_product(const PanelProduct& p, const Weight* panel, Index column) {
+void row_product(const PanelMatmul& p, const Weight* panel, Index column) {
   Lanes total[1][kPanelLanes];
 #pragma GCC unroll 8
   for (Index c = 0; c < kPanelLanes; ++c) total[0][c] = Lanes::zero();
@@ -228,7 +228,7 @@ struct FetchPlan {
 };
 
 template <typename Weight>
-FetchPlan fetch_plan(const PanelProduct& p, Index panels) {
+FetchPlan fetch_plan(const PanelMatmul& p, Index panels) {
   if (!p.fetches_ahead || p.rows <= kRowBlock) return {};  // one block would not keep up
   constexpr Index kAhead = 64 * 1024;
   constexpr Index kRowLines = kPanelWidth * Index{sizeof(Weight)} / kCacheLine;
@@ -238,7 +238,7 @@ FetchPlan fetch_plan(const PanelProduct& p, Index panels) {
   // Several groups read a panel one after the other: what they fetch is the next one.
   return {p.rows > kRowGroup ? p.panel_rows * kRowLines * kCacheLine : kAhead, lines,
           (4 * kRowLines + lines - 1) / lines, reinterpret_cast<const char*>(p.next.first),
-          p.next.lines_of_chain(panels * chains * blocks, p.chain)};
+          p.next.lines_per_chain(panels * chains * blocks, p.chain)};
 }
 
 /// Rows of x that pass by a panel together.
@@ -263,7 +263,7 @@ struct WidenedChain {
 
 /// A group of rows by the panel of columns from `column` on, in blocks of nearly the same size.
 template <Index Step, typename Weight>
-void rows_of_panel(const PanelProduct& p, FetchPlan& plan, const Weight* panel, Index column,
+void rows_of_panel(const PanelMatmul& p, FetchPlan& plan, const Weight* panel, Index column,
                    RowGroup group) {
   alignas(64) float partial[kRowGroup * kPanelWidth];
   [[maybe_unused]] WidenedChain widened;
@@ -301,7 +301,7 @@ void rows_of_panel(const PanelProduct& p, FetchPlan& plan, const Weight* panel, 
 }
 
 template <Index Step, typename Weight>
-void product_of_panels(const PanelProduct& p, const Weight* panels, Index first, Index last) {
+void product_of_panels(const PanelMatmul& p, const Weight* panels, Index first, Index last) {
   if (Step == 1 && p.rows == 1 && !p.add) {
     for (Index index = first; index < last; ++index) {
       row_product(p, panels + index * p.panel_rows * kPanelWidth, index * kPanelWidth);
@@ -318,7 +318,7 @@ void product_of_panels(const PanelProduct& p, const Weight* panels, Index first,
   }
 }
 
-void panel_product(const PanelProduct& p, Index first_panel, Index last_panel) {
+void panel_matmul(const PanelMatmul& p, Index first_panel, Index last_panel) {
   if constexpr (kWidens) {
     if (p.narrow != nullptr) return product_of_panels<1>(p, p.narrow, first_panel, last_panel);
   }

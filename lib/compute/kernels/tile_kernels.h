@@ -41,7 +41,7 @@ struct TileSource {
 };
 
 /// y [rows, columns] = left · right + bias, or added to what y holds.
-struct TileProduct {
+struct TileMatmul {
   const std::uint16_t* left;   ///< tiles of 16 rows, each with all of its terms
   const std::uint16_t* right;  ///< tiles of 16 columns, each with all of its terms
   Index rows;
@@ -62,7 +62,7 @@ struct TileKernels {
   void (*pack_left)(const TileSource& source, Index first, std::uint16_t* tiles);
   void (*pack_right)(const TileSource& source, Index first, std::uint16_t* tiles);
 
-  void (*multiply)(const TileProduct& product);
+  void (*multiply)(const TileMatmul& product);
 };
 
 /// Those that this CPU has and its system allows; the last is the fastest.

@@ -18,7 +18,7 @@ inline __mmask16 first_lanes(Index n) {
 }
 
 /// Puts 16 results of a row, and the bias, where they belong; their end may stick out.
-inline void put(__m512 results, const TileProduct& p, Index row, Index column) {
+inline void put(__m512 results, const TileMatmul& p, Index row, Index column) {
   const __mmask16 lanes = first_lanes(p.columns - column);
   float* y = p.y + row * p.y_stride + column;
   if (p.bias != nullptr) {

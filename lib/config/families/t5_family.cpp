@@ -15,7 +15,7 @@ void read_feed_forward_of_t5(KeyReader& reader, ModelConfig& config) {
   if (!text) return;
   config.gated = text->starts_with("gated-");
   const std::string name = config.gated ? text->substr(6) : *text;
-  const std::optional<Activation> activation = activation_named(name);
+  const std::optional<Activation> activation = parse_activation(name);
   if (!activation) {
     reader.fail(key, fmt::format("{} is not supported; use relu, gelu, gelu_new or silu, or "
                                  "gated- before one of them",
@@ -45,7 +45,7 @@ void read_keys_of_t5(KeyReader& reader, ModelConfig& config) {
     }
     config.head_dim = *columns;
   }
-  config.relative = read_relative_positions(reader, {32, 128, config.model_type == "umt5"});
+  config.relative = read_relative_position_bias_config(reader, {32, 128, config.model_type == "umt5"});
   config.norm_epsilon = read_float_of_t5(reader, "layer_norm_epsilon", 1e-6F);
   config.dropout = config.attention_dropout = config.activation_dropout =
       read_float_of_t5(reader, "dropout_rate", 0.1F);
@@ -64,9 +64,9 @@ void write_keys_of_t5(const ModelConfig& config, Json& json) {
   if (config.activation == Activation::gelu_new && config.gated) name = "gelu";
   json["d_kv"] = config.head_dim;
   json["feed_forward_proj"] = (config.gated ? "gated-" : "") + name;
-  write_relative_positions(config.relative, json);
-  json["layer_norm_epsilon"] = as_printed(config.norm_epsilon);
-  json["dropout_rate"] = as_printed(config.dropout);
+  write_relative_position_config(config.relative, json);
+  json["layer_norm_epsilon"] = shortest_double(config.norm_epsilon);
+  json["dropout_rate"] = shortest_double(config.dropout);
   json["scale_decoder_outputs"] = config.scale_output;
 }
 
@@ -86,26 +86,26 @@ LayerNames names_of_t5(bool encoder) {
 
 }  // namespace
 
-Family t5_family() {
+ModelFamily t5_family() {
   using C = ModelConfig;
-  Family row;
+  ModelFamily row;
   row.model_type = "t5";
   row.class_name = "T5ForConditionalGeneration";
-  row.fixed = {&C::normalize_before, &C::add_final_layer_norm, &C::normalize_embedding,
+  row.fixed_flags = {&C::normalize_before, &C::add_final_layer_norm, &C::normalize_embedding,
                &C::scale_attention,  &C::share_embeddings,     &C::static_positions,
                &C::scale_embedding};
-  row.base = "";
+  row.tensor_prefix = "";
   row.layers_name = "block";
   row.encoder = names_of_t5(true);
   row.decoder = names_of_t5(false);
   row.relative_bias = "layer.0.SelfAttention.relative_attention_bias";
   row.final_norm = "final_layer_norm";
   row.pre_norm = true;
-  row.norm = NormKind::rms;
+  row.norm = NormType::rms;
   row.biases = false;
   row.absolute_positions = false;
   row.scale_attention = false;
-  row.ties_by_tensors = true;
+  row.ties_if_tensors_match = true;
   row.logits_bias = false;
   row.size_names = {{&C::encoder_layers, "num_layers", "num_hidden_layers"},
                     {&C::decoder_layers, "num_decoder_layers"},
@@ -114,8 +114,8 @@ Family t5_family() {
                     {&C::encoder_ffn_dim, "d_ff"},
                     {&C::decoder_ffn_dim, "d_ff"}};
   row.positions_key = nullptr;
-  row.read_attention = read_keys_of_t5;
-  row.write_attention = write_keys_of_t5;
+  row.read_class_keys = read_keys_of_t5;
+  row.write_class_keys = write_keys_of_t5;
   row.layers = 6;
   row.d_model = 512;
   row.heads = 8;
@@ -128,8 +128,8 @@ Family t5_family() {
   return row;
 }
 
-Family mt5_family() {
-  Family row = t5_family();
+ModelFamily mt5_family() {
+  ModelFamily row = t5_family();
   row.model_type = "mt5";
   row.class_name = "MT5ForConditionalGeneration";
   row.layers = 8;
@@ -141,8 +141,8 @@ Family mt5_family() {
   return row;
 }
 
-Family umt5_family() {
-  Family row = mt5_family();
+ModelFamily umt5_family() {
+  ModelFamily row = mt5_family();
   row.model_type = "umt5";
   row.class_name = "UMT5ForConditionalGeneration";
   return row;

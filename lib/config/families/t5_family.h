@@ -8,10 +8,10 @@
 namespace attn {
 
 /// Raffel et al. 2020; with a gate also v1.1, FLAN-T5 and MADLAD-400.
-Family t5_family();
+ModelFamily t5_family();
 /// The same, gated, and its output never scaled.
-Family mt5_family();
+ModelFamily mt5_family();
 /// mT5 with a table of relative positions in every layer, and T5's scale of the output.
-Family umt5_family();
+ModelFamily umt5_family();
 
 }  // namespace attn

@@ -6,12 +6,12 @@
 namespace attn {
 namespace {
 
-class ChunksKind : public PatternKind {
+class ChunksPattern : public SparsePattern {
  public:
-  ChunksKind() : PatternKind(PatternType::chunks, "chunks") {}
+  ChunksPattern() : SparsePattern(PatternType::chunks, "chunks") {}
 
   void read(KeyReader& reader, AttentionPattern& pattern) const override {
-    pattern.block_size = required_integer(reader, "block_size");
+    pattern.block_size = read_required_integer(reader, "block_size");
     pattern.shift = reader.boolean("shift").value_or(false);
     read_globals(reader, pattern);
   }
@@ -27,22 +27,22 @@ class ChunksKind : public PatternKind {
     check.globals();
   }
 
-  bool looks_ahead() const override { return true; }
-  bool has_global_places() const override { return true; }
+  bool is_encoder_only() const override { return true; }
+  bool has_global_tokens() const override { return true; }
 
-  KindWords words(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
     return {"i sees j in its block, or i or j is global",
             "It gives up what lies behind a border, however near, because blocks that do not "
             "overlap are plain small products."};
   }
-  AttentionPattern cut_to(int tokens) const override {
-    AttentionPattern pattern = plain();
-    pattern.block_size = quarter_of(tokens);
+  AttentionPattern example_for(int tokens) const override {
+    AttentionPattern pattern = default_pattern();
+    pattern.block_size = quarter_of_tokens(tokens);
     pattern.globals = {0};
     return pattern;
   }
-  AttentionPattern for_length(Index /*length*/) const override {
-    AttentionPattern pattern = plain();
+  AttentionPattern benchmark_for(Index /*length*/) const override {
+    AttentionPattern pattern = default_pattern();
     pattern.block_size = 512;
     pattern.globals = {0};
     return pattern;
@@ -51,8 +51,8 @@ class ChunksKind : public PatternKind {
 
 }  // namespace
 
-const PatternKind& chunks_kind() {
-  static const ChunksKind kind;
+const SparsePattern& chunks_pattern() {
+  static const ChunksPattern kind;
   return kind;
 }
 

@@ -4,22 +4,22 @@
 namespace attn {
 namespace {
 
-class FullKind : public PatternKind {
+class FullPattern : public SparsePattern {
  public:
-  FullKind() : PatternKind(PatternType::full, "full") {}
+  FullPattern() : SparsePattern(PatternType::full, "full") {}
 
-  bool leaves_none_out(const AttentionPattern& /*pattern*/, Index /*keys*/) const override {
+  bool is_dense(const AttentionPattern& /*pattern*/, Index /*keys*/) const override {
     return true;
   }
-  KindWords words(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
     return {"i sees every j", "It gives up nothing."};
   }
 };
 
 }  // namespace
 
-const PatternKind& full_kind() {
-  static const FullKind kind;
+const SparsePattern& full_pattern() {
+  static const FullPattern kind;
   return kind;
 }
 

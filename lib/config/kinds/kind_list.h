@@ -5,15 +5,15 @@
 
 namespace attn {
 
-const PatternKind& full_kind();            // full.cpp
-const PatternKind& window_kind();          // window.cpp
-const PatternKind& longformer_kind();      // longformer.cpp
-const PatternKind& bigbird_kind();         // bigbird.cpp
-const PatternKind& sparse_strided_kind();  // sparse_strided.cpp
-const PatternKind& sparse_fixed_kind();    // sparse_fixed.cpp
-const PatternKind& chunks_kind();          // chunks.cpp
-const PatternKind& linformer_kind();       // linformer.cpp
-const PatternKind& performer_kind();       // performer.cpp
-const PatternKind& lsh_kind();             // lsh.cpp
+const SparsePattern& full_pattern();            // full.cpp
+const SparsePattern& window_pattern();          // window.cpp
+const SparsePattern& longformer_pattern();      // longformer.cpp
+const SparsePattern& bigbird_pattern();         // bigbird.cpp
+const SparsePattern& sparse_strided_pattern();  // sparse_strided.cpp
+const SparsePattern& sparse_fixed_pattern();    // sparse_fixed.cpp
+const SparsePattern& chunks_pattern();          // chunks.cpp
+const SparsePattern& linformer_pattern();       // linformer.cpp
+const SparsePattern& performer_pattern();       // performer.cpp
+const SparsePattern& lsh_pattern();             // lsh.cpp
 
 }  // namespace attn

@@ -8,12 +8,12 @@
 namespace attn {
 namespace {
 
-class LinformerKind : public PatternKind {
+class LinformerPattern : public SparsePattern {
  public:
-  LinformerKind() : PatternKind(PatternType::linformer, "linformer") {}
+  LinformerPattern() : SparsePattern(PatternType::linformer, "linformer") {}
 
   void read(KeyReader& reader, AttentionPattern& pattern) const override {
-    pattern.rank = required_integer(reader, "k");
+    pattern.rank = read_required_integer(reader, "k");
   }
   void write(const AttentionPattern& pattern, Json& json) const override {
     json["k"] = pattern.rank;
@@ -22,14 +22,14 @@ class LinformerKind : public PatternKind {
     check.size("k", check.pattern.rank, 1, check.stack.positions);
   }
 
-  bool looks_ahead() const override { return true; }
+  bool is_encoder_only() const override { return true; }
   bool approximates() const override { return true; }
   /// E and F [P, k].
-  std::vector<ExtraParameter> extra_parameters(const KindStack& stack) const override {
+  std::vector<ExtraParameter> extra_parameters(const SelfAttentionDims& stack) const override {
     const std::uint64_t rank = to_size(std::max(stack.pattern.rank, 0));
-    return {{"self_attn.proj_k", Part::self_key_projection, ParameterRole::low_rank, stack.places,
+    return {{"self_attn.proj_k", ParameterPart::self_key_projection, ParameterRole::low_rank, stack.max_positions,
              rank},
-            {"self_attn.proj_v", Part::self_value_projection, ParameterRole::low_rank, stack.places,
+            {"self_attn.proj_v", ParameterPart::self_value_projection, ParameterRole::low_rank, stack.max_positions,
              rank}};
   }
   Index multiply_adds(const AttentionPattern& pattern, Index length,
@@ -37,18 +37,18 @@ class LinformerKind : public PatternKind {
     return 4 * length * pattern.rank;
   }
 
-  KindWords words(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
     return {"softmax(Q · (Eᵀ · K)ᵀ / √head_dim) · Fᵀ · V",
             "It gives up telling the words of a mixture apart: keys and values become k rows "
             "before any query asks (here, means of neighbours; a trained E chooses better)."};
   }
-  AttentionPattern cut_to(int tokens) const override {
-    AttentionPattern pattern = plain();
-    pattern.rank = std::min(quarter_of(tokens), std::max(1, tokens));
+  AttentionPattern example_for(int tokens) const override {
+    AttentionPattern pattern = default_pattern();
+    pattern.rank = std::min(quarter_of_tokens(tokens), std::max(1, tokens));
     return pattern;
   }
-  AttentionPattern for_length(Index /*length*/) const override {
-    AttentionPattern pattern = plain();
+  AttentionPattern benchmark_for(Index /*length*/) const override {
+    AttentionPattern pattern = default_pattern();
     pattern.rank = 256;
     return pattern;
   }
@@ -56,8 +56,8 @@ class LinformerKind : public PatternKind {
 
 }  // namespace
 
-const PatternKind& linformer_kind() {
-  static const LinformerKind kind;
+const SparsePattern& linformer_pattern() {
+  static const LinformerPattern kind;
   return kind;
 }
 

@@ -7,9 +7,9 @@
 namespace attn {
 namespace {
 
-class LongformerKind : public PatternKind {
+class LongformerPattern : public SparsePattern {
  public:
-  LongformerKind() : PatternKind(PatternType::longformer, "longformer") {}
+  LongformerPattern() : SparsePattern(PatternType::longformer, "longformer") {}
 
   void read(KeyReader& reader, AttentionPattern& pattern) const override {
     read_windows(reader, pattern);
@@ -24,22 +24,22 @@ class LongformerKind : public PatternKind {
     check.globals();
   }
 
-  bool looks_ahead() const override { return true; }
-  bool has_global_places() const override { return true; }
+  bool is_encoder_only() const override { return true; }
+  bool has_global_tokens() const override { return true; }
 
-  KindWords words(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
     return {"i sees j where |i − j| ≤ window / 2, or i or j is global",
             "It gives up far words but for the global ones: what is far comes by way of their "
             "rows, as one mixture of the whole sentence."};
   }
-  AttentionPattern cut_to(int tokens) const override {
-    AttentionPattern pattern = plain();
+  AttentionPattern example_for(int tokens) const override {
+    AttentionPattern pattern = default_pattern();
     pattern.windows = {2 * std::max(1, tokens / 8)};
     pattern.globals = {0};
     return pattern;
   }
-  AttentionPattern for_length(Index /*length*/) const override {
-    AttentionPattern pattern = plain();
+  AttentionPattern benchmark_for(Index /*length*/) const override {
+    AttentionPattern pattern = default_pattern();
     pattern.windows = {512};
     pattern.globals = {0};
     return pattern;
@@ -48,8 +48,8 @@ class LongformerKind : public PatternKind {
 
 }  // namespace
 
-const PatternKind& longformer_kind() {
-  static const LongformerKind kind;
+const SparsePattern& longformer_pattern() {
+  static const LongformerPattern kind;
   return kind;
 }
 

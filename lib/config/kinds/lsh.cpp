@@ -12,14 +12,14 @@ namespace {
 constexpr int kMostRounds = 64;
 constexpr int kMostBuckets = 65'536;
 
-class LshKind : public PatternKind {
+class LshPattern : public SparsePattern {
  public:
-  LshKind() : PatternKind(PatternType::lsh, "lsh") {}
+  LshPattern() : SparsePattern(PatternType::lsh, "lsh") {}
 
   void read(KeyReader& reader, AttentionPattern& pattern) const override {
-    pattern.block_size = required_integer(reader, "block_size");
+    pattern.block_size = read_required_integer(reader, "block_size");
     pattern.rounds = reader.integer("rounds").value_or(2);
-    pattern.buckets = required_integer(reader, "buckets");
+    pattern.buckets = read_required_integer(reader, "buckets");
   }
   void write(const AttentionPattern& pattern, Json& json) const override {
     json["block_size"] = pattern.block_size;
@@ -45,14 +45,14 @@ class LshKind : public PatternKind {
         check.where, check.name, pattern.buckets, pattern.buckets - 1, pattern.buckets + 1);
   }
 
-  bool looks_ahead() const override { return true; }
+  bool is_encoder_only() const override { return true; }
   bool approximates() const override { return true; }
-  bool tokens_decide() const override { return true; }
-  bool keys_are_queries() const override { return true; }
+  bool is_content_based() const override { return true; }
+  bool shares_query_and_key() const override { return true; }
   /// A head's K rows of the rotations together.
-  std::vector<ExtraParameter> extra_parameters(const KindStack& stack) const override {
+  std::vector<ExtraParameter> extra_parameters(const SelfAttentionDims& stack) const override {
     const auto count = [](int n) { return std::uint64_t{to_size(std::max(n, 0))}; };
-    return {{"self_attn.rotations", Part::self_rotations, ParameterRole::rotations, stack.inner,
+    return {{"self_attn.rotations", ParameterPart::self_rotations, ParameterRole::rotations, stack.inner_dim,
              count(stack.pattern.rounds) * count(stack.pattern.buckets / 2)}};
   }
   Index multiply_adds(const AttentionPattern& pattern, Index length,
@@ -61,21 +61,21 @@ class LshKind : public PatternKind {
     return length * pattern.rounds * (4 * pattern.block_size + pattern.buckets / 2);
   }
 
-  KindWords words(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
     return {"i sees j ≠ i in its block of the order by hash, and in the block before; k = q / |q|",
             "It gives up keys of their own, the look at oneself and whatever hashes elsewhere, "
             "because large scores are those of like directions; a model that was trained with all "
             "of these feels it most."};
   }
-  AttentionPattern cut_to(int tokens) const override {
-    AttentionPattern pattern = plain();
-    pattern.block_size = quarter_of(tokens);
+  AttentionPattern example_for(int tokens) const override {
+    AttentionPattern pattern = default_pattern();
+    pattern.block_size = quarter_of_tokens(tokens);
     pattern.rounds = 2;
     pattern.buckets = 4;
     return pattern;
   }
-  AttentionPattern for_length(Index /*length*/) const override {
-    AttentionPattern pattern = plain();
+  AttentionPattern benchmark_for(Index /*length*/) const override {
+    AttentionPattern pattern = default_pattern();
     pattern.block_size = 64;
     pattern.rounds = 2;
     pattern.buckets = 64;
@@ -85,8 +85,8 @@ class LshKind : public PatternKind {
 
 }  // namespace
 
-const PatternKind& lsh_kind() {
-  static const LshKind kind;
+const SparsePattern& lsh_pattern() {
+  static const LshPattern kind;
   return kind;
 }
 

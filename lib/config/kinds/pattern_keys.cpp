@@ -30,7 +30,7 @@ std::vector<int> read_integers(KeyReader& reader, const std::string& key) {
 
 }  // namespace
 
-int required_integer(KeyReader& reader, const std::string& key) {
+int read_required_integer(KeyReader& reader, const std::string& key) {
   const std::optional<int> number = reader.integer(key);
   if (number) return *number;
   throw InputError("{}: {}{} is missing; give a whole number", reader.where(), reader.prefix(),
@@ -66,16 +66,16 @@ Json windows_json(const AttentionPattern& pattern) {
   return pattern.windows.size() == 1 ? Json(pattern.windows.front()) : Json(pattern.windows);
 }
 
-int stride_for(Index tokens) {
+int stride_near_sqrt(Index tokens) {
   return std::max(1, to_int(std::lround(std::sqrt(static_cast<double>(tokens)))));
 }
 
-int quarter_of(int tokens) {
+int quarter_of_tokens(int tokens) {
   return std::max(2, (tokens + 3) / 4);
 }
 
 std::string PatternCheck::written(std::string_view key) const {
-  if (!stack.published) return fmt::format("{}.{}", name, key);
+  if (!stack.has_family_keys) return fmt::format("{}.{}", name, key);
   return std::string(key == "window"          ? "attention_window"
                      : key == "random_blocks" ? "num_random_blocks"
                                               : key);

@@ -9,7 +9,7 @@
 namespace attn {
 
 /// InputError where the key is absent.
-int required_integer(KeyReader& reader, const std::string& key);
+int read_required_integer(KeyReader& reader, const std::string& key);
 /// "window": one even number, or a list of one a layer.
 void read_windows(KeyReader& reader, AttentionPattern& pattern);
 /// "global": places, [0] where nothing is said.
@@ -18,14 +18,14 @@ void read_globals(KeyReader& reader, AttentionPattern& pattern);
 Json windows_json(const AttentionPattern& pattern);
 
 /// √tokens, at least 1: a stride that leaves each row about as many far keys as near ones.
-int stride_for(Index tokens);
+int stride_near_sqrt(Index tokens);
 /// A quarter of the tokens, at least 2.
-int quarter_of(int tokens);
+int quarter_of_tokens(int tokens);
 
 /// A pattern while it is compared with its stack.
 struct PatternCheck {
   const AttentionPattern& pattern;
-  const PatternStack& stack;
+  const PatternContext& stack;
   const std::string& where;
   const std::string& name;
 

@@ -9,62 +9,62 @@
 
 namespace attn {
 
-int KindStack::head_dim() const {
+int SelfAttentionDims::head_dim() const {
   constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
-  return to_int(std::clamp<std::uint64_t>(heads == 0 ? 1 : inner / heads, 1, kMost));
+  return to_int(std::clamp<std::uint64_t>(heads == 0 ? 1 : inner_dim / heads, 1, kMost));
 }
 
-void PatternKind::read(KeyReader& /*reader*/, AttentionPattern& /*pattern*/) const {}
+void SparsePattern::read(KeyReader& /*reader*/, AttentionPattern& /*pattern*/) const {}
 
-void PatternKind::write(const AttentionPattern& /*pattern*/, Json& /*json*/) const {}
+void SparsePattern::write(const AttentionPattern& /*pattern*/, Json& /*json*/) const {}
 
-void PatternKind::check(const PatternCheck& /*check*/) const {}
+void SparsePattern::check(const PatternCheck& /*check*/) const {}
 
-bool PatternKind::leaves_none_out(const AttentionPattern& /*pattern*/, Index /*keys*/) const {
+bool SparsePattern::is_dense(const AttentionPattern& /*pattern*/, Index /*keys*/) const {
   return approximates();
 }
 
-std::vector<ExtraParameter> PatternKind::extra_parameters(const KindStack& /*stack*/) const {
+std::vector<ExtraParameter> SparsePattern::extra_parameters(const SelfAttentionDims& /*stack*/) const {
   return {};
 }
 
-Index PatternKind::kept_steps(const AttentionPattern& /*pattern*/, Index steps) const {
+Index SparsePattern::cached_steps(const AttentionPattern& /*pattern*/, Index steps) const {
   return steps;
 }
 
-Index PatternKind::kept_place(const AttentionPattern& /*pattern*/, Index step, Index kept) const {
+Index SparsePattern::cache_position(const AttentionPattern& /*pattern*/, Index step, Index kept) const {
   return step % kept;
 }
 
-Index PatternKind::multiply_adds(const AttentionPattern& /*pattern*/, Index /*length*/,
+Index SparsePattern::multiply_adds(const AttentionPattern& /*pattern*/, Index /*length*/,
                                  int /*head_dim*/) const {
   return 0;
 }
 
-AttentionPattern PatternKind::plain() const {
+AttentionPattern SparsePattern::default_pattern() const {
   AttentionPattern pattern;
   pattern.type = type_;
   return pattern;
 }
 
-AttentionPattern PatternKind::cut_to(int /*tokens*/) const {
-  return plain();
+AttentionPattern SparsePattern::example_for(int /*tokens*/) const {
+  return default_pattern();
 }
 
-AttentionPattern PatternKind::for_length(Index /*length*/) const {
-  return plain();
+AttentionPattern SparsePattern::benchmark_for(Index /*length*/) const {
+  return default_pattern();
 }
 
-std::span<const PatternKind* const> all_kinds() {
-  static const std::array<const PatternKind*, 10> kinds = {
-      &full_kind(),           &window_kind(),       &longformer_kind(), &bigbird_kind(),
-      &sparse_strided_kind(), &sparse_fixed_kind(), &chunks_kind(),     &linformer_kind(),
-      &performer_kind(),      &lsh_kind()};
+std::span<const SparsePattern* const> all_sparse_patterns() {
+  static const std::array<const SparsePattern*, 10> kinds = {
+      &full_pattern(),           &window_pattern(),       &longformer_pattern(), &bigbird_pattern(),
+      &sparse_strided_pattern(), &sparse_fixed_pattern(), &chunks_pattern(),     &linformer_pattern(),
+      &performer_pattern(),      &lsh_pattern()};
   return kinds;
 }
 
-const PatternKind& kind_of(PatternType type) {
-  return *at(all_kinds(), type);
+const SparsePattern& sparse_pattern(PatternType type) {
+  return *at(all_sparse_patterns(), type);
 }
 
 }  // namespace attn

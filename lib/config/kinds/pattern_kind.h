@@ -19,10 +19,10 @@ namespace attn {
 struct PatternCheck;
 
 /// A self-attention that a kind is asked about.
-struct KindStack {
+struct SelfAttentionDims {
   const AttentionPattern& pattern;
-  std::uint64_t places = 0;  ///< longest sentence
-  std::uint64_t inner = 0;   ///< columns of all heads
+  std::uint64_t max_positions = 0;  ///< longest sentence
+  std::uint64_t inner_dim = 0;   ///< columns of all heads
   std::uint64_t heads = 0;
 
   /// At least 1, whatever sizes an unchecked config has.
@@ -32,27 +32,27 @@ struct KindStack {
 /// A parameter that a kind has besides the projections.
 struct ExtraParameter {
   std::string_view name;  ///< in a layer: "self_attn.proj_k"
-  Part part;
+  ParameterPart part;
   ParameterRole role;
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
 };
 
 /// What a kind does, for people.
-struct KindWords {
+struct PatternDescription {
   std::string formula;
   std::string_view why;  ///< what it gives up, and for what
 };
 
-class PatternKind {
+class SparsePattern {
  public:
-  PatternKind(PatternType type, std::string_view word) : type_(type), word_(word) {}
-  PatternKind(const PatternKind&) = delete;
-  PatternKind& operator=(const PatternKind&) = delete;
-  virtual ~PatternKind() = default;
+  SparsePattern(PatternType type, std::string_view name) : type_(type), name_(name) {}
+  SparsePattern(const SparsePattern&) = delete;
+  SparsePattern& operator=(const SparsePattern&) = delete;
+  virtual ~SparsePattern() = default;
 
   PatternType type() const { return type_; }
-  std::string_view word() const { return word_; }  ///< "window"
+  std::string_view name() const { return name_; }  ///< "window"
 
   /// Its keys besides the type. InputError where one is missing or has another type.
   virtual void read(KeyReader& reader, AttentionPattern& pattern) const;
@@ -61,53 +61,53 @@ class PatternKind {
   virtual void check(const PatternCheck& check) const;
 
   /// Whether queries see later keys too, so that no decoder can have it; `full` has a causal form.
-  virtual bool looks_ahead() const { return false; }
+  virtual bool is_encoder_only() const { return false; }
   /// Whether attention goes by way of something smaller than the keys: no list of keys says what it
   /// computes.
   virtual bool approximates() const { return false; }
   /// Whether a config chooses places of global tokens.
-  virtual bool has_global_places() const { return false; }
+  virtual bool has_global_tokens() const { return false; }
   /// Whether heads of a layer look at different keys.
-  virtual bool heads_differ() const { return false; }
+  virtual bool differs_per_head() const { return false; }
   /// Whether the tokens decide who looks at whom, not their places alone.
-  virtual bool tokens_decide() const { return false; }
+  virtual bool is_content_based() const { return false; }
   /// Whether every query sees every key of so many, or every earlier one.
-  virtual bool leaves_none_out(const AttentionPattern& pattern, Index keys) const;
+  virtual bool is_dense(const AttentionPattern& pattern, Index keys) const;
 
-  virtual std::vector<ExtraParameter> extra_parameters(const KindStack& stack) const;
+  virtual std::vector<ExtraParameter> extra_parameters(const SelfAttentionDims& stack) const;
   /// Whether keys are the queries, without a projection of their own.
-  virtual bool keys_are_queries() const { return false; }
+  virtual bool shares_query_and_key() const { return false; }
 
   /// Of `steps` steps of a decoder those whose keys some query still sees, its own among them; in
   /// all layers those of the one that sees most.
-  virtual Index kept_steps(const AttentionPattern& pattern, Index steps) const;
+  virtual Index cached_steps(const AttentionPattern& pattern, Index steps) const;
   /// Where a step's keys are kept, of `kept` places: those that nobody sees any more give way.
-  virtual Index kept_place(const AttentionPattern& pattern, Index step, Index kept) const;
+  virtual Index cache_position(const AttentionPattern& pattern, Index step, Index kept) const;
 
   /// Multiply-adds of one head's products on the way there, for each of its columns; of kinds that
   /// approximate: others take those of the pairs that they see.
   virtual Index multiply_adds(const AttentionPattern& pattern, Index length, int head_dim) const;
 
-  virtual KindWords words(const AttentionPattern& pattern, int head_dim) const = 0;
+  virtual PatternDescription description(const AttentionPattern& pattern, int head_dim) const = 0;
   /// Cut to a sentence of so many tokens: a row sees about a quarter of them.
-  virtual AttentionPattern cut_to(int tokens) const;
+  virtual AttentionPattern example_for(int tokens) const;
   /// As it is measured on sentences of `length` tokens.
-  virtual AttentionPattern for_length(Index length) const;
+  virtual AttentionPattern benchmark_for(Index length) const;
 
  protected:
-  AttentionPattern plain() const;
+  AttentionPattern default_pattern() const;
 
  private:
   PatternType type_;
-  std::string_view word_;
+  std::string_view name_;
 };
 
-const PatternKind& kind_of(PatternType type);
-inline const PatternKind& kind_of(const AttentionPattern& pattern) {
-  return kind_of(pattern.type);
+const SparsePattern& sparse_pattern(PatternType type);
+inline const SparsePattern& sparse_pattern(const AttentionPattern& pattern) {
+  return sparse_pattern(pattern.type);
 }
 
 /// In the order of PatternType.
-std::span<const PatternKind* const> all_kinds();
+std::span<const SparsePattern* const> all_sparse_patterns();
 
 }  // namespace attn

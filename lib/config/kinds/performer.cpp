@@ -8,9 +8,9 @@
 namespace attn {
 namespace {
 
-class PerformerKind : public PatternKind {
+class PerformerPattern : public SparsePattern {
  public:
-  PerformerKind() : PatternKind(PatternType::performer, "performer") {}
+  PerformerPattern() : SparsePattern(PatternType::performer, "performer") {}
 
   void read(KeyReader& reader, AttentionPattern& pattern) const override {
     if (const std::optional<int> features = reader.integer("m")) {
@@ -33,18 +33,18 @@ class PerformerKind : public PatternKind {
   }
 
   bool approximates() const override { return true; }
-  std::vector<ExtraParameter> extra_parameters(const KindStack& stack) const override {
+  std::vector<ExtraParameter> extra_parameters(const SelfAttentionDims& stack) const override {
     const int head_dim = stack.head_dim();
-    return {{"self_attn.projection_matrix", Part::self_features, ParameterRole::features,
-             to_size(stack.pattern.features_of(head_dim)), to_size(head_dim)}};
+    return {{"self_attn.projection_matrix", ParameterPart::self_features, ParameterRole::features,
+             to_size(stack.pattern.num_features(head_dim)), to_size(head_dim)}};
   }
   Index multiply_adds(const AttentionPattern& pattern, Index length, int head_dim) const override {
-    return 4 * length * pattern.features_of(head_dim);
+    return 4 * length * pattern.num_features(head_dim);
   }
 
-  KindWords words(const AttentionPattern& pattern, int head_dim) const override {
+  PatternDescription description(const AttentionPattern& pattern, int head_dim) const override {
     return {fmt::format("a_ij ∝ φ(q_i) · φ(k_j), φ of m = {} random features",
-                        pattern.features_of(head_dim)),
+                        pattern.num_features(head_dim)),
             "It gives up exact weights: all words are seen, but each score is an estimate, and a "
             "sharp look at one word is estimated worst."};
   }
@@ -52,8 +52,8 @@ class PerformerKind : public PatternKind {
 
 }  // namespace
 
-const PatternKind& performer_kind() {
-  static const PerformerKind kind;
+const SparsePattern& performer_pattern() {
+  static const PerformerPattern kind;
   return kind;
 }
 

@@ -8,12 +8,12 @@
 namespace attn {
 namespace {
 
-class SparseFixedKind : public PatternKind {
+class SparseFixedPattern : public SparsePattern {
  public:
-  SparseFixedKind() : PatternKind(PatternType::sparse_fixed, "sparse_fixed") {}
+  SparseFixedPattern() : SparsePattern(PatternType::sparse_fixed, "sparse_fixed") {}
 
   void read(KeyReader& reader, AttentionPattern& pattern) const override {
-    pattern.stride = required_integer(reader, "stride");
+    pattern.stride = read_required_integer(reader, "stride");
     pattern.summary = reader.integer("summary").value_or(1);
   }
   void write(const AttentionPattern& pattern, Json& json) const override {
@@ -26,32 +26,32 @@ class SparseFixedKind : public PatternKind {
   }
 
   /// A block, and the summaries of all of them.
-  Index kept_steps(const AttentionPattern& pattern, Index steps) const override {
+  Index cached_steps(const AttentionPattern& pattern, Index steps) const override {
     const Index block = pattern.stride, summary = pattern.summary;
     return std::min(steps, block - summary + (steps + block - 1) / block * summary);
   }
-  Index kept_place(const AttentionPattern& pattern, Index step, Index /*kept*/) const override {
+  Index cache_position(const AttentionPattern& pattern, Index step, Index /*kept*/) const override {
     const Index block = step / pattern.stride, within = step % pattern.stride;
     return within < pattern.stride - pattern.summary ? within : block * pattern.summary + within;
   }
 
-  KindWords words(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
     return {"i sees j in its block of stride, or at the end of any block",
             "It gives up far words that do not stand at a block's end, because training is to "
             "gather each block there."};
   }
-  AttentionPattern cut_to(int tokens) const override { return for_length(tokens); }
-  AttentionPattern for_length(Index length) const override {
-    AttentionPattern pattern = plain();
-    pattern.stride = stride_for(length);
+  AttentionPattern example_for(int tokens) const override { return benchmark_for(tokens); }
+  AttentionPattern benchmark_for(Index length) const override {
+    AttentionPattern pattern = default_pattern();
+    pattern.stride = stride_near_sqrt(length);
     return pattern;
   }
 };
 
 }  // namespace
 
-const PatternKind& sparse_fixed_kind() {
-  static const SparseFixedKind kind;
+const SparsePattern& sparse_fixed_pattern() {
+  static const SparseFixedPattern kind;
   return kind;
 }
 

@@ -5,12 +5,12 @@
 namespace attn {
 namespace {
 
-class SparseStridedKind : public PatternKind {
+class SparseStridedPattern : public SparsePattern {
  public:
-  SparseStridedKind() : PatternKind(PatternType::sparse_strided, "sparse_strided") {}
+  SparseStridedPattern() : SparsePattern(PatternType::sparse_strided, "sparse_strided") {}
 
   void read(KeyReader& reader, AttentionPattern& pattern) const override {
-    pattern.stride = required_integer(reader, "stride");
+    pattern.stride = read_required_integer(reader, "stride");
   }
   void write(const AttentionPattern& pattern, Json& json) const override {
     json["stride"] = pattern.stride;
@@ -19,23 +19,23 @@ class SparseStridedKind : public PatternKind {
     check.size("stride", check.pattern.stride, 1, check.stack.positions);
   }
 
-  KindWords words(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
     return {"i sees j where |i − j| ≤ stride, or stride divides i − j",
             "It gives up the far words between the strides: right for the rows of an image, while "
             "in a sentence every stride-th word is there by accident."};
   }
-  AttentionPattern cut_to(int tokens) const override { return for_length(tokens); }
-  AttentionPattern for_length(Index length) const override {
-    AttentionPattern pattern = plain();
-    pattern.stride = stride_for(length);
+  AttentionPattern example_for(int tokens) const override { return benchmark_for(tokens); }
+  AttentionPattern benchmark_for(Index length) const override {
+    AttentionPattern pattern = default_pattern();
+    pattern.stride = stride_near_sqrt(length);
     return pattern;
   }
 };
 
 }  // namespace
 
-const PatternKind& sparse_strided_kind() {
-  static const SparseStridedKind kind;
+const SparsePattern& sparse_strided_pattern() {
+  static const SparseStridedPattern kind;
   return kind;
 }
 

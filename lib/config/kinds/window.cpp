@@ -7,9 +7,9 @@
 namespace attn {
 namespace {
 
-class WindowKind : public PatternKind {
+class WindowPattern : public SparsePattern {
  public:
-  WindowKind() : PatternKind(PatternType::window, "window") {}
+  WindowPattern() : SparsePattern(PatternType::window, "window") {}
 
   void read(KeyReader& reader, AttentionPattern& pattern) const override {
     read_windows(reader, pattern);
@@ -19,23 +19,23 @@ class WindowKind : public PatternKind {
   }
   void check(const PatternCheck& check) const override { check.windows(); }
 
-  Index kept_steps(const AttentionPattern& pattern, Index steps) const override {
+  Index cached_steps(const AttentionPattern& pattern, Index steps) const override {
     const int widest = *std::max_element(pattern.windows.begin(), pattern.windows.end());
     return std::min(steps, Index{widest} / 2 + 1);
   }
 
-  KindWords words(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
     return {"i sees j where |i − j| ≤ window / 2",
             "It gives up every word that is farther away, because most heads look near; where the "
             "word that matters is far, only more layers reach it."};
   }
-  AttentionPattern cut_to(int tokens) const override {
-    AttentionPattern pattern = plain();
+  AttentionPattern example_for(int tokens) const override {
+    AttentionPattern pattern = default_pattern();
     pattern.windows = {2 * std::max(1, tokens / 8)};
     return pattern;
   }
-  AttentionPattern for_length(Index /*length*/) const override {
-    AttentionPattern pattern = plain();
+  AttentionPattern benchmark_for(Index /*length*/) const override {
+    AttentionPattern pattern = default_pattern();
     pattern.windows = {512};
     return pattern;
   }
@@ -43,8 +43,8 @@ class WindowKind : public PatternKind {
 
 }  // namespace
 
-const PatternKind& window_kind() {
-  static const WindowKind kind;
+const SparsePattern& window_pattern() {
+  static const WindowPattern kind;
   return kind;
 }
 

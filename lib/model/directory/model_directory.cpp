@@ -55,8 +55,8 @@ void take_ids(const Json& generation, DirectoryConfig& config, const std::string
   config.model.decoder_start_token_id = start.front();
 }
 
-void refuse_start_without_place(const ModelConfig& model, const std::string& where) {
-  if (!family_of(model).places_follow_pad || model.decoder_start_token_id != model.pad_token_id)
+void refuse_start_without_position(const ModelConfig& model, const std::string& where) {
+  if (!family_of(model).positions_start_after_pad || model.decoder_start_token_id != model.pad_token_id)
     return;
   throw InputError(
       "{}: decoder_start_token_id {} is pad_token_id, to which {} gives no position; expected "
@@ -96,7 +96,7 @@ DirectoryConfig read_directory_config(const std::string& directory) {
     throw SystemError("{}: no such model directory; check the path", directory);
   }
   DirectoryConfig result;
-  const std::string path = path_in(directory, "config.json");
+  const std::string path = join_path(directory, "config.json");
   if (!file_exists(path)) {
     throw InputError(
         "{}: missing from the model directory; one holds config.json, its weights "
@@ -105,10 +105,10 @@ DirectoryConfig read_directory_config(const std::string& directory) {
   }
   const Json json = read_json_file(path);
   result.model = model_config_from_directory(json, path, result.unknown_keys, result.notes);
-  if (family_of(result.model).ties_by_tensors && !weight_files(directory).empty()) {
+  if (family_of(result.model).ties_if_tensors_match && !weight_files(directory).empty()) {
     result.model.tie_word_embeddings = tied_by_tensors(directory);
   }
-  const std::string generation = path_in(directory, "generation_config.json");
+  const std::string generation = join_path(directory, "generation_config.json");
   if (file_exists(generation) || directory_exists(generation)) {
     const Json options = read_json_file(generation);
     result.decode = decode_options_from_directory(options, generation, result.notes);
@@ -117,10 +117,10 @@ DirectoryConfig read_directory_config(const std::string& directory) {
   } else {
     result.decode = decode_options_from_directory(json, path, result.notes);
   }
-  if (const auto tasks = json.find("task_specific_params"); tasks != json.end()) {
-    result.decode.tasks = std::make_shared<const Json>(*tasks);
+  if (const auto task_specific_params = json.find("task_specific_params"); task_specific_params != json.end()) {
+    result.decode.task_specific_params = std::make_shared<const Json>(*task_specific_params);
   }
-  refuse_start_without_place(result.model, result.decode.document ? generation : path);
+  refuse_start_without_position(result.model, result.decode.document ? generation : path);
   return result;
 }
 
@@ -148,7 +148,7 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
   }
   require_memory(prepared_bytes(config.model, backend), "preparing this model");
   // A packed weight's own pages go at once: the peak is not the sum of both.
-  const WhenPacked release = [&](const Parameter& weight) { weights->release(weight.bytes()); };
+  const PackedCallback release = [&](const Parameter& weight) { weights->release(weight.bytes()); };
   Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend,
                           release);
   transformer.set_name(directory);

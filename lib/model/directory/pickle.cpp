@@ -23,7 +23,7 @@ constexpr std::string_view kOrderedDict = "collections.OrderedDict";
 
 class PickleReader {
  public:
-  PickleReader(std::string_view bytes, const PickleNames& names, const std::string& where,
+  PickleReader(std::string_view bytes, const AllowedPickleNames& names, const std::string& where,
                std::deque<PickleValue>& values)
       : bytes_(bytes), names_(names), where_(where), values_(values) {
     true_->integer = 1;
@@ -339,7 +339,7 @@ class PickleReader {
   }
 
   std::string_view bytes_;
-  const PickleNames& names_;
+  const AllowedPickleNames& names_;
   const std::string& where_;
   std::deque<PickleValue>& values_;
   std::size_t at_ = 0;
@@ -352,7 +352,7 @@ class PickleReader {
   std::unordered_map<std::uint64_t, PickleValue*> memo_;
 };
 
-Pickle::Pickle(std::string_view bytes, const PickleNames& names, const std::string& where)
+Pickle::Pickle(std::string_view bytes, const AllowedPickleNames& names, const std::string& where)
     : value_(PickleReader(bytes, names, where, values_).run()) {}
 
 }  // namespace attn

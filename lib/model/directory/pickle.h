@@ -29,12 +29,12 @@ struct PickleValue {
   };
   Kind kind = Kind::none;
   std::int64_t integer = 0;
-  std::string_view text;  ///< a part of the pickle, or of PickleNames
+  std::string_view text;  ///< a part of the pickle, or of AllowedPickleNames
   std::vector<const PickleValue*> parts;
 };
 
 /// What a pickle may name; anything else is refused, by its name.
-struct PickleNames {
+struct AllowedPickleNames {
   std::vector<std::string_view> values;     ///< may be named only
   std::vector<std::string_view> functions;  ///< may be noted as called
 };
@@ -46,7 +46,7 @@ class Pickle {
   /// over. InputError, beginning with `where`, for everything else: other globals, opcodes and
   /// calls, BUILD of anything else, lengths beyond the end, unknown places of the memo, values that
   /// are missing, 4 million of them, bytes behind the end.
-  Pickle(std::string_view bytes, const PickleNames& names, const std::string& where);
+  Pickle(std::string_view bytes, const AllowedPickleNames& names, const std::string& where);
 
   const PickleValue& value() const { return *value_; }
 

@@ -27,7 +27,7 @@ Json with_point(float value) {
 }
 
 /// A key that says the same as another: kept where it still does.
-void keep_in_step(Json& json, const char* key, int value) {
+void erase_if_different(Json& json, const char* key, int value) {
   const auto found = json.find(key);
   if (found != json.end() && !found->is_null() && *found != value) json.erase(found);
 }
@@ -46,7 +46,7 @@ void add_rules(const DecodeConfig& decode, Json& json) {
   add("encoder_no_repeat_ngram_size", decode.encoder_no_repeat_ngram_size,
       decode.encoder_no_repeat_ngram_size == 0);
   add("repetition_penalty", with_point(decode.repetition_penalty), decode.repetition_penalty == 1);
-  keep_in_step(json, "min_new_tokens", decode.min_new_tokens);
+  erase_if_different(json, "min_new_tokens", decode.min_new_tokens);
   if (decode.min_new_tokens > 0) json["min_length"] = decode.min_new_tokens + 1;
   // transformers refuses empty lists of these.
   if (!decode.suppress_tokens.empty()) json["suppress_tokens"] = decode.suppress_tokens;
@@ -74,7 +74,7 @@ Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
       decode.forced_eos_token_id ? Json(*decode.forced_eos_token_id) : Json(nullptr);
   json["length_penalty"] = shortest(decode.length_penalty);
   if (decode.longest_source > 0) json["longest_source"] = decode.longest_source;
-  keep_in_step(json, "max_new_tokens", decode.max_new_tokens);
+  erase_if_different(json, "max_new_tokens", decode.max_new_tokens);
   if (decode.max_new_tokens > 0) json["max_length"] = decode.max_new_tokens + 1;
   json["num_beams"] = decode.num_beams;
   json["pad_token_id"] = model.pad_token_id;
@@ -95,7 +95,7 @@ bool fits_f16(const Parameter& p) {
 }
 
 /// A weight [in, out] as two tensors: its columns in 8 bits and their scales.
-void add_in_8_bits(const ParameterInfo& info, const Parameter& p,
+void add_int8_weight(const ParameterInfo& info, const Parameter& p,
                    std::vector<TensorToWrite>& tensors) {
   const auto numbers = std::make_shared<std::vector<std::int8_t>>(to_size(p.size()));
   const auto scales = std::make_shared<std::vector<float>>(to_size(p.columns));
@@ -115,10 +115,10 @@ void add_in_8_bits(const ParameterInfo& info, const Parameter& p,
 
 /// What its config.json says.
 Json config_json(const ModelConfig& config, const DecodeConfig& decode, DType dtype) {
-  Json json = to_directory_json(config);
-  if (decode.tasks != nullptr) json["task_specific_params"] = *decode.tasks;
+  Json json = to_config_json(config);
+  if (decode.task_specific_params != nullptr) json["task_specific_params"] = *decode.task_specific_params;
   if (dtype != DType::i8) return json;
-  if (!family_of(config).marian_keys) {
+  if (!family_of(config).uses_marian_keys) {
     throw InputError(
         "a model of type {} cannot be stored in 8 bits, which are for models with the layers "
         "of marian, pegasus and attn-demo; dtype float16 stores it, and 8 bits still translate it",
@@ -135,24 +135,24 @@ void save_model(const Transformer& model, const DecodeConfig& decode, const std:
                 DType dtype) try {
   const ModelConfig& config = model.config();
   const Json json = config_json(config, decode, dtype);
-  const bool eight_bits = dtype == DType::i8;
+  const bool int8 = dtype == DType::i8;
   std::vector<TensorToWrite> tensors;
   visit_parameters(config, model.parameters(), [&](const ParameterInfo& info, const Parameter& q) {
-    if (!info.tied_to.empty() || !info.written) return;
-    if (eight_bits && info.role == ParameterRole::weight) return add_in_8_bits(info, q, tensors);
+    if (!info.tied_to.empty() || !info.saved) return;
+    if (int8 && info.role == ParameterRole::weight) return add_int8_weight(info, q, tensors);
     const Parameter p = info.transposed ? q.transposed() : q;
     tensors.push_back({info.name, info.shape, [p](float* out) {
                          for (Index i = 0; i < p.rows; ++i) {
                            for (Index j = 0; j < p.columns; ++j) *out++ = p.at(i, j);
                          }
                        }});
-    if (eight_bits) tensors.back().dtype = fits_f16(p) ? DType::f16 : DType::f32;
+    if (int8) tensors.back().dtype = fits_f16(p) ? DType::f16 : DType::f32;
   });
   // The weights come last: a directory with a config and no weights says what is missing.
-  write_file(path_in(directory, "config.json"), json.dump(2) + "\n");
-  write_file(path_in(directory, "generation_config.json"),
+  write_file(join_path(directory, "config.json"), json.dump(2) + "\n");
+  write_file(join_path(directory, "generation_config.json"),
              generation_config(config, decode).dump(2) + "\n");
-  write_safetensors(path_in(directory, "model.safetensors"), tensors, dtype);
+  write_safetensors(join_path(directory, "model.safetensors"), tensors, dtype);
 } catch (const InputError& error) {
   throw InputError("{}: {}", model.name(), error.what());
 }

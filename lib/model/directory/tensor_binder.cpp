@@ -55,7 +55,7 @@ Index first_not_finite(const Parameter& row, Index count) {
 
 /// Matrices are packed for their products, and rows of embeddings read, from 16 bits; what layers
 /// read as it is (biases, norms, positions) is small.
-bool stays_narrow(const ParameterInfo& info, const TensorInfo& tensor) {
+bool stays_half(const ParameterInfo& info, const TensorInfo& tensor) {
   return tensor.strides.empty() && (tensor.dtype == DType::f16 || tensor.dtype == DType::bf16) &&
          (info.role == ParameterRole::weight || info.role == ParameterRole::embedding);
 }
@@ -65,11 +65,11 @@ bool stays_narrow(const ParameterInfo& info, const TensorInfo& tensor) {
 TensorBinder::TensorBinder(const ModelConfig& config, std::shared_ptr<const Weights> weights)
     : config_(config), weights_(std::move(weights)) {
   storage_.push_back(weights_);
-  const Family& family = family_of(config_);
-  base_ = family.base;
-  bare_ = !family.marian_keys &&
+  const ModelFamily& family = family_of(config_);
+  prefix_ = family.tensor_prefix;
+  prefix_missing_ = !family.uses_marian_keys &&
           std::ranges::none_of(weights_->tensors(), [&](const TensorInfo* tensor) {
-            return tensor->name.starts_with(base_);
+            return tensor->name.starts_with(prefix_);
           });
 }
 
@@ -89,7 +89,7 @@ void TensorBinder::bind(const ParameterInfo& info, Parameter& parameter) {
     parameter = make_default(info);
   } else if (tensor == nullptr) {
     throw InputError("{}: tensor {} is missing; the nearest present is {}", weights_->path(),
-                     info.name, nearest(info.name, names()));
+                     info.name, nearest_word(info.name, names()));
   } else {
     parameter = take(info, *tensor);
   }
@@ -133,9 +133,9 @@ void TensorBinder::check_shape(const ParameterInfo& info, const TensorInfo& tens
 
 /// Where the main name of a shared memory is absent, any of its tied names will do.
 const TensorInfo* TensorBinder::find_tied_copy(const ParameterInfo& info) const {
-  const std::string shared = base_ + "shared.weight";
-  const std::string encoder = base_ + "encoder.embed_tokens.weight";
-  const std::string decoder = base_ + "decoder.embed_tokens.weight";
+  const std::string shared = prefix_ + "shared.weight";
+  const std::string encoder = prefix_ + "encoder.embed_tokens.weight";
+  const std::string decoder = prefix_ + "decoder.embed_tokens.weight";
   std::vector<std::string> copies;
   if (info.name == shared) copies = {encoder, decoder};
   if (info.name == encoder || info.name == decoder) copies = {shared};
@@ -168,13 +168,13 @@ Parameter TensorBinder::take(const ParameterInfo& info, const TensorInfo& tensor
   if (tensor.dtype == DType::i8 && info.role == ParameterRole::weight &&
       config_.model_type == "attn-demo") {
     found.narrow = bytes;
-    found.scales = take_scales(info, tensor);
+    found.scales = read_scales(info, tensor);
     found.scales_of_rows = false;  // of the file's rows, which the model sees as columns
     return found;
   }
   if (tensor.dtype == DType::f32 && aligned && tensor.strides.empty()) {
     found.data = reinterpret_cast<float*>(bytes);
-  } else if (stays_narrow(info, tensor)) {
+  } else if (stays_half(info, tensor)) {
     found.narrow = bytes;
     found.format = tensor.dtype == DType::f16 ? half::Format::f16 : half::Format::bf16;
   } else {
@@ -189,7 +189,7 @@ Parameter TensorBinder::take(const ParameterInfo& info, const TensorInfo& tensor
 }
 
 /// The scales of a weight's rows in the file, [out].
-const float* TensorBinder::take_scales(const ParameterInfo& info, const TensorInfo& tensor) {
+const float* TensorBinder::read_scales(const ParameterInfo& info, const TensorInfo& tensor) {
   const std::byte* bytes = tensor.data;
   for (std::uint64_t i = 0; i < tensor.elements; ++i) {
     if (bytes[i] != std::byte{0x80}) continue;
@@ -233,8 +233,8 @@ Parameter TensorBinder::make_default(const ParameterInfo& info) {
 /// class's names begin with.
 const TensorInfo* TensorBinder::find(const std::string& name) const {
   const TensorInfo* tensor = weights_->find(name);
-  if (tensor != nullptr || !bare_ || !name.starts_with(base_)) return tensor;
-  return weights_->find(name.substr(base_.size()));
+  if (tensor != nullptr || !prefix_missing_ || !name.starts_with(prefix_)) return tensor;
+  return weights_->find(name.substr(prefix_.size()));
 }
 
 }  // namespace attn

@@ -39,14 +39,14 @@ class TensorBinder {
   const TensorInfo* find_tied_copy(const ParameterInfo& info) const;
   void check_shape(const ParameterInfo& info, const TensorInfo& tensor) const;
   Parameter take(const ParameterInfo& info, const TensorInfo& tensor);
-  const float* take_scales(const ParameterInfo& info, const TensorInfo& tensor);
+  const float* read_scales(const ParameterInfo& info, const TensorInfo& tensor);
   Parameter make_default(const ParameterInfo& info);
   float* allocate(std::uint64_t elements);
 
   const ModelConfig& config_;
   std::shared_ptr<const Weights> weights_;
-  std::string base_;   ///< what all of a class's names begin with
-  bool bare_ = false;  ///< but not in this file
+  std::string prefix_;   ///< what all of a class's names begin with
+  bool prefix_missing_ = false;  ///< but not in this file
   Transformer::Storage storage_;
   std::map<std::string, Parameter> bound_;
   std::set<std::string> used_;

@@ -45,9 +45,9 @@ constexpr std::array<StorageType, 10> kStorageTypes = {{
     {"torch.BoolStorage", 1, DType::other, "BOOL"},
 }};
 
-const PickleNames& known_names() {
-  static const PickleNames names = [] {
-    PickleNames made{{}, {kTensor, kParameter}};
+const AllowedPickleNames& known_names() {
+  static const AllowedPickleNames names = [] {
+    AllowedPickleNames made{{}, {kTensor, kParameter}};
     for (const StorageType& type : kStorageTypes) made.values.push_back(type.name);
     return made;
   }();

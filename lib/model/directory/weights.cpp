@@ -60,7 +60,7 @@ std::vector<std::string> shards_of(const std::string& index, const std::string& 
     throw InputError("{}: {} shards, expected at most {}", printable(index), names.size(),
                      kMostShards);
   }
-  for (std::string& name : names) name = path_in(directory, name.c_str());
+  for (std::string& name : names) name = join_path(directory, name.c_str());
   return names;
 }
 
@@ -72,7 +72,7 @@ std::string file_name(const std::string& path) {
 
 std::vector<std::string> weight_files(const std::string& directory) {
   for (const char* form : kForms) {
-    const std::string path = path_in(directory, form);
+    const std::string path = join_path(directory, form);
     if (!file_exists(path)) continue;
     std::vector<std::string> files{path};
     if (is_index(path)) {
@@ -90,7 +90,7 @@ Weights::Weights(const std::string& directory) {
     throw InputError(
         "{}: missing from the model directory; its weights are expected as model.safetensors or "
         "pytorch_model.bin, or as shards with their index",
-        path_in(directory, kForms[0]));
+        join_path(directory, kForms[0]));
   }
   path_ = paths.front();
   if (is_index(path_)) paths.erase(paths.begin());

@@ -38,7 +38,7 @@ TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
   size_ = layout.trained_size;
   weights_ = std::make_shared<AlignedFloats>(size_);
   gradients_ = AlignedFloats(size_);
-  fixed_ = std::make_shared<AlignedFloats>(layout.fixed_size);
+  buffers_ = std::make_shared<AlignedFloats>(layout.fixed_size);
   std::fill_n(gradients_.data(), size_, 0.0F);
   parameters_ = bind(weights_->data());
   gradient_parameters_ = bind(gradients_.data());
@@ -74,13 +74,13 @@ ModelParameters TrainableModel::bind(float* trained) const {
       parameter = made.at(info.tied_to);
       return;
     }
-    float* data = info.buffer ? fixed_->data() + layout.fixed.at(info.name)
+    float* data = info.buffer ? buffers_->data() + layout.fixed.at(info.name)
                               : trained + layout.trained.at(info.name);
     parameter = made[info.name] = parameter_at(info, data);
   });
 }
 
-void TrainableModel::visit(const std::function<void(const Trained&)>& visit) {
+void TrainableModel::visit(const std::function<void(const TrainedParameter&)>& visit) {
   std::vector<Parameter> gradients;
   visit_parameters(config_, gradient_parameters_,
                    [&](const ParameterInfo&, const Parameter& p) { gradients.push_back(p); });
@@ -93,7 +93,7 @@ void TrainableModel::visit(const std::function<void(const Trained&)>& visit) {
 
 Transformer TrainableModel::transformer(const std::shared_ptr<AlignedFloats>& weights,
                                         Backend backend) const {
-  return {config_, bind(weights->data()), {weights, fixed_}, backend};
+  return {config_, bind(weights->data()), {weights, buffers_}, backend};
 }
 
 }  // namespace attn

@@ -31,12 +31,12 @@ class TrainableModel {
   const ModelParameters& gradient_parameters() const { return gradient_parameters_; }
 
   /// Every trained parameter, tied ones once, with its weights and its gradient.
-  struct Trained {
+  struct TrainedParameter {
     const ParameterInfo& info;
     Parameter weight;
     Parameter gradient;
   };
-  void visit(const std::function<void(const Trained&)>& visit);
+  void visit(const std::function<void(const TrainedParameter&)>& visit);
 
   /// A model for translating with these weights (weights() or an average of the same layout), whose
   /// memory it shares: change them and make it anew.
@@ -47,14 +47,14 @@ class TrainableModel {
   /// Memory for weights and gradients; nothing in it yet.
   explicit TrainableModel(const ModelConfig& config);
 
-  /// `trained` in the layout's order; sinusoids and the bias of the logits from fixed_.
+  /// `trained` in the layout's order; sinusoids and the bias of the logits from buffers_.
   ModelParameters bind(float* trained) const;
 
   ModelConfig config_;
   std::size_t size_ = 0;
   std::shared_ptr<AlignedFloats> weights_;
   AlignedFloats gradients_;
-  std::shared_ptr<AlignedFloats> fixed_;
+  std::shared_ptr<AlignedFloats> buffers_;
   ModelParameters parameters_;
   ModelParameters gradient_parameters_;
 };

@@ -34,10 +34,10 @@ class TrainableGlobalTokens {
   const ModelConfig& config_;
   Parameter tokens_;
   Parameter gradient_;
-  std::unique_ptr<const GlobalRows> layout_;  ///< null: no such tokens
-  Buffer rows_;                               ///< [S + B·G, D]
-  Buffer sentences_;                          ///< [S, D]
-  Buffer drows_;                              ///< [S + B·G, D]
+  std::unique_ptr<const GlobalTokenRows> layout_;  ///< null: no such tokens
+  ActivationBuffer rows_;                               ///< [S + B·G, D]
+  ActivationBuffer sentences_;                          ///< [S, D]
+  ActivationBuffer drows_;                              ///< [S + B·G, D]
 };
 
 }  // namespace attn

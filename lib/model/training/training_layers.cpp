@@ -17,14 +17,14 @@ Linear fused(const MultiHeadAttention& layer) {
 }
 
 /// Gradients of every head's own keys and values [T, 2I] → of those that heads share [T, 2I'].
-void add_up_shared(const AttentionShape& shape, const ConstMatrixRef& all, MatrixRef shared) {
+void sum_shared_heads(const AttentionShape& shape, const ConstMatrixRef& all, MatrixRef shared) {
   const Index width = shape.head_dim;
   parallel_for(all.rows(), all.size() * 2, [&](Index t) {
     const float* from = all.data() + t * all.outerStride();
     float* to = shared.data() + t * shared.outerStride();
     for (Index head = 0; head < 2 * shape.heads; ++head) {  // of keys, then of values
-      float* sum = to + head / shape.sharing * width;
-      if (head % shape.sharing == 0) {
+      float* sum = to + head / shape.queries_per_kv_head * width;
+      if (head % shape.queries_per_kv_head == 0) {
         std::copy_n(from + head * width, width, sum);
       } else {
         kernels().add(from + head * width, sum, width);
@@ -41,7 +41,7 @@ TrainableSelfAttention::TrainableSelfAttention(const MultiHeadAttention& paramet
     : shape_(shape),
       extras_(parameters.extras),
       extras_gradient_(gradient.extras),
-      keys_are_queries_(parameters.key.weight.data == nullptr),
+      shares_query_and_key_(parameters.key.weight.data == nullptr),
       query_key_value_(fused(parameters), fused(gradient), backend),
       output_(parameters.output, gradient.output, backend) {}
 
@@ -54,7 +54,7 @@ AttentionInput TrainableSelfAttention::read(const LayerPass& pass) const {
   const MatrixRef rows = projected_;
   const Index columns = shape_.key_columns();
   const float* values = rows.data() + rows.cols() - columns;
-  const float* keys = keys_are_queries_ ? rows.data() : values - columns;
+  const float* keys = shares_query_and_key_ ? rows.data() : values - columns;
   return {rows.leftCols(shape_.inner()),
           {keys, values, rows.outerStride()},
           pass.self,
@@ -64,15 +64,15 @@ AttentionInput TrainableSelfAttention::read(const LayerPass& pass) const {
 
 void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& pass,
                                      const Dropout& dropout, MatrixRef out) {
-  shape_.distances = pass.knows.distances_of_layer(shape_.layer);
+  shape_.relative_bias = pass.position_encoding.relative_bias_of_layer(shape_.layer);
   // [T, I + 2I'] = Q | K | V, or [T, 2I] = Q | V
   MatrixRef projected = projected_.resize(x.rows(), query_key_value_.out());
   MatrixRef heads = heads_.resize(x.rows(), shape_.inner());  // [T, I]
 
   query_key_value_.forward(x, projected);
-  if (const Rotation* rotation = pass.knows.rotation()) {
-    rotation->turn(projected.leftCols(shape_.inner() + shape_.key_columns()), pass.places,
-                   Rotation::Way::on);
+  if (const RotaryEmbedding* rotary = pass.position_encoding.rotary()) {
+    rotary->apply_rotary(projected.leftCols(shape_.inner() + shape_.key_columns()), pass.positions,
+                   RotaryEmbedding::Direction::forward);
   }
   attend(x, read(pass), dropout, heads);
   output_.forward(heads, out);
@@ -87,11 +87,11 @@ void TrainableSelfAttention::backward(const ConstMatrixRef& x, const LayerPass& 
   output_.backward(heads_, dout, {dheads});
   AttentionInputGradient gradient =
       input_gradient(dprojected.leftCols(inner), dprojected.rightCols(2 * inner));
-  AttentionExtras extras = extras_gradient_;
-  if (!extras.distances.exists()) extras.distances = pass.ddistances;
+  ExtraAttentionParameters extras = extras_gradient_;
+  if (!extras.relative_bias.exists()) extras.relative_bias = pass.drelative_bias;
   gradient.extras = &extras;
-  attend_back(read(pass), dheads, gradient, pass.scratch);
-  project_back(x, fold(pass), dx, pass.scratch);
+  attention_backward(read(pass), dheads, gradient, pass.scratch);
+  projection_backward(x, fold_gradients(pass), dx, pass.scratch);
 }
 
 void TrainableSelfAttention::attend(const ConstMatrixRef& /*x*/, const AttentionInput& rows,
@@ -99,49 +99,49 @@ void TrainableSelfAttention::attend(const ConstMatrixRef& /*x*/, const Attention
   run_attention(rows, dropout, heads);
 }
 
-void TrainableSelfAttention::attend_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
+void TrainableSelfAttention::attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
                                          const AttentionInputGradient& gradient,
                                          TrainingScratch& /*scratch*/) {
-  run_attention_back(rows, dheads, gradient);
+  run_attention_backward(rows, dheads, gradient);
 }
 
-ConstMatrixRef TrainableSelfAttention::fold(const LayerPass& pass) const {
+ConstMatrixRef TrainableSelfAttention::fold_gradients(const LayerPass& pass) const {
   const Index inner = shape_.inner(), keys = shape_.key_columns();
   const MatrixRef all = pass.scratch.projected;  // [T, 3I]
-  if (keys_are_queries_) {
+  if (shares_query_and_key_) {
     MatrixRef folded = pass.scratch.folded.resize(all.rows(), 2 * inner);  // [T, 2I] = Q | V
     folded.leftCols(inner) = all.leftCols(inner) + all.middleCols(inner, inner);
     folded.rightCols(inner) = all.rightCols(inner);
     return folded;
   }
   const auto folded = [&]() -> MatrixRef {
-    if (shape_.sharing == 1) return all;
+    if (shape_.queries_per_kv_head == 1) return all;
     MatrixRef sums = pass.scratch.folded.resize(all.rows(), inner + 2 * keys);
     sums.leftCols(inner) = all.leftCols(inner);
-    add_up_shared(shape_, all.rightCols(2 * inner), sums.rightCols(2 * keys));
+    sum_shared_heads(shape_, all.rightCols(2 * inner), sums.rightCols(2 * keys));
     return sums;
   }();
-  if (const Rotation* rotation = pass.knows.rotation()) {
-    MatrixRef turned = folded;
-    rotation->turn(turned.leftCols(inner + keys), pass.places, Rotation::Way::back);
+  if (const RotaryEmbedding* rotary = pass.position_encoding.rotary()) {
+    MatrixRef rotated = folded;
+    rotary->apply_rotary(rotated.leftCols(inner + keys), pass.positions, RotaryEmbedding::Direction::backward);
   }
   return folded;
 }
 
-void TrainableSelfAttention::project_back(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
+void TrainableSelfAttention::projection_backward(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
                                           const InputGradient& dx, TrainingScratch& /*scratch*/) {
   query_key_value_.backward(x, dprojected, dx);
 }
 
 void TrainableSelfAttention::run_attention(const AttentionInput& rows, const Dropout& dropout,
                                            MatrixRef heads) {
-  attend_training(shape_, rows, dropout, heads, kept_);
+  attend_training(shape_, rows, dropout, heads, saved_);
 }
 
-void TrainableSelfAttention::run_attention_back(const AttentionInput& rows,
+void TrainableSelfAttention::run_attention_backward(const AttentionInput& rows,
                                                 const ConstMatrixRef& dheads,
                                                 const AttentionInputGradient& gradient) {
-  attend_backward(shape_, rows, kept_, dheads, gradient);
+  attend_backward(shape_, rows, saved_, dheads, gradient);
 }
 
 // --- cross-attention -----------------------------------------------------------------------------
@@ -171,11 +171,11 @@ void TrainableCrossAttention::forward(const ConstMatrixRef& x, const ConstMatrix
   query_.forward(x, queries);
   key_value_.forward(source, keys_values);
   attend_training(shape_, {queries, keys_and_values(keys_values), pass.cross}, dropout, heads,
-                  kept_);
+                  saved_);
   output_.forward(heads, out);
 }
 
-void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceMemory& source,
+void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceWithGradient& source,
                                        const LayerPass& pass, const ConstMatrixRef& dout,
                                        const InputGradient& dx) {
   const Index inner = shape_.inner();
@@ -185,13 +185,13 @@ void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceMemo
   MatrixRef dheads = pass.scratch.heads.resize(x.rows(), inner);                   // [T, I]
 
   output_.backward(heads_, dout, {dheads});
-  attend_backward(shape_, {queries_, keys_and_values(keys_values_), pass.cross}, kept_, dheads,
+  attend_backward(shape_, {queries_, keys_and_values(keys_values_), pass.cross}, saved_, dheads,
                   input_gradient(dqueries, dkeys_values));
   query_.backward(x, dqueries, dx);
   const InputGradient dsource{source.gradient, true};
-  if (shape_.sharing == 1) return key_value_.backward(source.rows, dkeys_values, dsource);
+  if (shape_.queries_per_kv_head == 1) return key_value_.backward(source.rows, dkeys_values, dsource);
   MatrixRef shared = pass.scratch.folded.resize(source_rows, key_value_.out());  // [S, 2I']
-  add_up_shared(shape_, dkeys_values, shared);
+  sum_shared_heads(shape_, dkeys_values, shared);
   key_value_.backward(source.rows, shared, dsource);
 }
 
@@ -204,7 +204,7 @@ std::unique_ptr<TrainableSelfAttention> make_self_attention(const EncoderLayer& 
                                                             const AttentionShape& shape,
                                                             Backend backend) {
   if (parameters.global_attention.query.weight.data != nullptr) {
-    return std::make_unique<TrainableProjectedGlobals>(parameters, gradient, shape, backend);
+    return std::make_unique<TrainableGlobalTokenAttention>(parameters, gradient, shape, backend);
   }
   return std::make_unique<TrainableSelfAttention>(parameters.self_attention,
                                                   gradient.self_attention, shape, backend);
@@ -217,7 +217,7 @@ TrainableEncoderLayer::TrainableEncoderLayer(const ModelConfig& config, Index in
                                              const EncoderLayer& gradient, Backend backend)
     : config_(config),
       self_attention_(make_self_attention(
-          parameters, gradient, attention_shape(config, AttentionKind::encoder_self, index),
+          parameters, gradient, attention_shape(config, AttentionSite::encoder_self, index),
           backend)),
       self_residual_(parameters.self_attention_norm, gradient.self_attention_norm,
                      config.normalize_before),
@@ -236,13 +236,13 @@ void TrainableEncoderLayer::prepare() {
 
 ConstMatrixRef TrainableEncoderLayer::forward(const ConstMatrixRef& x, const LayerPass& pass) {
   // Self-attention.
-  const ConstMatrixRef self_in = self_residual_.norm_before(x, pass.self);
+  const ConstMatrixRef self_in = self_residual_.pre_norm(x, pass.self);
   self_attention_->forward(self_in, pass, pass.next(config_.attention_dropout),
                            self_residual_.out());
   const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
 
   // Feed-forward.
-  const ConstMatrixRef forward_in = forward_residual_.norm_before(y);
+  const ConstMatrixRef forward_in = forward_residual_.pre_norm(y);
   feed_forward_.forward(forward_in, pass.next(config_.activation_dropout), forward_residual_.out());
   return forward_residual_.add_and_norm(y, pass.next(config_.dropout));
 }
@@ -253,14 +253,14 @@ void TrainableEncoderLayer::backward(const ConstMatrixRef& x, const LayerPass& p
 
   // Feed-forward.
   const ConstMatrixRef dforward = forward_residual_.add_and_norm_backward(dx, scratch);
-  feed_forward_.backward(forward_residual_.in(y), dforward, forward_residual_.din(dx, scratch),
+  feed_forward_.backward(forward_residual_.block_input(y), dforward, forward_residual_.block_input_gradient(dx, scratch),
                          pass.scratch.hidden);
-  forward_residual_.norm_before_backward(y, dx, scratch);
+  forward_residual_.pre_norm_backward(y, dx, scratch);
 
   // Self-attention.
   const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
-  self_attention_->backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
-  self_residual_.norm_before_backward(x, dx, scratch, pass.self);
+  self_attention_->backward(self_residual_.block_input(x), pass, dself, self_residual_.block_input_gradient(dx, scratch));
+  self_residual_.pre_norm_backward(x, dx, scratch, pass.self);
 }
 
 // --- the decoder's layer -------------------------------------------------------------------------
@@ -270,11 +270,11 @@ TrainableDecoderLayer::TrainableDecoderLayer(const ModelConfig& config, Index in
                                              const DecoderLayer& gradient, Backend backend)
     : config_(config),
       self_attention_(parameters.self_attention, gradient.self_attention,
-                      attention_shape(config, AttentionKind::decoder_self, index), backend),
+                      attention_shape(config, AttentionSite::decoder_self, index), backend),
       self_residual_(parameters.self_attention_norm, gradient.self_attention_norm,
                      config.normalize_before),
       cross_attention_(parameters.cross_attention, gradient.cross_attention,
-                       attention_shape(config, AttentionKind::cross, index), backend),
+                       attention_shape(config, AttentionSite::cross, index), backend),
       cross_residual_(parameters.cross_attention_norm, gradient.cross_attention_norm,
                       config.normalize_before),
       feed_forward_(parameters.feed_forward, gradient.feed_forward, backend),
@@ -290,24 +290,24 @@ void TrainableDecoderLayer::prepare() {
 ConstMatrixRef TrainableDecoderLayer::forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
                                               const LayerPass& pass) {
   // Masked self-attention.
-  const ConstMatrixRef self_in = self_residual_.norm_before(x, pass.self);
+  const ConstMatrixRef self_in = self_residual_.pre_norm(x, pass.self);
   self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
                           self_residual_.out());
   const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
 
   // Cross-attention.
-  const ConstMatrixRef cross_in = cross_residual_.norm_before(y);
+  const ConstMatrixRef cross_in = cross_residual_.pre_norm(y);
   cross_attention_.forward(cross_in, source, pass, pass.next(config_.attention_dropout),
                            cross_residual_.out());
   const ConstMatrixRef z = cross_residual_.add_and_norm(y, pass.next(config_.dropout));
 
   // Feed-forward.
-  const ConstMatrixRef forward_in = forward_residual_.norm_before(z);
+  const ConstMatrixRef forward_in = forward_residual_.pre_norm(z);
   feed_forward_.forward(forward_in, pass.next(config_.activation_dropout), forward_residual_.out());
   return forward_residual_.add_and_norm(z, pass.next(config_.dropout));
 }
 
-void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceMemory& source,
+void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceWithGradient& source,
                                      const LayerPass& pass, MatrixRef dx) {
   ResidualScratch& scratch = pass.scratch.residual;
   const ConstMatrixRef y = self_residual_.output();
@@ -315,20 +315,20 @@ void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceMemory
 
   // Feed-forward.
   const ConstMatrixRef dforward = forward_residual_.add_and_norm_backward(dx, scratch);
-  feed_forward_.backward(forward_residual_.in(z), dforward, forward_residual_.din(dx, scratch),
+  feed_forward_.backward(forward_residual_.block_input(z), dforward, forward_residual_.block_input_gradient(dx, scratch),
                          pass.scratch.hidden);
-  forward_residual_.norm_before_backward(z, dx, scratch);
+  forward_residual_.pre_norm_backward(z, dx, scratch);
 
   // Cross-attention.
   const ConstMatrixRef dcross = cross_residual_.add_and_norm_backward(dx, scratch);
-  cross_attention_.backward(cross_residual_.in(y), source, pass, dcross,
-                            cross_residual_.din(dx, scratch));
-  cross_residual_.norm_before_backward(y, dx, scratch);
+  cross_attention_.backward(cross_residual_.block_input(y), source, pass, dcross,
+                            cross_residual_.block_input_gradient(dx, scratch));
+  cross_residual_.pre_norm_backward(y, dx, scratch);
 
   // Masked self-attention.
   const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
-  self_attention_.backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
-  self_residual_.norm_before_backward(x, dx, scratch, pass.self);
+  self_attention_.backward(self_residual_.block_input(x), pass, dself, self_residual_.block_input_gradient(dx, scratch));
+  self_residual_.pre_norm_backward(x, dx, scratch, pass.self);
 }
 
 }  // namespace attn

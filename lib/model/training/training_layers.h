@@ -17,11 +17,11 @@ namespace attn {
 /// Memory that every layer's backward pass uses in turn.
 struct TrainingScratch {
   ResidualScratch residual;
-  Buffer heads;      ///< [T, I] gradient at the heads' outputs
-  Buffer projected;  ///< [T, 3I] gradient at queries, keys and values, of every head its own
-  Buffer folded;     ///< [T, I + 2I'] the same, added up where heads share keys and values
-  Buffer global;     ///< [T, 3D] that of global tokens' own
-  Buffer hidden;     ///< [T, F], with a gate [T, 2F]
+  ActivationBuffer heads;      ///< [T, I] gradient at the heads' outputs
+  ActivationBuffer projected;  ///< [T, 3I] gradient at queries, keys and values, of every head its own
+  ActivationBuffer folded;     ///< [T, I + 2I'] the same, added up where heads share keys and values
+  ActivationBuffer global;     ///< [T, 3D] that of global tokens' own
+  ActivationBuffer hidden;     ///< [T, F], with a gate [T, 2F]
 };
 
 /// What a layer needs to know of the pass it runs in.
@@ -31,9 +31,9 @@ struct LayerPass {
   DropoutKeys& keys;
   bool dropout;                   ///< false: off, whatever the config says
   TrainingScratch& scratch;       ///< of the backward pass
-  const StackPlaces& knows;       ///< what self-attention knows of places
-  std::span<const Index> places;  ///< of every row
-  const Parameter& ddistances;    ///< gradient of the stack's table of relative positions
+  const AttentionPositionEncoding& position_encoding;       ///< what self-attention knows of places
+  std::span<const Index> positions;  ///< of every row
+  const Parameter& drelative_bias;    ///< gradient of the stack's table of relative positions
 
   Dropout next(float probability) const { return keys.next(dropout ? probability : 0.0F); }
 };
@@ -62,35 +62,35 @@ class TrainableSelfAttention {
   virtual void attend(const ConstMatrixRef& x, const AttentionInput& rows, const Dropout& dropout,
                       MatrixRef heads);
   /// dheads → the gradient at the projected rows, in scratch.projected.
-  virtual void attend_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
+  virtual void attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
                            const AttentionInputGradient& gradient, TrainingScratch& scratch);
   /// The gradient at what the projections have made → dx.
-  virtual void project_back(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
+  virtual void projection_backward(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
                             const InputGradient& dx, TrainingScratch& scratch);
 
   void run_attention(const AttentionInput& rows, const Dropout& dropout, MatrixRef heads);
-  void run_attention_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
+  void run_attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
                           const AttentionInputGradient& gradient);
 
  private:
   /// What attention reads in the rows that the projections have made.
   AttentionInput read(const LayerPass& pass) const;
   /// scratch.projected [T, 3I] → the gradient at what the projections have made.
-  ConstMatrixRef fold(const LayerPass& pass) const;
+  ConstMatrixRef fold_gradients(const LayerPass& pass) const;
 
   AttentionShape shape_;  ///< with the biases of the pass at hand
-  AttentionExtras extras_;
-  AttentionExtras extras_gradient_;
-  bool keys_are_queries_;
+  ExtraAttentionParameters extras_;
+  ExtraAttentionParameters extras_gradient_;
+  bool shares_query_and_key_;
   TrainableLinear query_key_value_;
   TrainableLinear output_;
-  Buffer projected_;  ///< [T, I + 2I'] = Q | K | V, or [T, 2I] = Q | V
-  Buffer heads_;      ///< [T, I] the outputs of all heads side by side
-  SavedForBackward kept_;
+  ActivationBuffer projected_;  ///< [T, I + 2I'] = Q | K | V, or [T, 2I] = Q | V
+  ActivationBuffer heads_;      ///< [T, I] the outputs of all heads side by side
+  SavedForBackward saved_;
 };
 
 /// What cross-attention reads in the encoder's output, and what it gives back.
-struct SourceMemory {
+struct SourceWithGradient {
   ConstMatrixRef rows;  ///< [S, D] the encoder's output
   MatrixRef gradient;   ///< [S, D] backward adds to it
 };
@@ -107,7 +107,7 @@ class TrainableCrossAttention {
                const Dropout& dropout, MatrixRef out);
 
   /// dout → dx and the source's gradient, and the parameters' gradients.
-  void backward(const ConstMatrixRef& x, const SourceMemory& source, const LayerPass& pass,
+  void backward(const ConstMatrixRef& x, const SourceWithGradient& source, const LayerPass& pass,
                 const ConstMatrixRef& dout, const InputGradient& dx);
 
  private:
@@ -115,10 +115,10 @@ class TrainableCrossAttention {
   TrainableLinear query_;
   TrainableLinear key_value_;
   TrainableLinear output_;
-  Buffer queries_;      ///< [T, I]
-  Buffer keys_values_;  ///< [S, 2I']
-  Buffer heads_;        ///< [T, I]
-  SavedForBackward kept_;
+  ActivationBuffer queries_;      ///< [T, I]
+  ActivationBuffer keys_values_;  ///< [S, 2I']
+  ActivationBuffer heads_;        ///< [T, I]
+  SavedForBackward saved_;
 };
 
 /// The encoder's layer: self-attention and feed-forward, each in its residual.
@@ -152,7 +152,7 @@ class TrainableDecoderLayer {
   ConstMatrixRef forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
                          const LayerPass& pass);
   /// x as in forward(); dx is the gradient at the output, on return the one at x.
-  void backward(const ConstMatrixRef& x, const SourceMemory& source, const LayerPass& pass,
+  void backward(const ConstMatrixRef& x, const SourceWithGradient& source, const LayerPass& pass,
                 MatrixRef dx);
 
  private:

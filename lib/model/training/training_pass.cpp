@@ -20,11 +20,11 @@ constexpr Index kLogitRows = 256;
 }  // namespace
 
 /// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
-class TrainableEmbeddingsAndNorm {
+class TrainableStackEnds {
  public:
   /// `scale`: of what leaves the final norm.
-  TrainableEmbeddingsAndNorm(const ModelConfig& config, const EmbeddingsAndNorm& parameters,
-                             const EmbeddingsAndNorm& gradient, float scale = 1.0F)
+  TrainableStackEnds(const ModelConfig& config, const StackParameters& parameters,
+                             const StackParameters& gradient, float scale = 1.0F)
       : config_(config), parameters_(parameters), gradient_(gradient), scale_(scale) {}
 
   ConstMatrixRef enter(const PackedTokens& tokens, std::span<const Index> positions,
@@ -73,14 +73,14 @@ class TrainableEmbeddingsAndNorm {
 
  private:
   const ModelConfig& config_;
-  const EmbeddingsAndNorm& parameters_;
-  const EmbeddingsAndNorm& gradient_;
+  const StackParameters& parameters_;
+  const StackParameters& gradient_;
   float scale_;
   Dropout dropout_;
   std::span<const Index> positions_;
-  Buffer embedded_;
-  Buffer normal_;
-  Buffer final_;
+  ActivationBuffer embedded_;
+  ActivationBuffer normal_;
+  ActivationBuffer final_;
 };
 
 namespace {
@@ -111,7 +111,7 @@ void TrainingBatch::clear() {
   targets.clear();
 }
 
-void TrainingBatch::set_twice(const TrainingBatch& once) {
+void TrainingBatch::set_repeated(const TrainingBatch& once) {
   clear();
   for (int pass = 0; pass < 2; ++pass) {
     for (Index b = 0; b < once.source.sentences(); ++b) {
@@ -128,13 +128,13 @@ class TrainingPass::Layers {
       : config_(model.config()),
         parameters_(model.parameters()),
         gradient_(model.gradient_parameters()),
-        encoder_outer_(config_, parameters_.encoder, gradient_.encoder),
-        decoder_outer_(config_, parameters_.decoder, gradient_.decoder, output_scale(config_)),
+        encoder_ends_(config_, parameters_.encoder, gradient_.encoder),
+        decoder_ends_(config_, parameters_.decoder, gradient_.decoder, output_scale(config_)),
         global_tokens_(config_, model.parameters().encoder.global_tokens,
                        model.gradient_parameters().encoder.global_tokens),
         output_(first_classes(model.parameters().output, loss_classes(config_)),
                 first_classes(model.gradient_parameters().output, loss_classes(config_)), backend) {
-    take_logits_bias();
+    read_logits_bias();
     const ModelParameters& p = parameters_;
     const ModelParameters& g = gradient_;
     for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
@@ -151,7 +151,7 @@ class TrainingPass::Layers {
     for (TrainableEncoderLayer& layer : encoder_) layer.prepare();
     for (TrainableDecoderLayer& layer : decoder_) layer.prepare();
     output_.prepare();
-    take_logits_bias();
+    read_logits_bias();
   }
 
   LossSum run(const TrainingBatch& batch, const PassOptions& options, bool with_backward) {
@@ -162,35 +162,35 @@ class TrainingPass::Layers {
     const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
     const std::vector<AttentionGroup> cross =
         cross_groups(batch.decoder_input, batch.source.offsets, {});
-    const StackPlaces source_knows(config_, parameters_.encoder, parameters_.encoder_layers,
+    const AttentionPositionEncoding source_position_encoding(config_, parameters_.encoder, parameters_.encoder_layers,
                                    longest_sentence(batch.source));
-    const StackPlaces target_knows(config_, parameters_.decoder, parameters_.decoder_layers,
+    const AttentionPositionEncoding target_position_encoding(config_, parameters_.decoder, parameters_.decoder_layers,
                                    longest_sentence(batch.decoder_input));
-    const std::vector<Index> source_places = positions_of(batch.source);
-    const std::vector<Index> target_places = positions_of(batch.decoder_input);
+    const std::vector<Index> source_positions = positions_of(batch.source);
+    const std::vector<Index> target_positions = positions_of(batch.decoder_input);
     const LayerPass encoder_pass{
         source_groups, {},           keys,          options.dropout,
-        scratch_,      source_knows, source_places, gradient_.encoder.distances};
+        scratch_,      source_position_encoding, source_positions, gradient_.encoder.relative_bias};
     const LayerPass decoder_pass{
         target_groups, cross,        keys,          options.dropout,
-        scratch_,      target_knows, target_places, gradient_.decoder.distances};
+        scratch_,      target_position_encoding, target_positions, gradient_.decoder.relative_bias};
 
     // Forward. The encoder's rows are [S, D], the decoder's [T, D].
     source_inputs_.clear();
     source_inputs_.push_back(global_tokens_.enter(
-        encoder_outer_.enter(batch.source, source_places, keys.next(dropout))));
+        encoder_ends_.enter(batch.source, source_positions, keys.next(dropout))));
     for (TrainableEncoderLayer& layer : encoder_) {
       source_inputs_.push_back(layer.forward(source_inputs_.back(), encoder_pass));
     }
     const ConstMatrixRef encoded = global_tokens_.leave(source_inputs_.back());
-    const ConstMatrixRef source = encoder_outer_.leave(encoded);
+    const ConstMatrixRef source = encoder_ends_.leave(encoded);
     target_inputs_.clear();
     target_inputs_.push_back(
-        decoder_outer_.enter(batch.decoder_input, target_places, keys.next(dropout)));
+        decoder_ends_.enter(batch.decoder_input, target_positions, keys.next(dropout)));
     for (TrainableDecoderLayer& layer : decoder_) {
       target_inputs_.push_back(layer.forward(target_inputs_.back(), source, decoder_pass));
     }
-    const ConstMatrixRef hidden = decoder_outer_.leave(target_inputs_.back());
+    const ConstMatrixRef hidden = decoder_ends_.leave(target_inputs_.back());
 
     MatrixRef dtarget = dtarget_.resize(hidden.rows(), hidden.cols());
     const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dtarget);
@@ -199,24 +199,24 @@ class TrainingPass::Layers {
     // Backward: the same in reverse. The decoder's layers add to the gradient at the source.
     MatrixRef dsource = dsource_.resize(source.rows(), source.cols());
     dsource.setZero();
-    decoder_outer_.leave_backward(target_inputs_.back(), dtarget);
+    decoder_ends_.leave_backward(target_inputs_.back(), dtarget);
     for (std::size_t i = decoder_.size(); i-- > 0;) {
       decoder_[i].backward(target_inputs_[i], {source, dsource}, decoder_pass, dtarget);
     }
-    decoder_outer_.enter_backward(batch.decoder_input, dtarget);
-    encoder_outer_.leave_backward(encoded, dsource);
+    decoder_ends_.enter_backward(batch.decoder_input, dtarget);
+    encoder_ends_.leave_backward(encoded, dsource);
     MatrixRef drows = global_tokens_.leave_backward(dsource);
     for (std::size_t i = encoder_.size(); i-- > 0;) {
       encoder_[i].backward(source_inputs_[i], encoder_pass, drows);
     }
     global_tokens_.enter_backward(drows, dsource);
-    encoder_outer_.enter_backward(batch.source, dsource);
+    encoder_ends_.enter_backward(batch.source, dsource);
     return sum;
   }
 
  private:
   /// final_logits_bias of the loss' classes, which is not trained; nothing where it is all 0.
-  void take_logits_bias() {
+  void read_logits_bias() {
     const Parameter& bias = parameters_.logits_bias;
     logits_bias_.resize(0);
     if (bias.data == nullptr) return;
@@ -253,7 +253,7 @@ class TrainingPass::Layers {
       const std::span<const int> part(targets.data() + first, to_size(count));
       sum += passes == 1
                  ? cross_entropy(logits, part, options.label_smoothing, options.gradient_scale)
-                 : cross_entropy_twice(
+                 : cross_entropy_r_drop(
                        logits, part,
                        {options.label_smoothing, options.r_drop, options.gradient_scale});
       if (!with_backward) continue;
@@ -269,8 +269,8 @@ class TrainingPass::Layers {
   const ModelConfig& config_;
   const ModelParameters& parameters_;
   const ModelParameters& gradient_;
-  TrainableEmbeddingsAndNorm encoder_outer_;
-  TrainableEmbeddingsAndNorm decoder_outer_;
+  TrainableStackEnds encoder_ends_;
+  TrainableStackEnds decoder_ends_;
   TrainableGlobalTokens global_tokens_;
   std::deque<TrainableEncoderLayer> encoder_;
   std::deque<TrainableDecoderLayer> decoder_;
@@ -278,9 +278,9 @@ class TrainingPass::Layers {
   RowVector logits_bias_;                      ///< [C] or [0]
   std::vector<ConstMatrixRef> source_inputs_;  ///< of every encoder layer, and the last's output
   std::vector<ConstMatrixRef> target_inputs_;  ///< of every decoder layer, and the last's output
-  Buffer logits_;
-  Buffer dsource_;  ///< [S, D]
-  Buffer dtarget_;  ///< [T, D]
+  ActivationBuffer logits_;
+  ActivationBuffer dsource_;  ///< [S, D]
+  ActivationBuffer dtarget_;  ///< [T, D]
   TrainingScratch scratch_;
 };
 
@@ -294,8 +294,8 @@ void TrainingPass::prepare() {
 
 LossSum TrainingPass::run(const TrainingBatch& batch, const PassOptions& options) {
   const bool twice = options.r_drop > 0;
-  if (twice) twice_.set_twice(batch);
-  return layers_->run(twice ? twice_ : batch, options, true);
+  if (twice) repeated_.set_repeated(batch);
+  return layers_->run(twice ? repeated_ : batch, options, true);
 }
 
 LossSum TrainingPass::loss(const TrainingBatch& batch, float label_smoothing) {
@@ -316,7 +316,7 @@ std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batc
   // The raw one, too, and with a gate what it is multiplied with.
   const double hidden = config.gated ? 3 : config.activation == Activation::relu ? 1 : 2;
   const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
-  const double e = u(config.encoder_inner()), c = u(config.decoder_inner());  // D of most models
+  const double e = u(config.encoder_inner_dim()), c = u(config.decoder_inner_dim());  // D of most models
   // A layer keeps: projections 3I, heads' outputs I, two buffers D a residual, the hidden layer.
   const double encoder_layer =
       source * (4 * d + 4 * e + hidden * u(config.encoder_ffn_dim) + u(config.encoder_heads) * row);

@@ -22,7 +22,7 @@ struct TrainingBatch {
   void add(std::span<const int> source_ids, std::span<const int> target_ids, int start);
   void clear();
   /// All pairs of `once`, and all of them again.
-  void set_twice(const TrainingBatch& once);
+  void set_repeated(const TrainingBatch& once);
   Index tokens() const { return std::ssize(targets); }
 };
 
@@ -61,7 +61,7 @@ class TrainingPass {
  private:
   class Layers;
   std::unique_ptr<Layers> layers_;
-  TrainingBatch twice_;  ///< of R-Drop
+  TrainingBatch repeated_;  ///< of R-Drop
 };
 
 /// How large a batch is.

@@ -9,7 +9,7 @@ Linear keys_and_values_of(const MultiHeadAttention& layer) {
 
 }  // namespace
 
-TrainableProjectedGlobals::TrainableProjectedGlobals(const EncoderLayer& parameters,
+TrainableGlobalTokenAttention::TrainableGlobalTokenAttention(const EncoderLayer& parameters,
                                                      const EncoderLayer& gradient,
                                                      const AttentionShape& shape, Backend backend)
     : TrainableSelfAttention(parameters.self_attention, gradient.self_attention, shape, backend),
@@ -17,19 +17,19 @@ TrainableProjectedGlobals::TrainableProjectedGlobals(const EncoderLayer& paramet
       key_value_(keys_and_values_of(parameters.global_attention),
                  keys_and_values_of(gradient.global_attention), backend) {}
 
-void TrainableProjectedGlobals::prepare() {
+void TrainableGlobalTokenAttention::prepare() {
   query_.prepare();
   key_value_.prepare();
   TrainableSelfAttention::prepare();
 }
 
-GlobalProjections TrainableProjectedGlobals::projections() const {
+GlobalProjections TrainableGlobalTokenAttention::projections() const {
   const MatrixRef rows = projected_;
   const Index d_model = rows.cols() / 3;
   return {rows.leftCols(d_model), keys_and_values(rows.rightCols(2 * d_model))};
 }
 
-void TrainableProjectedGlobals::attend(const ConstMatrixRef& x, const AttentionInput& rows,
+void TrainableGlobalTokenAttention::attend(const ConstMatrixRef& x, const AttentionInput& rows,
                                        const Dropout& dropout, MatrixRef heads) {
   const Index d_model = x.cols();
   MatrixRef own = projected_.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
@@ -41,7 +41,7 @@ void TrainableProjectedGlobals::attend(const ConstMatrixRef& x, const AttentionI
   run_attention(with_globals, dropout, heads);
 }
 
-void TrainableProjectedGlobals::attend_back(const AttentionInput& rows,
+void TrainableGlobalTokenAttention::attention_backward(const AttentionInput& rows,
                                             const ConstMatrixRef& dheads,
                                             const AttentionInputGradient& gradient,
                                             TrainingScratch& scratch) {
@@ -55,14 +55,14 @@ void TrainableProjectedGlobals::attend_back(const AttentionInput& rows,
                            dmemory.outerStride()};
   AttentionInputGradient with_own = gradient;
   with_own.global = &own;
-  run_attention_back(with_globals, dheads, with_own);
+  run_attention_backward(with_globals, dheads, with_own);
 }
 
-void TrainableProjectedGlobals::project_back(const ConstMatrixRef& x,
+void TrainableGlobalTokenAttention::projection_backward(const ConstMatrixRef& x,
                                              const ConstMatrixRef& dprojected,
                                              const InputGradient& dx, TrainingScratch& scratch) {
   const Index d_model = x.cols();
-  TrainableSelfAttention::project_back(x, dprojected, dx, scratch);
+  TrainableSelfAttention::projection_backward(x, dprojected, dx, scratch);
   const MatrixRef dglobal = scratch.global;  // [T, 3D]
   query_.backward(x, dglobal.leftCols(d_model), {dx.rows, true});
   key_value_.backward(x, dglobal.rightCols(2 * d_model), {dx.rows, true});

@@ -6,18 +6,18 @@
 
 namespace attn {
 
-class TrainableProjectedGlobals : public TrainableSelfAttention {
+class TrainableGlobalTokenAttention : public TrainableSelfAttention {
  public:
-  TrainableProjectedGlobals(const EncoderLayer& parameters, const EncoderLayer& gradient,
+  TrainableGlobalTokenAttention(const EncoderLayer& parameters, const EncoderLayer& gradient,
                             const AttentionShape& shape, Backend backend);
   void prepare() override;
 
  protected:
   void attend(const ConstMatrixRef& x, const AttentionInput& rows, const Dropout& dropout,
               MatrixRef heads) override;
-  void attend_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
+  void attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
                    const AttentionInputGradient& gradient, TrainingScratch& scratch) override;
-  void project_back(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
+  void projection_backward(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
                     const InputGradient& dx, TrainingScratch& scratch) override;
 
  private:
@@ -25,7 +25,7 @@ class TrainableProjectedGlobals : public TrainableSelfAttention {
 
   TrainableLinear query_;
   TrainableLinear key_value_;
-  Buffer projected_;  ///< [T, 3D] = Q | K | V of all rows, of which global tokens' queries are read
+  ActivationBuffer projected_;  ///< [T, 3D] = Q | K | V of all rows, of which global tokens' queries are read
 };
 
 }  // namespace attn

@@ -5,11 +5,11 @@
 
 namespace attn {
 
-ConstMatrixRef TrainableResidual::norm_before(const ConstMatrixRef& x,
+ConstMatrixRef TrainableResidual::pre_norm(const ConstMatrixRef& x,
                                               std::span<const AttentionGroup> groups) {
   sum_.resize(x.rows(), x.cols());
   MatrixRef normal = normal_.resize(x.rows(), x.cols());
-  if (!normalize_before_) return x;
+  if (!pre_norm_) return x;
   norm_.forward(x, normal);
   if (global_) norm_global_rows(global_->norm, groups, x, normal);
   return normal_;
@@ -23,7 +23,7 @@ ConstMatrixRef TrainableResidual::add_and_norm(const ConstMatrixRef& x, const Dr
     float* sum = sum_.row(t);
     dropout_.apply(sum, n, t * n);
     k.add(x.data() + t * x.outerStride(), sum, n);
-    if (!normalize_before_) {
+    if (!pre_norm_) {
       norm_.forward_row(sum, n, normal_.row(t));
     }
   });
@@ -32,7 +32,7 @@ ConstMatrixRef TrainableResidual::add_and_norm(const ConstMatrixRef& x, const Dr
 
 ConstMatrixRef TrainableResidual::add_and_norm_backward(MatrixRef dx,
                                                         ResidualScratch& scratch) const {
-  if (!normalize_before_) norm_.backward(sum_, dx, dx, gradient_);
+  if (!pre_norm_) norm_.backward(sum_, dx, dx, gradient_);
   MatrixRef dout = scratch.dout.resize(dx.rows(), dx.cols());
   const Index n = dx.cols();
   parallel_for(dx.rows(), dx.size() * 4, [&](Index t) {
@@ -42,15 +42,15 @@ ConstMatrixRef TrainableResidual::add_and_norm_backward(MatrixRef dx,
   return dout;
 }
 
-InputGradient TrainableResidual::din(MatrixRef dx, ResidualScratch& scratch) const {
-  if (!normalize_before_) return {dx, true};
+InputGradient TrainableResidual::block_input_gradient(MatrixRef dx, ResidualScratch& scratch) const {
+  if (!pre_norm_) return {dx, true};
   return {scratch.dnormal.resize(dx.rows(), dx.cols()), false};
 }
 
-void TrainableResidual::norm_before_backward(const ConstMatrixRef& x, MatrixRef dx,
+void TrainableResidual::pre_norm_backward(const ConstMatrixRef& x, MatrixRef dx,
                                              ResidualScratch& scratch,
                                              std::span<const AttentionGroup> groups) const {
-  if (!normalize_before_) return;
+  if (!pre_norm_) return;
   MatrixRef dnormal = scratch.dnormal;
   const auto backward = [&](const LayerNorm& norm, const LayerNorm& gradient, Index first,
                             Index count) {

@@ -8,7 +8,7 @@
 namespace attn {
 namespace {
 
-WeightProduct side_by_side_product(const std::vector<Linear>& layers, Preparation how) {
+PackedLinear packed_side_by_side(const std::vector<Linear>& layers, PreparationOptions how) {
   std::vector<Parameter> weights;
   std::vector<Parameter> biases;
   for (const Linear& layer : layers) {
@@ -22,33 +22,33 @@ WeightProduct side_by_side_product(const std::vector<Linear>& layers, Preparatio
 
 void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
             AttentionObserver* observer) {
-  method_of(shape).attend(shape, input, output, observer);
+  attention_for(shape).attend(shape, input, output, observer);
 }
 
-void AttentionMethod::attend(const AttentionShape& shape, const AttentionInput& input,
+void PatternAttention::attend(const AttentionShape& shape, const AttentionInput& input,
                              MatrixRef output, AttentionObserver* observer) const {
   attend_exactly(shape, input, output, nullptr);
-  if (observer != nullptr) show_heads(shape, input, output, *observer);
+  if (observer != nullptr) observe_heads(shape, input, output, *observer);
 }
 
-void MultiHeadAttention::prepare_self(Preparation how) {
+void MultiHeadAttention::prepare_self(PreparationOptions how) {
   const Linear& keys = key.weight.exists() ? key : query;
-  query_key_value = side_by_side_product({query, keys, value}, how);
-  output_product = output.prepare(how);
+  qkv_projection = packed_side_by_side({query, keys, value}, how);
+  output_projection = output.prepare(how);
 }
 
-void MultiHeadAttention::prepare_memory(Preparation how) {
-  key_value = side_by_side_product({key, value}, how);
+void MultiHeadAttention::prepare_key_value(PreparationOptions how) {
+  kv_projection = packed_side_by_side({key, value}, how);
 }
 
-void MultiHeadAttention::prepare_global(Preparation how) {
-  query_alone = query.prepare(how);
-  prepare_memory(how);
+void MultiHeadAttention::prepare_global(PreparationOptions how) {
+  query_projection = query.prepare(how);
+  prepare_key_value(how);
 }
 
-void MultiHeadAttention::prepare_cross(Preparation how) {
-  query_alone = query.prepare(how);
-  output_product = output.prepare(how);
+void MultiHeadAttention::prepare_cross(PreparationOptions how) {
+  query_projection = query.prepare(how);
+  output_projection = output.prepare(how);
 }
 
 }  // namespace attn

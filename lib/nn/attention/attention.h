@@ -36,7 +36,7 @@
 
 namespace attn {
 
-class DistanceBias;
+class RelativePositionBias;
 
 /// What a query may not look at. Both may hold at once.
 struct AttentionMask {
@@ -44,7 +44,7 @@ struct AttentionMask {
   /// cached keys that is all of them; with as many queries as keys it is the lower triangle.
   bool causal = false;
   /// hidden[j] ≠ 0: key j is padding and nobody looks at it. Empty: no padding.
-  std::span<const std::uint8_t> hidden = {};
+  std::span<const std::uint8_t> key_padding_mask = {};
 };
 
 /// The queries of one sentence and the keys they may look at. Rows count from the start of the
@@ -78,21 +78,21 @@ inline KeysAndValues keys_and_values(const ConstMatrixRef& rows) {
 
 /// The numbers that one attention layer runs with.
 struct AttentionShape {
-  AttentionKind kind = AttentionKind::encoder_self;
+  AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
   Index heads = 1;
   Index head_dim = 0;                         ///< K
   float scale = 1.0F;                         ///< 1/√K, or 1 for Luong's unscaled dot product
   const AttentionPattern* pattern = nullptr;  ///< null: full
-  const DistanceBias* distances = nullptr;    ///< null: scores have no bias
-  Index sharing = 1;  ///< heads that read one head's keys and values (Shazeer 2019, Ainslie et al.
+  const RelativePositionBias* relative_bias = nullptr;    ///< null: scores have no bias
+  Index queries_per_kv_head = 1;  ///< heads that read one head's keys and values (Shazeer 2019, Ainslie et al.
                       ///< 2023)
 
-  Index key_heads() const { return heads / sharing; }
+  Index key_heads() const { return heads / queries_per_kv_head; }
   Index inner() const { return heads * head_dim; }  ///< columns of all heads, I
   Index key_columns() const { return key_heads() * head_dim; }
   /// Where the keys and values of a head begin among theirs.
-  Index key_column(Index head) const { return head / sharing * head_dim; }
+  Index key_column(Index head) const { return head / queries_per_kv_head * head_dim; }
 };
 
 /// Projections that global tokens have for themselves (LED): a global row's query is the row of
@@ -103,29 +103,29 @@ struct GlobalProjections {
 };
 
 /// What kinds of attention have besides their projections.
-struct AttentionExtras {
+struct ExtraAttentionParameters {
   Parameter key_projection;    ///< [P, k] linformer's E, for P places
   Parameter value_projection;  ///< [P, k] linformer's F
   Parameter features;          ///< [m, K] performer
   Parameter rotations;         ///< [H · K, rounds · buckets / 2] lsh: a head's K rows together
-  Parameter distances = {};    ///< [buckets, H] biases of relative positions, the layer's own
+  Parameter relative_bias = {};    ///< [buckets, H] biases of relative positions, the layer's own
                                ///< (UMT5)
 };
 
 /// The one of these that the table calls so; null: it is none of them. `Extras` is const or not.
 template <typename Extras>
-auto* extra_of(Extras& extras, Part part) {
+auto* extra_parameter(Extras& extras, ParameterPart part) {
   switch (part) {
-    case Part::self_key_projection:
+    case ParameterPart::self_key_projection:
       return &extras.key_projection;
-    case Part::self_value_projection:
+    case ParameterPart::self_value_projection:
       return &extras.value_projection;
-    case Part::self_features:
+    case ParameterPart::self_features:
       return &extras.features;
-    case Part::self_rotations:
+    case ParameterPart::self_rotations:
       return &extras.rotations;
-    case Part::self_distances:
-      return &extras.distances;
+    case ParameterPart::self_relative_bias:
+      return &extras.relative_bias;
     default:
       return static_cast<decltype(&extras.features)>(nullptr);
   }
@@ -137,7 +137,7 @@ struct AttentionInput {
   KeysAndValues memory;
   std::span<const AttentionGroup> groups;
   const GlobalProjections* global = nullptr;  ///< null: global rows read as the others do
-  const AttentionExtras* extras = nullptr;    ///< for the kinds that have any
+  const ExtraAttentionParameters* extras = nullptr;    ///< for the kinds that have any
 };
 
 /// The formula at the top for every group and head. Output [T, D]: the heads' outputs stand side by
@@ -153,17 +153,17 @@ struct MultiHeadAttention {
                   ///< keys and values, fewer columns of both
   Linear value;   ///< weight [D, D], bias [D]
   Linear output;  ///< weight [D, D], bias [D]
-  AttentionExtras extras;
+  ExtraAttentionParameters extras;
 
-  WeightProduct query_key_value;  ///< [D, 3D], for self-attention
-  WeightProduct query_alone;      ///< [D, D], for cross-attention and global tokens, whose
-  WeightProduct key_value;        ///< [D, 2D] reads the encoder's output once a sentence
-  WeightProduct output_product;   ///< [D, D]
+  PackedLinear qkv_projection;  ///< [D, 3D], for self-attention
+  PackedLinear query_projection;      ///< [D, D], for cross-attention and global tokens, whose
+  PackedLinear kv_projection;        ///< [D, 2D] reads the encoder's output once a sentence
+  PackedLinear output_projection;   ///< [D, D]
 
-  void prepare_self(Preparation how);
-  void prepare_memory(Preparation how);  ///< key_value
-  void prepare_global(Preparation how);  ///< key_value and query_alone
-  void prepare_cross(Preparation how);   ///< what each step needs besides
+  void prepare_self(PreparationOptions how);
+  void prepare_key_value(PreparationOptions how);  ///< kv_projection
+  void prepare_global(PreparationOptions how);  ///< kv_projection and query_projection
+  void prepare_cross(PreparationOptions how);   ///< what each step needs besides
 };
 
 }  // namespace attn

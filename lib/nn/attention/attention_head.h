@@ -16,7 +16,7 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 /// Pairs of a query and a key in all groups: multiply-adds of a head's scores, for each of its
 /// columns.
-inline Index pairs_of(std::span<const AttentionGroup> groups) {
+inline Index query_key_pairs(std::span<const AttentionGroup> groups) {
   Index pairs = 0;
   for (const AttentionGroup& group : groups) pairs += group.queries * group.keys;
   return pairs;
@@ -45,22 +45,22 @@ struct HeadRows {
   float* output;
   Index output_stride;
   Index head_dim;
-  const float* distances;  ///< what the first query adds to its scores by distance; the next
+  const float* relative_bias;  ///< what the first query adds to its scores by distance; the next
                            ///< query's begin one float before. Null: nothing
 };
 
 /// One head of one group.
-struct OneHead {
+struct HeadOfGroup {
   const AttentionShape& shape;
   const AttentionInput& input;
   const AttentionGroup& group;
   Index head;
 };
 
-/// `of_globals`: what rows of global tokens read.
-inline HeadRows rows_of_head(const OneHead& of, MatrixRef& output, bool of_globals = false) {
+/// `for_global_tokens`: what rows of global tokens read.
+inline HeadRows head_rows(const HeadOfGroup& of, MatrixRef& output, bool for_global_tokens = false) {
   const auto& [shape, input, group, head] = of;
-  const bool own = of_globals && input.global != nullptr;
+  const bool own = for_global_tokens && input.global != nullptr;
   const ConstMatrixRef& queries = own ? input.global->queries : input.queries;
   const KeysAndValues& memory = own ? input.global->memory : input.memory;
   const Index column = head * shape.head_dim;
@@ -73,7 +73,7 @@ inline HeadRows rows_of_head(const OneHead& of, MatrixRef& output, bool of_globa
       output.data() + group.first_query * output.outerStride() + column,
       output.outerStride(),
       shape.head_dim,
-      shape.distances != nullptr ? shape.distances->of(head, group.keys - group.queries) : nullptr};
+      shape.relative_bias != nullptr ? shape.relative_bias->of(head, group.keys - group.queries) : nullptr};
 }
 
 /// Row i − queries.first of `scores`, column j = query_i · key_j · scale, and the bias of their
@@ -86,7 +86,7 @@ inline void score_rows(const AttentionShape& shape, const HeadRows& rows, const 
   for (Index r = 0; r < queries.count(); ++r) {
     float* row = scores.first + r * scores.stride;
     for (Index j = 0; j < n; ++j) row[j] *= shape.scale;
-    if (rows.distances != nullptr) kernels().add(rows.distances - queries.first - r, row, n);
+    if (rows.relative_bias != nullptr) kernels().add(rows.relative_bias - queries.first - r, row, n);
   }
 }
 
@@ -99,7 +99,7 @@ inline void score_row(const AttentionShape& shape, const HeadRows& rows, Index i
 /// In place: a query's masked scores to weights. Zeros where it may look at no key; NaN where it
 /// may, and all those scores are below every float: they say nothing of its keys.
 template <typename Shown>
-void softmax_of_shown(float* row, Index keys, Shown&& shown) {
+void softmax_visible(float* row, Index keys, Shown&& shown) {
   kernels().softmax(row, keys);
   if (std::any_of(row, row + keys, [](float weight) { return weight != 0.0F; })) return;
   for (Index j = 0; j < keys; ++j) {
@@ -109,13 +109,13 @@ void softmax_of_shown(float* row, Index keys, Shown&& shown) {
 
 /// In place: scores of one query to weights. Keys from `visible` on get exactly 0.
 inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index keys, float* row) {
-  const auto shown = [&](Index j) { return mask.hidden.empty() || at(mask.hidden, j) == 0; };
-  if (!mask.hidden.empty()) {
+  const auto shown = [&](Index j) { return mask.key_padding_mask.empty() || at(mask.key_padding_mask, j) == 0; };
+  if (!mask.key_padding_mask.empty()) {
     for (Index j = 0; j < visible; ++j) {
       if (!shown(j)) row[j] = kMinusInfinity;
     }
   }
-  softmax_of_shown(row, visible, shown);
+  softmax_visible(row, visible, shown);
   std::fill(row + visible, row + keys, 0.0F);
 }
 
@@ -130,7 +130,7 @@ class VisibleValues {
     for (Index j = 0; j < n; ++j) {
       if (!seen(j)) continue;
       weights_.push_back(weights[j]);
-      rows_.push_back(values.rows != nullptr ? values.rows[j] : same_number<std::int32_t>(j));
+      rows_.push_back(values.rows != nullptr ? values.rows[j] : narrow_cast<std::int32_t>(j));
     }
   }
   /// out = Σ weight · value.
@@ -151,15 +151,15 @@ inline void sum_values(const AttentionGroup& group, const HeadRows& rows, Index 
                        const RowBlock& weights, VisibleValues& seen) {
   float* out = rows.output + i * rows.output_stride;
   const Index visible = visible_keys(group, i);
-  const std::span<const std::uint8_t> hidden = group.mask.hidden;
-  if (hidden.empty()) {
+  const std::span<const std::uint8_t> key_padding_mask = group.mask.key_padding_mask;
+  if (key_padding_mask.empty()) {
     kernels().weighted_sums(weights, rows.values, visible, rows.head_dim,
                             {out, rows.output_stride});
     return;
   }
   for (Index r = 0; r < weights.rows; ++r) {
     seen.find(weights.first + r * weights.stride, rows.values, visible,
-              [&](Index j) { return at(hidden, j) == 0; });
+              [&](Index j) { return at(key_padding_mask, j) == 0; });
     seen.sum(rows.values, rows.head_dim, out + r * rows.output_stride);
   }
 }

@@ -12,7 +12,7 @@ std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const Attentio
   return query_tiles(shape.pattern != nullptr ? *shape.pattern : full, shape.layer, head, rows);
 }
 
-Index pairs_seen(const AttentionShape& shape, const AttentionGroup& group, Index head) {
+Index visible_pairs(const AttentionShape& shape, const AttentionGroup& group, Index head) {
   const std::span<const Index> globals = group.globals;
   Index pairs = 0;
   for (const QueryTile& tile : tiles_of_head(shape, group, head)) {
@@ -39,7 +39,7 @@ PatternCells pattern_cells(const AttentionShape& shape, const AttentionGroup& gr
     for (Index r = 0; r < tile.count; ++r) {
       std::vector<CellRun>& runs = at(rows, tile.first + r * tile.step - first_query);
       for_each_key(tile, r, group.globals, [&](Index place, const KeyRange& range) {
-        const auto key = same_number<std::int32_t>(place);
+        const auto key = narrow_cast<std::int32_t>(place);
         if (!runs.empty() && runs.back().end == key && runs.back().reason == range.reason &&
             runs.back().bias == range.bias) {
           ++runs.back().end;
@@ -67,14 +67,14 @@ void mask_row(const AttentionGroup& group, const PatternCells* seen, Index i, fl
     for (const CellRun& run : seen->row(to_int(i)))
       std::fill(row + run.first, row + run.end, run.bias);
   }
-  const std::span<const std::uint8_t> hidden = group.mask.hidden;
-  for (Index j = 0; j < std::ssize(hidden); ++j) {
-    if (at(hidden, j) != 0) row[j] = kMinusInfinity;
+  const std::span<const std::uint8_t> key_padding_mask = group.mask.key_padding_mask;
+  for (Index j = 0; j < std::ssize(key_padding_mask); ++j) {
+    if (at(key_padding_mask, j) != 0) row[j] = kMinusInfinity;
   }
 }
 
 Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head) {
-  const bool all = sees_all(shape, group);
+  const bool all = is_dense(shape, group);
   const PatternCells seen = all ? PatternCells() : pattern_cells(shape, group, head);
   Matrix mask(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {

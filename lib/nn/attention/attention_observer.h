@@ -15,7 +15,7 @@
 namespace attn {
 
 /// What linformer mixes a sentence's keys and values by: mixture c is Σ_j entry(j, c) · row j.
-struct Mixing {
+struct LinformerMatrices {
   Matrix keys;    ///< [S, k] E's rows of the sentence, 0 where a key is padding
   Matrix values;  ///< [S, k] F's
 };
@@ -38,7 +38,7 @@ class ChangedRows {
 
 /// One head of one sentence while it is computed. Every matrix is alive during the call only.
 struct AttentionHead {
-  AttentionKind kind = AttentionKind::encoder_self;
+  AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
   Index head = 0;
   Index sentence = 0;  ///< index in the batch
@@ -56,19 +56,19 @@ struct AttentionHead {
   MatrixRef output;  ///< [L, K] weights · value, as the model goes on with it
 
   const PatternCells* seen = nullptr;             ///< what a pattern computes; null: there is none
-  OutsideWeights<std::span<float>> outside = {};  ///< [L] the weight on keys that are no rows of
+  NonTokenWeights<std::span<float>> non_token_weights = {};  ///< [L] the weight on keys that are no rows of
                                                   ///< `key`; may be written to as `weights`
-  std::span<const Index> own_projections = {};    ///< queries of global tokens that LED projects by
+  std::span<const Index> global_projection_queries = {};    ///< queries of global tokens that LED projects by
                                                   ///< matrices of their own: what they and their
                                                   ///< keys and values are stands in no matrix here
 
-  std::span<const float> distances = {};  ///< [2S − 1] what relative positions add to a score, by
+  std::span<const float> relative_bias = {};  ///< [2S − 1] what relative positions add to a score, by
                                           ///< key − query + S − 1; empty: nothing. Queries are the
                                           ///< last of the keys' places
-  const Mixing* mixing = nullptr;     ///< linformer: `key` and `value` are k mixtures, and S is k
-  const HashOrder* hashes = nullptr;  ///< lsh; `key` is the query normalised, and `mask` has the
+  const LinformerMatrices* mixing = nullptr;     ///< linformer: `key` and `value` are k mixtures, and S is k
+  const LshBuckets* hashes = nullptr;  ///< lsh; `key` is the query normalised, and `mask` has the
                                       ///< logarithm of how often two have met
-  bool estimated = false;    ///< performer: weights are what its features amount to, an estimate of
+  bool is_estimate = false;    ///< performer: weights are what its features amount to, an estimate of
                              ///< softmax(scores + mask)
   ChangedRows changed = {};  ///< rows of `weights` or `outside` that an observer has written to
 };
@@ -81,13 +81,13 @@ enum class Stage {
   projected,     ///< [T, 3D] queries, keys and values side by side; cross: queries alone, [T, D]
   memory,        ///< [S, 2D] cross-attention only: keys and values of the encoder's rows
   heads,         ///< [T, D] the outputs of all heads side by side
-  mixed,         ///< [T, D] after the output projection
+  attn_output,         ///< [T, D] after the output projection
   block_sum,     ///< [T, D] block_input + mixed
   block_output,  ///< [T, D] norm(block_sum) in post-norm models, block_sum in pre-norm ones
   feed_forward_normed,  ///< [T, D] norm(block_output), in pre-norm models only
   feed_forward_hidden,  ///< [T, F] activation(x · W₁ + b₁)
-  feed_forward_mixed,   ///< [T, D] hidden · W₂ + b₂: what the feed-forward block adds
-  feed_forward_sum,     ///< [T, D] the block's input + feed_forward_mixed
+  feed_forward_output,   ///< [T, D] hidden · W₂ + b₂: what the feed-forward block adds
+  feed_forward_sum,     ///< [T, D] the block's input + feed_forward_output
   layer_output,         ///< [T, D] after the feed-forward block: what the next layer reads
   stack_output,         ///< [T, D] after the last layer (and the final norm where there is one)
 };
@@ -95,7 +95,7 @@ enum class Stage {
 /// A matrix of a whole batch, alive during the call only. `kind` and `layer` say whose block it is;
 /// for what belongs to no block, kind is the stack's self-attention.
 struct StageView {
-  AttentionKind kind = AttentionKind::encoder_self;
+  AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
   Stage stage = Stage::embedded;
   ConstMatrixRef rows;
@@ -115,7 +115,7 @@ class AttentionObserver {
 
   /// Whether a head is looked at. One of exact attention that is not is not shown, and costs
   /// nothing.
-  virtual bool watches(AttentionKind /*kind*/, Index /*layer*/, Index /*head*/) const {
+  virtual bool watches(AttentionSite /*kind*/, Index /*layer*/, Index /*head*/) const {
     return true;
   }
 
@@ -144,9 +144,9 @@ class ObserverPair : public AttentionObserver {
   bool reads_scores() const override {
     return (first_ != nullptr && first_->reads_scores()) || second_.reads_scores();
   }
-  bool watches(AttentionKind kind, Index layer, Index head) const override {
-    return (first_ != nullptr && first_->watches(kind, layer, head)) ||
-           second_.watches(kind, layer, head);
+  bool watches(AttentionSite site, Index layer, Index head) const override {
+    return (first_ != nullptr && first_->watches(site, layer, head)) ||
+           second_.watches(site, layer, head);
   }
   void weights_ready(AttentionHead& head) override {
     if (first_ != nullptr) first_->weights_ready(head);

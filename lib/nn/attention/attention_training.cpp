@@ -51,7 +51,7 @@ struct HeadBackward {
   HeadGradient gradient;
   const float* weights;  ///< [queries, keys]
   Index first_weight;    ///< number of the first of them, for dropout
-  DistanceGradient& distances;
+  RelativePositionBiasGradient& relative_bias;
   Index task;  ///< of those sums
 };
 
@@ -75,8 +75,8 @@ void backward_queries(const HeadBackward& head, const QueryRange& queries, const
                    head_dim, {row});
     dropout.apply(row, visible, first_number);
     k.softmax_backward(p, head.shape.scale, row, visible);
-    if (head.distances.wanted()) {
-      head.distances.add(head.task, head.group.keys - head.group.queries + i,
+    if (head.relative_bias.wanted()) {
+      head.relative_bias.add(head.task, head.group.keys - head.group.queries + i,
                          {row, to_size(visible)}, [](Index j) { return j; });
     }
     for (Index j = 0; j < visible; ++j) {
@@ -112,69 +112,69 @@ void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch&
 
 /// Room for what is kept of all groups, and where each group's begins.
 void make_room(const AttentionShape& shape, std::span<const AttentionGroup> groups,
-               SavedForBackward& kept) {
-  kept.first.clear();
-  kept.place.clear();
+               SavedForBackward& saved) {
+  saved.first.clear();
+  saved.offset.clear();
   Index numbers = 0, weights = 0, sums = 0;
   for (const AttentionGroup& group : groups) {
     if (group.key_rows != nullptr) throw std::logic_error("training attends to rows in order");
     const bool tiled = is_tiled(shape, group);
-    kept.first.push_back(numbers);
-    kept.place.push_back(tiled ? sums : weights);
+    saved.first.push_back(numbers);
+    saved.offset.push_back(tiled ? sums : weights);
     numbers += shape.heads * group.queries * group.keys;
     (tiled ? sums : weights) += shape.heads * group.queries * (tiled ? 1 : group.keys);
   }
-  if (kept.weights.size() < to_size(weights)) {
-    kept.weights = AlignedFloats();
-    kept.weights = AlignedFloats(to_size(weights));
+  if (saved.weights.size() < to_size(weights)) {
+    saved.weights = AlignedFloats();
+    saved.weights = AlignedFloats(to_size(weights));
   }
-  kept.log_sums.resize(to_size(sums));
-  kept.row_sums.resize(to_size(sums));
+  saved.log_sums.resize(to_size(sums));
+  saved.row_sums.resize(to_size(sums));
 }
 
 }  // namespace
 
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
-                     const Dropout& dropout, MatrixRef output, SavedForBackward& kept) {
-  kept.dropout = dropout;
-  kept.output = output.data();
-  kept.output_stride = output.outerStride();
-  method_of(shape).attend_training(shape, input, output, kept);
+                     const Dropout& dropout, MatrixRef output, SavedForBackward& saved) {
+  saved.dropout = dropout;
+  saved.output = output.data();
+  saved.output_stride = output.outerStride();
+  attention_for(shape).attend_training(shape, input, output, saved);
 }
 
-void AttentionMethod::attend_training(const AttentionShape& shape, const AttentionInput& input,
-                                      MatrixRef output, SavedForBackward& kept) const {
-  make_room(shape, input.groups, kept);
-  attend_exactly(shape, input, output, &kept);
+void PatternAttention::attend_training(const AttentionShape& shape, const AttentionInput& input,
+                                      MatrixRef output, SavedForBackward& saved) const {
+  make_room(shape, input.groups, saved);
+  attend_exactly(shape, input, output, &saved);
 }
 
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                     const SavedForBackward& kept, const ConstMatrixRef& doutput,
+                     const SavedForBackward& saved, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient) {
-  method_of(shape).attend_backward(shape, input, kept, doutput, gradient);
+  attention_for(shape).attend_backward(shape, input, saved, doutput, gradient);
 }
 
-void AttentionMethod::attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                                      const SavedForBackward& kept, const ConstMatrixRef& doutput,
+void PatternAttention::attend_backward(const AttentionShape& shape, const AttentionInput& input,
+                                      const SavedForBackward& saved, const ConstMatrixRef& doutput,
                                       AttentionInputGradient gradient) const {
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
-  DistanceGradient distances(shape.distances, tasks);
-  parallel_for(tasks, 5 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
+  RelativePositionBiasGradient relative_bias(shape.relative_bias, tasks);
+  parallel_for(tasks, 5 * query_key_pairs(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = to_size(task / heads);
     const AttentionGroup& group = input.groups[g];
     if (is_tiled(shape, group)) {
       const Index head = task % heads;
       attend_tiled_backward(
           shape, input,
-          {to_index(g), head, kept.log_sums.data() + kept.place[g] + head * group.queries,
-           dropout_of_head(input, kept, to_index(g), head), distances},
-          {kept.output, kept.output_stride, doutput}, gradient);
+          {to_index(g), head, saved.log_sums.data() + saved.offset[g] + head * group.queries,
+           dropout_of_head(input, saved, to_index(g), head), relative_bias},
+          {saved.output, saved.output_stride, doutput}, gradient);
       return;
     }
     const Index column = task % heads * shape.head_dim;
     // The head's rows have an output; here nothing is written through it.
-    const HeadRows rows = rows_of_head({shape, input, group, task % heads}, gradient.dqueries);
+    const HeadRows rows = head_rows({shape, input, group, task % heads}, gradient.dqueries);
     const Index first_key = group.first_key * gradient.stride + column;
     const HeadGradient rows_of_gradient{
         doutput.data() + group.first_query * doutput.outerStride() + column,
@@ -189,20 +189,20 @@ void AttentionMethod::attend_backward(const AttentionShape& shape, const Attenti
                             group,
                             rows,
                             rows_of_gradient,
-                            kept.weights.data() + kept.place[g] + in_group,
-                            kept.first[g] + in_group,
-                            distances,
+                            saved.weights.data() + saved.offset[g] + in_group,
+                            saved.first[g] + in_group,
+                            relative_bias,
                             task};
-    auto& scratch = of_this_thread<Scratch>();
+    auto& scratch = thread_instance<Scratch>();
     scratch.reserve(group.queries, group.keys, shape.head_dim);
     QueryRange queries;
     do {  // once without a query, too: the keys' gradients are zeros then
       queries = {queries.end, std::min(queries.end + kQueriesAtOnce, group.queries)};
-      backward_queries(head, queries, kept.dropout, scratch);
+      backward_queries(head, queries, saved.dropout, scratch);
       backward_keys(head, queries, scratch);
     } while (queries.end < group.queries);
   });
-  if (distances.wanted()) distances.add_to(gradient.extras->distances, shape.scale);
+  if (relative_bias.wanted()) relative_bias.add_to(gradient.extras->relative_bias, shape.scale);
 }
 
 }  // namespace attn

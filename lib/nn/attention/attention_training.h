@@ -16,19 +16,19 @@ struct SavedForBackward {
   AlignedFloats weights;          ///< group after group: [heads, queries, keys]
   std::vector<float> log_sums;    ///< group after group: [heads, queries]
   std::vector<Index> first;       ///< number of each group's first weight, for dropout
-  std::vector<Index> place;       ///< where each group begins, in `weights` or `log_sums`
+  std::vector<Index> offset;       ///< where each group begins, in `weights` or `log_sums`
   std::vector<float> row_sums;    ///< memory of the forward pass
   const float* output = nullptr;  ///< where the forward pass wrote; must be there on the way back
   Index output_stride = 0;
   Dropout dropout;
-  Buffer low_rank;                              ///< linformer: [B · k, 2D] keys and values
+  ActivationBuffer low_rank;                              ///< linformer: [B · k, 2D] keys and values
   std::vector<AttentionGroup> low_rank_groups;  ///< linformer: who looks at which of them
 };
 
 /// attend() that keeps the weights; dropout acts on them before they meet the values.
 /// std::logic_error where keys lie in a cache.
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
-                     const Dropout& dropout, MatrixRef output, SavedForBackward& kept);
+                     const Dropout& dropout, MatrixRef output, SavedForBackward& saved);
 
 /// Where the gradients of GlobalProjections go; rows of other tokens become 0.
 struct GlobalGradient {
@@ -47,7 +47,7 @@ struct AttentionInputGradient {
   const GlobalGradient* global = nullptr;  ///< where the input has projections of global tokens
   /// Gradients that are added to: linformer's, and that of the table of relative positions, the
   /// layer's own or the stack's.
-  const AttentionExtras* extras = nullptr;
+  const ExtraAttentionParameters* extras = nullptr;
 };
 
 /// Of dkeys_values [S, 2D], which hold a key's gradient and then its value's.
@@ -68,7 +68,7 @@ inline AttentionInputGradient input_gradient(MatrixRef dqueries, MatrixRef dkeys
 /// columns of its own, also where several heads read the same ones; every key belongs to one group.
 /// A table of relative positions gets dS / scale by distance.
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                     const SavedForBackward& kept, const ConstMatrixRef& doutput,
+                     const SavedForBackward& saved, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient);
 
 }  // namespace attn

@@ -4,23 +4,23 @@
 
 namespace attn {
 
-DistanceBias::DistanceBias(const Parameter& table, const RelativePositions& positions, bool causal,
-                           Index places)
-    : places_(places),
+RelativePositionBias::RelativePositionBias(const Parameter& table, const RelativePositionBiasConfig& positions, bool causal,
+                           Index positions_count)
+    : positions_(positions_count),
       count_(table.rows),
-      values_(to_size(table.columns * (2 * places - 1))),
-      buckets_(to_size(2 * places - 1)) {
+      values_(to_size(table.columns * (2 * positions_count - 1))),
+      buckets_(to_size(2 * positions_count - 1)) {
   const DistanceBuckets buckets{positions.buckets, positions.max_distance, causal};
-  for (Index distance = 1 - places; distance < places; ++distance) {
+  for (Index distance = 1 - positions_count; distance < positions_count; ++distance) {
     const Index bucket = buckets.of(distance);
-    at(buckets_, distance + places - 1) = same_number<std::int32_t>(bucket);
+    at(buckets_, distance + positions_count - 1) = narrow_cast<std::int32_t>(bucket);
     for (Index head = 0; head < table.columns; ++head) {
-      at(values_, head * (2 * places - 1) + distance + places - 1) = table.at(bucket, head);
+      at(values_, head * (2 * positions_count - 1) + distance + positions_count - 1) = table.at(bucket, head);
     }
   }
 }
 
-void DistanceGradient::add_to(const Parameter& table, float scale) const {
+void RelativePositionBiasGradient::add_to(const Parameter& table, float scale) const {
   const Index heads = table.columns;
   const Index tasks = std::ssize(sums_) / bias_->buckets();
   for (Index bucket = 0; bucket < bias_->buckets(); ++bucket) {

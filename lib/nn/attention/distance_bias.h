@@ -15,26 +15,26 @@ namespace attn {
 
 /// The biases of one attention, spread out by distance: those of a query and of all keys lie in a
 /// row, and the next query's begin one number before.
-class DistanceBias {
+class RelativePositionBias {
  public:
   /// `table` [buckets, H]; sentences have at most so many `places`.
-  DistanceBias(const Parameter& table, const RelativePositions& positions, bool causal,
-               Index places);
+  RelativePositionBias(const Parameter& table, const RelativePositionBiasConfig& positions, bool causal,
+               Index positions_count);
 
   /// [keys] what the query at `place` adds to its score with each key. The query behind it has its
   /// own one float before.
-  const float* of(Index head, Index place) const {
-    return values_.data() + head * (2 * places_ - 1) + places_ - 1 - place;
+  const float* of(Index head, Index position) const {
+    return values_.data() + head * (2 * positions_ - 1) + positions_ - 1 - position;
   }
 
   Index buckets() const { return count_; }
   /// [keys] in which rows of the table those stand.
-  const std::int32_t* buckets_of(Index place) const {
-    return buckets_.data() + places_ - 1 - place;
+  const std::int32_t* buckets_of(Index position) const {
+    return buckets_.data() + positions_ - 1 - position;
   }
 
  private:
-  Index places_;
+  Index positions_;
   Index count_;                        ///< rows of the table
   std::vector<float> values_;          ///< [H, 2 · places − 1] by key − query + places − 1
   std::vector<std::int32_t> buckets_;  ///< [2 · places − 1] likewise
@@ -42,19 +42,19 @@ class DistanceBias {
 
 /// What heads of groups add to the gradient of such a table. Each has sums of its own, which are
 /// added up in one order in the end, whatever threads were at work.
-class DistanceGradient {
+class RelativePositionBiasGradient {
  public:
   /// `bias` null: nothing is summed. `tasks`: groups times heads.
-  DistanceGradient(const DistanceBias* bias, Index tasks)
+  RelativePositionBiasGradient(const RelativePositionBias* bias, Index tasks)
       : bias_(bias), sums_(to_size(bias == nullptr ? 0 : tasks * bias->buckets())) {}
 
   bool wanted() const { return bias_ != nullptr; }
   /// Adds the gradients at the scores of the query at `place` with all keys from the first on;
   /// key(j) is the number of the j-th of them.
   template <typename Key>
-  void add(Index task, Index place, std::span<const float> dscores, Key&& key) {
+  void add(Index task, Index position, std::span<const float> dscores, Key&& key) {
     double* sums = sums_.data() + task * bias_->buckets();
-    const std::int32_t* buckets = bias_->buckets_of(place);
+    const std::int32_t* buckets = bias_->buckets_of(position);
     for (Index j = 0; j < std::ssize(dscores); ++j) {
       sums[buckets[key(j)]] += static_cast<double>(at(dscores, j));
     }
@@ -64,7 +64,7 @@ class DistanceGradient {
   void add_to(const Parameter& table, float scale) const;
 
  private:
-  const DistanceBias* bias_;
+  const RelativePositionBias* bias_;
   std::vector<double> sums_;  ///< [tasks, buckets]
 };
 

@@ -15,7 +15,7 @@ struct RowScratch {
 };
 
 /// Rows of a head that see the same keys: under a causal mask it is one row.
-void attend_rows(const RowsOfHead& head, const QueryRange& queries, RowScratch& scratch) {
+void attend_rows(const HeadTask& head, const QueryRange& queries, RowScratch& scratch) {
   const auto& [shape, group, rows, training] = head;
   const Index visible = visible_keys(group, queries.first);
   const Index stride = training.weights != nullptr ? group.keys : visible;
@@ -59,30 +59,30 @@ void fetch_keys(const HeadRows& rows, Index keys) {
 }
 
 /// Where one head's weights are kept, and what drops them.
-RowsInTraining training_of(const AttentionInput& input, SavedForBackward& kept, Index group,
+HeadTraining training_of(const AttentionInput& input, SavedForBackward& saved, Index group,
                            Index head) {
   const AttentionGroup& of = at(input.groups, group);
   const Index in_group = head * of.queries * of.keys;
-  return {kept.dropout, at(kept.first, group) + in_group,
-          kept.weights.data() + at(kept.place, group) + in_group};
+  return {saved.dropout, at(saved.first, group) + in_group,
+          saved.weights.data() + at(saved.offset, group) + in_group};
 }
 
 /// The groups that go through tiles.
 void attend_tiles(const AttentionShape& shape, const AttentionInput& input, MatrixRef& output,
-                  SavedForBackward* kept) {
-  const TiledWork work(shape, input.groups);
+                  SavedForBackward* saved) {
+  const TileTasks work(shape, input.groups);
   if (work.sums == 0) return;
   std::vector<float> memory;
   RowSums sums;
-  if (kept != nullptr) {
-    sums = {kept->log_sums.data(), kept->row_sums.data()};
+  if (saved != nullptr) {
+    sums = {saved->log_sums.data(), saved->row_sums.data()};
   } else {
     memory.resize(to_size(2 * work.sums));
     sums = {memory.data(), memory.data() + work.sums};
   }
   work.for_each([&](const TileTask& task) {
     TileDropout dropout;
-    if (kept != nullptr) dropout = dropout_of_head(input, *kept, task.group, task.head);
+    if (saved != nullptr) dropout = dropout_of_head(input, *saved, task.group, task.head);
     attend_tile(shape, input, task, {sums, dropout}, output);
   });
 }
@@ -90,28 +90,28 @@ void attend_tiles(const AttentionShape& shape, const AttentionInput& input, Matr
 }  // namespace
 
 void attend_exactly(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                    SavedForBackward* kept) {
-  attend_tiles(shape, input, output, kept);
+                    SavedForBackward* saved) {
+  attend_tiles(shape, input, output, saved);
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
-  parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
+  parallel_for(tasks, 2 * query_key_pairs(input.groups) * shape.head_dim * heads, [&](Index task) {
     const Index number = task / heads, head = task % heads;
     const AttentionGroup& group = at(input.groups, number);
     if (is_tiled(shape, group)) return;
-    if (kept == nullptr && task + heads < tasks) {
+    if (saved == nullptr && task + heads < tasks) {
       const AttentionGroup& next = at(input.groups, number + 1);
       if (!is_tiled(shape, next)) {
-        fetch_keys(rows_of_head({shape, input, next, head}, output), next.keys);
+        fetch_keys(head_rows({shape, input, next, head}, output), next.keys);
       }
     }
-    attend_rows({shape, group, rows_of_head({shape, input, group, head}, output),
-                 kept != nullptr ? training_of(input, *kept, number, head) : RowsInTraining()},
+    attend_rows({shape, group, head_rows({shape, input, group, head}, output),
+                 saved != nullptr ? training_of(input, *saved, number, head) : HeadTraining()},
                 {0, group.queries});
   });
 }
 
-void attend_rows(const RowsOfHead& head, const QueryRange& queries) {
-  auto& scratch = of_this_thread<RowScratch>();
+void attend_rows(const HeadTask& head, const QueryRange& queries) {
+  auto& scratch = thread_instance<RowScratch>();
   constexpr Index kTogether = 8;
   const Index together = head.group.mask.causal ? 1 : std::min(queries.count(), kTogether);
   const std::size_t cells = to_size(together * head.group.keys);
@@ -121,10 +121,10 @@ void attend_rows(const RowsOfHead& head, const QueryRange& queries) {
   }
 }
 
-TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& kept, Index group,
+TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& saved, Index group,
                             Index head) {
   const AttentionGroup& rows = at(input.groups, group);
-  return {kept.dropout, at(kept.first, group) + head * rows.queries * rows.keys, true};
+  return {saved.dropout, at(saved.first, group) + head * rows.queries * rows.keys, true};
 }
 
 }  // namespace attn

@@ -6,19 +6,19 @@
 
 namespace attn {
 
-bool leaves_none_out(const AttentionPattern& pattern, Index keys) {
-  return kind_of(pattern).leaves_none_out(pattern, keys);
+bool is_dense(const AttentionPattern& pattern, Index keys) {
+  return sparse_pattern(pattern).is_dense(pattern, keys);
 }
 
 std::vector<QueryTile> query_tiles(const AttentionPattern& pattern, Index layer, Index head,
                                    const PatternRows& rows) {
-  TileMaker maker(pattern, layer, head, rows);
-  if (leaves_none_out(pattern, rows.keys)) {
-    maker.add_full();
+  QueryTileBuilder builder(pattern, layer, head, rows);
+  if (is_dense(pattern, rows.keys)) {
+    builder.add_full();
   } else {
-    method_of(pattern).make_tiles(maker);
+    attention_for(pattern).make_tiles(builder);
   }
-  return maker.take();
+  return builder.take();
 }
 
 }  // namespace attn

@@ -57,7 +57,7 @@ struct KeyRange {
   Index hole = -1;
   float bias = 0.0F;          ///< added to every score
   bool skip_globals = false;  ///< global keys are in another range
-  Reason reason = Reason::full;
+  PatternReason reason = PatternReason::full;
 
   /// The numbers that row r sees, before the hole.
   Index first_of(Index r) const { return std::max(first, own + r - back); }
@@ -87,7 +87,7 @@ struct PatternRows {
 
 /// Whether every query sees every key (or every earlier one): the type full, and bigbird on short
 /// sentences.
-bool leaves_none_out(const AttentionPattern& pattern, Index keys);
+bool is_dense(const AttentionPattern& pattern, Index keys);
 
 /// Tiles that hold every query, in an order in which `begins` and `ends` are right. No key of a row
 /// is in two ranges. A row's ranges, and so the order of its sums, depend on its place, the layer

@@ -11,7 +11,7 @@
 
 namespace attn {
 
-Matrix gathered(const GatheredRows& from, Index n, Index width) {
+Matrix gather_rows(const GatheredRows& from, Index n, Index width) {
   Matrix out(n, width);
   for (Index j = 0; j < n; ++j) {
     const float* row = from.base + (from.rows != nullptr ? Index{from.rows[j]} : j) * from.stride;
@@ -20,17 +20,17 @@ Matrix gathered(const GatheredRows& from, Index n, Index width) {
   return out;
 }
 
-ObservedRows::ObservedRows(const AttentionShape& shape_of, const AttentionGroup& group_of,
+ObservedHead::ObservedHead(const AttentionShape& shape_of, const AttentionGroup& group_of,
                            const HeadRows& rows_of)
     : shape(shape_of),
       group(group_of),
       rows(rows_of),
-      key(gathered(rows.keys, group.keys, shape.head_dim)),
-      value(gathered(rows.values, group.keys, shape.head_dim)) {}
+      key(gather_rows(rows.keys, group.keys, shape.head_dim)),
+      value(gather_rows(rows.values, group.keys, shape.head_dim)) {}
 
-ObservedRows::ObservedRows(const AttentionShape& shape_of, const AttentionGroup& group_of,
+ObservedHead::ObservedHead(const AttentionShape& shape_of, const AttentionGroup& group_of,
                            const HeadRows& rows_of, Matrix mask_of)
-    : ObservedRows(shape_of, group_of, rows_of) {
+    : ObservedHead(shape_of, group_of, rows_of) {
   mask = std::move(mask_of);
   scores.resize(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {
@@ -38,11 +38,11 @@ ObservedRows::ObservedRows(const AttentionShape& shape_of, const AttentionGroup&
   }
 }
 
-AttentionHead ObservedRows::view(Index head) {
+AttentionHead ObservedHead::view(Index head) {
   Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
                                                      Eigen::OuterStride<>(rows.output_stride));
   return {
-      .kind = shape.kind,
+      .site = shape.site,
       .layer = shape.layer,
       .head = head,
       .sentence = group.sentence,
@@ -55,13 +55,13 @@ AttentionHead ObservedRows::view(Index head) {
       .weights = weights,
       .output = output,
       .seen = seen,
-      .own_projections = own_projections,
-      .distances = distances,
+      .global_projection_queries = global_projection_queries,
+      .relative_bias = relative_bias,
       .hashes = hashes,
-      .estimated = estimated};
+      .is_estimate = is_estimate};
 }
 
-void ObservedRows::show(Index head, AttentionObserver& observer) {
+void ObservedHead::show(Index head, AttentionObserver& observer) {
   AttentionHead shown = view(head);
   observer.weights_ready(shown);
   VisibleValues seen_keys;
@@ -90,8 +90,8 @@ std::vector<bool> keys_in_use(const AttentionGroup& group, const PatternCells* p
       std::fill(used.begin() + run.first, used.begin() + run.end, true);
     }
   }
-  for (Index j = 0; j < std::ssize(group.mask.hidden); ++j) {
-    if (at(group.mask.hidden, j) != 0) used[to_size(j)] = false;
+  for (Index j = 0; j < std::ssize(group.mask.key_padding_mask); ++j) {
+    if (at(group.mask.key_padding_mask, j) != 0) used[to_size(j)] = false;
   }
   return used;
 }
@@ -104,8 +104,8 @@ struct PaperRows {
 
   PaperRows(const HeadRows& of, const std::vector<bool>& used)
       : rows(of),
-        key(gathered(of.keys, std::ssize(used), of.head_dim).cast<double>()),
-        value(gathered(of.values, std::ssize(used), of.head_dim).cast<double>()) {
+        key(gather_rows(of.keys, std::ssize(used), of.head_dim).cast<double>()),
+        value(gather_rows(of.values, std::ssize(used), of.head_dim).cast<double>()) {
     for (std::size_t j = 0; j < used.size(); ++j) {
       if (used[j]) continue;
       key.row(to_index(j)).setZero();
@@ -114,30 +114,30 @@ struct PaperRows {
   }
   Doubles queries(Index first, Index count) const {
     const GatheredRows from{rows.query + first * rows.query_stride, rows.query_stride, nullptr};
-    return gathered(from, count, rows.head_dim).cast<double>();
+    return gather_rows(from, count, rows.head_dim).cast<double>();
   }
 };
 
 /// One head of exact attention while it is shown.
-class ShownHead {
+class ExactObservedHead {
  public:
-  ShownHead(const AttentionShape& shape, const AttentionInput& input, const AttentionGroup& group,
+  ExactObservedHead(const AttentionShape& shape, const AttentionInput& input, const AttentionGroup& group,
             Index head, MatrixRef& output)
       : head_(head),
-        rows_(rows_of_head({shape, input, group, head}, output)),
+        rows_(head_rows({shape, input, group, head}, output)),
         all_(shape, group, rows_) {
-    if (!sees_all(shape, group)) all_.seen = &pattern_.emplace(pattern_cells(shape, group, head));
+    if (!is_dense(shape, group)) all_.seen = &pattern_.emplace(pattern_cells(shape, group, head));
     const std::vector<bool> used = keys_in_use(group, all_.seen);
     own_.emplace(rows_, used);
     all_.key = own_->key.cast<float>();
     all_.value = own_->value.cast<float>();
-    if (rows_.distances != nullptr) {  // of the last query: nothing lies further before
-      all_.distances = {rows_.distances - (group.queries - 1), to_size(2 * group.keys - 1)};
+    if (rows_.relative_bias != nullptr) {  // of the last query: nothing lies further before
+      all_.relative_bias = {rows_.relative_bias - (group.queries - 1), to_size(2 * group.keys - 1)};
     }
     if (input.global == nullptr) return;
     const auto end = std::lower_bound(group.globals.begin(), group.globals.end(), group.keys);
-    all_.own_projections = group.globals.first(to_size(end - group.globals.begin()));
-    global_.emplace(rows_of_head({shape, input, group, head}, output, true), used);
+    all_.global_projection_queries = group.globals.first(to_size(end - group.globals.begin()));
+    global_.emplace(head_rows({shape, input, group, head}, output, true), used);
   }
 
   void show(AttentionObserver& observer) {
@@ -170,7 +170,7 @@ class ShownHead {
     for (Index i = 0; i < queries; i += kQueriesShown) {
       f(*own_, i, std::min(kQueriesShown, queries - i));
     }
-    for (const Index place : all_.own_projections) f(*global_, place, 1);
+    for (const Index place : all_.global_projection_queries) f(*global_, place, 1);
   }
 
   Doubles mask_rows(Index first, Index count) const {
@@ -182,10 +182,10 @@ class ShownHead {
   }
 
   /// What relative positions add to the scores of these queries; all keys' biases lie in a row.
-  Matrix distance_rows(Index first, Index count) const {
+  Matrix relative_bias_rows(Index first, Index count) const {
     Matrix added(count, all_.group.keys);
     for (Index r = 0; r < count; ++r) {
-      added.row(r) = Eigen::Map<const RowVector>(rows_.distances - first - r, added.cols());
+      added.row(r) = Eigen::Map<const RowVector>(rows_.relative_bias - first - r, added.cols());
     }
     return added;
   }
@@ -194,7 +194,7 @@ class ShownHead {
     const Doubles query = rows.queries(first, count), mask = mask_rows(first, count);
     const auto scale = static_cast<double>(all_.shape.scale);
     const Doubles added =
-        rows_.distances == nullptr ? mask : mask + distance_rows(first, count).cast<double>();
+        rows_.relative_bias == nullptr ? mask : mask + relative_bias_rows(first, count).cast<double>();
     const Doubles weights = paper::attention_weights<double>(query, rows.key, scale, added);
     all_.weights.middleRows(first, count) = weights.cast<float>();
     const double longest = std::sqrt(rows.key.rowwise().squaredNorm().maxCoeff());
@@ -234,7 +234,7 @@ class ShownHead {
 
   Index head_;
   HeadRows rows_;
-  ObservedRows all_;
+  ObservedHead all_;
   std::optional<PatternCells> pattern_;
   std::optional<PaperRows> own_;
   std::optional<PaperRows> global_;
@@ -242,12 +242,12 @@ class ShownHead {
 
 }  // namespace
 
-void show_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+void observe_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                 AttentionObserver& observer) {
   for (const AttentionGroup& group : input.groups) {
     for (Index head = 0; head < shape.heads; ++head) {
-      if (!observer.watches(shape.kind, shape.layer, head)) continue;
-      ShownHead(shape, input, group, head, output).show(observer);
+      if (!observer.watches(shape.site, shape.layer, head)) continue;
+      ExactObservedHead(shape, input, group, head, output).show(observer);
     }
   }
 }

@@ -6,7 +6,7 @@
 namespace attn {
 
 /// What an observer sees of one head of one group.
-struct ObservedRows {
+struct ObservedHead {
   const AttentionShape& shape;
   const AttentionGroup& group;
   const HeadRows& rows;
@@ -16,15 +16,15 @@ struct ObservedRows {
   Matrix mask;     ///< [L, S]
   Matrix weights;  ///< [L, S] the caller fills them in
   const PatternCells* seen = nullptr;
-  std::span<const Index> own_projections = {};
-  std::span<const float> distances = {};
-  const HashOrder* hashes = nullptr;
-  bool estimated = false;
+  std::span<const Index> global_projection_queries = {};
+  std::span<const float> relative_bias = {};
+  const LshBuckets* hashes = nullptr;
+  bool is_estimate = false;
 
   /// Keys and values alone.
-  ObservedRows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows);
+  ObservedHead(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows);
   /// With the scores, and this mask.
-  ObservedRows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
+  ObservedHead(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
                Matrix mask);
   /// What the observer is given; it points into this.
   AttentionHead view(Index head);
@@ -36,10 +36,10 @@ struct ObservedRows {
 /// Shows every head of exact attention, whose output is there. Its rows of queries, keys and values
 /// are gathered, wherever the fast code has them, and lib/paper computes the weights in double.
 /// Where the observer changes them, the head's output is made from the changed ones.
-void show_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+void observe_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                 AttentionObserver& observer);
 
 /// Rows as one matrix [n, width].
-Matrix gathered(const GatheredRows& from, Index n, Index width);
+Matrix gather_rows(const GatheredRows& from, Index n, Index width);
 
 }  // namespace attn

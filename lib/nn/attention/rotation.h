@@ -15,16 +15,16 @@
 
 namespace attn {
 
-class Rotation {
+class RotaryEmbedding {
  public:
   /// For so many places, and heads of so many columns, an even number. In double, rounded once.
-  Rotation(Index places, Index head_dim);
+  RotaryEmbedding(Index positions, Index head_dim);
 
   /// Which way: `back` undoes `on`, and is the way of gradients.
-  enum class Way { on, back };
+  enum class Direction { forward, backward };
 
   /// In place: every head of row t, one after another in `rows` [T, heads · K], by places[t].
-  void turn(MatrixRef rows, std::span<const Index> places, Way way) const;
+  void apply_rotary(MatrixRef rows, std::span<const Index> positions, Direction direction) const;
 
  private:
   Index head_dim_;

@@ -14,22 +14,22 @@
 namespace attn {
 
 /// One layer's. Without any, rows look at the rows of their own sentence.
-class AttentionMemory {
+class KvCacheLayer {
  public:
-  AttentionMemory() = default;
-  AttentionMemory(const AttentionMemory&) = delete;
-  AttentionMemory& operator=(const AttentionMemory&) = delete;
-  virtual ~AttentionMemory() = default;
+  KvCacheLayer() = default;
+  KvCacheLayer(const KvCacheLayer&) = delete;
+  KvCacheLayer& operator=(const KvCacheLayer&) = delete;
+  virtual ~KvCacheLayer() = default;
 
   /// What is read next, so that the product that projects the rows may fetch it meanwhile.
-  virtual ReadNext read_next() const { return {}; }
+  virtual Prefetch prefetch() const { return {}; }
   /// Heads' outputs [T, D] of the rows at hand, whose queries, keys and values `rows` holds.
   virtual void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
                       AttentionObserver* observer) = 0;
 };
 
 /// Whose past a decoder's self-attention keeps from one step to the next.
-struct StepMemoryShape {
+struct KvCacheShape {
   const AttentionPattern& pattern;
   Index layers = 0;
   Index heads = 0;
@@ -39,37 +39,37 @@ struct StepMemoryShape {
 };
 
 /// The rows of one step.
-struct StepRows {
+struct KvCacheStep {
   std::span<const Index> parents;  ///< which row of the step before each continues; −1: it begins
-  std::span<const std::int32_t> kept;  ///< which row of the memory each one's key and value take
+  std::span<const std::int32_t> cache_rows;  ///< which row of the memory each one's key and value take
   Index rows_read = 0;                 ///< of the memory; others that nobody reads among them
 };
 
 /// What all layers keep.
-class StepMemory {
+class KvCache {
  public:
-  StepMemory() = default;
-  StepMemory(const StepMemory&) = delete;
-  StepMemory& operator=(const StepMemory&) = delete;
-  virtual ~StepMemory() = default;
+  KvCache() = default;
+  KvCache(const KvCache&) = delete;
+  KvCache& operator=(const KvCache&) = delete;
+  virtual ~KvCache() = default;
 
   /// Of `steps` steps those that are there at a time, each with a row of the memory for every
   /// hypothesis; 0 where what is kept has no rows.
-  virtual Index kept_steps(Index /*steps*/) const { return 0; }
+  virtual Index cached_steps(Index /*steps*/) const { return 0; }
   /// Where of `kept` such places a step's rows go.
-  virtual Index kept_place(Index /*step*/, Index /*kept*/) const { return 0; }
+  virtual Index cache_position(Index /*step*/, Index /*kept*/) const { return 0; }
   /// Room for so many rows; what is kept stays.
   virtual void reserve(Index /*rows*/) {}
 
-  virtual void begin(const StepRows& rows) = 0;
-  virtual AttentionMemory& of_layer(Index layer) = 0;
+  virtual void begin(const KvCacheStep& rows) = 0;
+  virtual KvCacheLayer& layer_cache(Index layer) = 0;
 };
 
 /// Keys and values, which stay where they were written; those that no query of the pattern sees any
 /// more give way to others.
-std::unique_ptr<StepMemory> key_value_memory(const StepMemoryShape& shape);
+std::unique_ptr<KvCache> make_exact_kv_cache(const KvCacheShape& shape);
 /// Their bytes for so many hypotheses of so many steps; nothing where those leave 64 bits.
-std::optional<std::uint64_t> key_value_bytes(const StepMemoryShape& shape, Index hypotheses,
+std::optional<std::uint64_t> exact_kv_cache_bytes(const KvCacheShape& shape, Index hypotheses,
                                              Index steps);
 
 }  // namespace attn

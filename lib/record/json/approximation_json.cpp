@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-void write_mixtures(JsonWriter& json, const AttentionMaps& maps, bool packed) {
+void write_projections(JsonWriter& json, const AttentionMaps& maps, bool packed) {
   if (packed) {
     json.member("mixtures", maps.keys);
   } else {
@@ -19,11 +19,11 @@ void write_mixtures(JsonWriter& json, const AttentionMaps& maps, bool packed) {
     json.key(of_values ? "values" : "keys");
     if (packed) {
       const Approximation& more = *maps.approximation;
-      write_packed(json, of_values ? more.mixed_values : more.mixed_keys, maps.queries, maps.keys);
+      write_packed(json, of_values ? more.projected_values : more.projected_keys, maps.queries, maps.keys);
       continue;
     }
-    json.counted(maps.layers,
-                 [&](int layer) { write_rows(json, maps.mixing(layer, of_values), maps.keys); });
+    json.array_of(maps.layers,
+                 [&](int layer) { write_rows(json, maps.projection(layer, of_values), maps.keys); });
   }
 }
 
@@ -44,27 +44,27 @@ void write_hashes(JsonWriter& json, const AttentionMaps& maps) {
   };
   json.member("chunk", maps.hashed(0, 0)->order.chunk);
   member(
-      "buckets", [](const HashedHead& head) -> const auto& { return head.order.buckets; });
+      "buckets", [](const RecordedLshHead& head) -> const auto& { return head.order.buckets; });
   member(
-      "order", [](const HashedHead& head) -> const auto& { return head.order.order; });
+      "order", [](const RecordedLshHead& head) -> const auto& { return head.order.order; });
   member(
-      "best", [](const HashedHead& head) -> const auto& { return head.best; });
+      "best", [](const RecordedLshHead& head) -> const auto& { return head.best; });
   member(
-      "mass", [](const HashedHead& head) -> const auto& { return head.mass; });
+      "mass", [](const RecordedLshHead& head) -> const auto& { return head.mass; });
   json.key("best_met");
   write_heads(json, maps.layers, maps.heads,
-              [&](int layer, int head) { json.value(best_keys(maps, layer, head).share()); });
+              [&](int layer, int head) { json.value(lsh_recall(maps, layer, head).share()); });
 }
 
 }  // namespace
 
 void write_approximation(JsonWriter& json, const AttentionMaps& maps, bool packed) {
-  const ApproximationKind kind = maps.approximation->kind;
+  const ApproximationType kind = maps.approximation->type;
   json.object([&] {
-    json.member("type", approximation_word(kind));
-    if (kind == ApproximationKind::linformer) write_mixtures(json, maps, packed);
-    if (kind == ApproximationKind::performer) write_exact(json, maps, packed);
-    if (kind == ApproximationKind::lsh) write_hashes(json, maps);
+    json.member("type", approximation_name(kind));
+    if (kind == ApproximationType::linformer) write_projections(json, maps, packed);
+    if (kind == ApproximationType::performer) write_exact(json, maps, packed);
+    if (kind == ApproximationType::lsh) write_hashes(json, maps);
   });
 }
 

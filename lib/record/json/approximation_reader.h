@@ -7,7 +7,7 @@ namespace attn {
 
 /// One kind of attention's `approximation` (docs/json.md). Of linformer the weights are read, too,
 /// and the keys of `shape` and `maps` become mixtures.
-Approximation read_approximation(const JsonPlace& approximation, MapShape& shape,
+Approximation read_approximation(const JsonReader& approximation, MapShape& shape,
                                  AttentionMaps& maps);
 
 }  // namespace attn

@@ -7,9 +7,9 @@
 namespace attn {
 
 /// [layer][head] of figures, each a number, or null where nothing defines it.
-KindReport read_report(const JsonPlace& layers, AttentionKind kind, const MapShape& shape);
+SiteReport read_site_report(const JsonReader& layers, AttentionSite site, const MapShape& shape);
 
 /// Links name words by their index.
-WordAlignment read_alignment(const JsonPlace& alignment);
+WordAlignment read_alignment(const JsonReader& alignment);
 
 }  // namespace attn

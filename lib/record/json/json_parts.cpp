@@ -8,24 +8,24 @@ namespace attn {
 namespace {
 
 /// A member; null where nothing defines the figure.
-void write_figure(JsonWriter& json, std::string_view key, const std::optional<float>& figure) {
+void write_figure(JsonWriter& json, std::string_view key, const std::optional<float>& metric) {
   json.key(key);
-  json.number_or_null(figure.value_or(std::numeric_limits<float>::quiet_NaN()));
+  json.number_or_null(metric.value_or(std::numeric_limits<float>::quiet_NaN()));
 }
 
-void write_figures(JsonWriter& json, const HeadFigures& figures, bool cross) {
+void write_head_metrics(JsonWriter& json, const HeadMetrics& metrics, bool cross) {
   json.object([&] {
-    write_figure(json, "entropy", figures.entropy);
-    write_figure(json, "distance", figures.distance);
-    write_figure(json, "diagonality", figures.diagonality);
-    write_figure(json, "end_mass", figures.end_mass);
-    write_figure(json, "punctuation_mass", figures.punctuation_mass);
+    write_figure(json, "entropy", metrics.entropy);
+    write_figure(json, "distance", metrics.distance);
+    write_figure(json, "diagonality", metrics.diagonality);
+    write_figure(json, "end_mass", metrics.end_mass);
+    write_figure(json, "punctuation_mass", metrics.punctuation_mass);
     if (cross) {
-      write_figure(json, "alignment", figures.alignment);
-      write_figure(json, "read_alignment", figures.read_alignment);
+      write_figure(json, "alignment", metrics.alignment);
+      write_figure(json, "read_alignment", metrics.read_alignment);
     }
-    if (figures.gold) write_score(json, *figures.gold);
-    if (figures.read_gold) write_figure(json, "read_aer", figures.read_gold->error_rate());
+    if (metrics.gold) write_alignment_score(json, *metrics.gold);
+    if (metrics.read_gold) write_figure(json, "read_aer", metrics.read_gold->error_rate());
   });
 }
 
@@ -70,17 +70,17 @@ void write_model(JsonWriter& json, const ModelSummary& model) {
   });
 }
 
-void write_kind_report(JsonWriter& json, const KindReport& kind) {
+void write_site_report(JsonWriter& json, const SiteReport& kind) {
   write_heads(json, kind.layers, kind.heads, [&](int layer, int head) {
-    write_figures(json, kind.at({layer, head}), kind.kind == AttentionKind::cross);
+    write_head_metrics(json, kind.at({layer, head}), kind.site == AttentionSite::cross);
   });
 }
 
-void write_places(JsonWriter& json, const std::vector<HeadPlace>& places) {
-  json.array(places, [&](HeadPlace place) { json.value(std::array{place.layer, place.head}); });
+void write_head_indices(JsonWriter& json, const std::vector<HeadIndex>& places) {
+  json.array(places, [&](HeadIndex place) { json.value(std::array{place.layer, place.head}); });
 }
 
-void write_score(JsonWriter& json, const GoldScore& score) {
+void write_alignment_score(JsonWriter& json, const GoldScore& score) {
   json.member("precision", score.precision());
   json.member("recall", score.recall());
   json.member("aer", score.error_rate());

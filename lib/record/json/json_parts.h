@@ -12,8 +12,8 @@ namespace attn {
 /// [layer][head] of what `each(layer, head)` writes.
 template <typename Each>
 void write_heads(JsonWriter& json, int layers, int heads, Each&& each) {
-  json.counted(layers,
-               [&](int layer) { json.counted(heads, [&](int head) { each(layer, head); }); });
+  json.array_of(layers,
+               [&](int layer) { json.array_of(heads, [&](int head) { each(layer, head); }); });
 }
 
 /// [row][column], `columns` of the values a row.
@@ -33,13 +33,13 @@ void write_tokens(JsonWriter& json, const TokenSequence& sequence);
 void write_model(JsonWriter& json, const ModelSummary& model);
 
 /// [layer][head], each an object of figures (docs/json.md).
-void write_kind_report(JsonWriter& json, const KindReport& kind);
+void write_site_report(JsonWriter& json, const SiteReport& kind);
 
 /// [layer, head] of each.
-void write_places(JsonWriter& json, const std::vector<HeadPlace>& places);
+void write_head_indices(JsonWriter& json, const std::vector<HeadIndex>& places);
 
 /// Members: precision, recall and error rate of links.
-void write_score(JsonWriter& json, const GoldScore& score);
+void write_alignment_score(JsonWriter& json, const GoldScore& score);
 
 /// A word alignment; `weights`: whether those of all pairs of words are in it. Weights that are not
 /// finite are null.

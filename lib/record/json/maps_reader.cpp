@@ -13,14 +13,14 @@ namespace {
 /// Runs [first, count, what, …] of a row of `cells`, rising and apart, each handed to `read` with
 /// the place of its `what`.
 template <typename Read>
-void read_runs(const JsonPlace& runs, std::size_t cells, Read&& read) {
+void read_runs(const JsonReader& runs, std::size_t cells, Read&& read) {
   runs.array();
   if (runs.size() % 3 != 0) {
     runs.fail(fmt::format("{} numbers", runs.size()), "three a run");
   }
   std::size_t end = 0;
   for (std::size_t i = 0; i < runs.size(); i += 3) {
-    const std::uint64_t first = runs[i].whole(), count = runs[i + 1].whole();
+    const std::uint64_t first = runs[i].unsigned_integer(), count = runs[i + 1].unsigned_integer();
     if (first < end || first >= cells) {
       runs[i].fail(fmt::format("{}", first), fmt::format("{} to {}", end, cells - 1));
     }
@@ -32,20 +32,20 @@ void read_runs(const JsonPlace& runs, std::size_t cells, Read&& read) {
   }
 }
 
-Reason read_reason(const JsonPlace& reason) {
-  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Reason::block); ++i) {
-    if (reason.text() == reason_word(static_cast<Reason>(i))) return static_cast<Reason>(i);
+PatternReason read_reason(const JsonReader& reason) {
+  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(PatternReason::block); ++i) {
+    if (reason.string() == reason_name(static_cast<PatternReason>(i))) return static_cast<PatternReason>(i);
   }
-  reason.fail("\"" + excerpt(reason.text()) + "\"",
+  reason.fail("\"" + excerpt(reason.string()) + "\"",
               "window, global, random, stride, block or full");
 }
 
-PatternCells read_pattern(const JsonPlace& rows, const MapShape& shape,
-                          const std::vector<Reason>& reasons) {
+PatternCells read_pattern(const JsonReader& rows, const MapShape& shape,
+                          const std::vector<PatternReason>& reasons) {
   PatternCells pattern;
-  rows.for_each(shape.queries, "rows, one a query", [&](const JsonPlace& row) {
-    read_runs(row, shape.keys, [&](CellRun run, const JsonPlace& reason) {
-      run.reason = reasons[reason.below(reasons.size())];
+  rows.for_each(shape.queries, "rows, one a query", [&](const JsonReader& row) {
+    read_runs(row, shape.keys, [&](CellRun run, const JsonReader& reason) {
+      run.reason = reasons[reason.index_below(reasons.size())];
       pattern.runs.push_back(run);
     });
     pattern.end_row();
@@ -54,12 +54,12 @@ PatternCells read_pattern(const JsonPlace& rows, const MapShape& shape,
 }
 
 /// The biases of a pattern's runs.
-void read_biases(const JsonPlace& rows, const MapShape& shape, PatternCells& pattern) {
+void read_biases(const JsonReader& rows, const MapShape& shape, PatternCells& pattern) {
   rows.array(shape.queries, "rows, one a query");
   for (std::size_t query = 0; query < shape.queries; ++query) {
     const auto begin = pattern.runs.begin() + to_index(pattern.rows[query]);
     const auto end = pattern.runs.begin() + to_index(pattern.rows[query + 1]);
-    read_runs(rows[query], shape.keys, [&](const CellRun& of, const JsonPlace& bias) {
+    read_runs(rows[query], shape.keys, [&](const CellRun& of, const JsonReader& bias) {
       const auto run = std::find_if(begin, end, [&](const CellRun& each) {
         return each.first == of.first && each.end == of.end;
       });
@@ -74,9 +74,9 @@ void read_biases(const JsonPlace& rows, const MapShape& shape, PatternCells& pat
 }
 
 /// [layer][head][query] of the computed cells.
-void read_cells(const JsonPlace& weights, const MapShape& shape, AttentionMaps& maps) {
+void read_cells(const JsonReader& weights, const MapShape& shape, AttentionMaps& maps) {
   int place = 0;
-  read_heads(weights, shape, [&](const JsonPlace& rows) {
+  read_heads(weights, shape, [&](const JsonReader& rows) {
     const PatternCells& pattern = at(maps.seen->patterns, at(maps.seen->of, place++));
     rows.array(shape.queries, "rows, one a query");
     for (std::size_t query = 0; query < shape.queries; ++query) {
@@ -87,16 +87,16 @@ void read_cells(const JsonPlace& weights, const MapShape& shape, AttentionMaps& 
   });
 }
 
-void read_seen(const JsonPlace& seen, const JsonPlace& dense, const MapShape& shape,
+void read_pattern_maps(const JsonReader& seen, const JsonReader& dense, const MapShape& shape,
                AttentionMaps& maps) {
   PatternMaps& all = maps.seen.emplace();
-  std::vector<Reason> reasons;
+  std::vector<PatternReason> reasons;
   seen["reasons"].for_each(
-      [&](const JsonPlace& reason) { reasons.push_back(read_reason(reason)); });
+      [&](const JsonReader& reason) { reasons.push_back(read_reason(reason)); });
   seen["patterns"].for_each(
-      [&](const JsonPlace& rows) { all.patterns.push_back(read_pattern(rows, shape, reasons)); });
-  read_heads(seen["of"], shape, [&](const JsonPlace& pattern) {
-    all.of.push_back(to_int(pattern.below(all.patterns.size())));
+      [&](const JsonReader& rows) { all.patterns.push_back(read_pattern(rows, shape, reasons)); });
+  read_heads(seen["of"], shape, [&](const JsonReader& pattern) {
+    all.of.push_back(to_int(pattern.index_below(all.patterns.size())));
   });
   if (const auto biases = seen.find("bias")) {
     biases->array(all.patterns.size(), "lists, one a pattern");
@@ -105,22 +105,22 @@ void read_seen(const JsonPlace& seen, const JsonPlace& dense, const MapShape& sh
     }
   }
   if (const auto own = seen.find("own_projections")) {
-    own->for_each([&](const JsonPlace& query) {
-      all.own_projections.push_back(to_index(query.below(shape.queries)));
+    own->for_each([&](const JsonReader& query) {
+      all.global_projection_queries.push_back(to_index(query.index_below(shape.queries)));
     });
   }
-  for (const OutsideKeys* keys : all_outside_keys) {
-    const auto outside = seen.find(keys->json_key);
-    if (!outside) continue;
-    all.outside = {keys, {}};
-    read_heads(*outside, shape, [&](const JsonPlace& row) {
-      row.numbers(shape.queries, "weights, one a query", all.outside.weights);
+  for (const NonTokenKeys* keys : all_non_token_keys) {
+    const auto non_token_weights = seen.find(keys->json_key);
+    if (!non_token_weights) continue;
+    all.non_token_weights = {keys, {}};
+    read_heads(*non_token_weights, shape, [&](const JsonReader& row) {
+      row.numbers(shape.queries, "weights, one a query", all.non_token_weights.weights);
     });
   }
   if (const auto reach = seen.find("reach")) {  // follows from the runs
-    reach->for_each(shape.queries, "rows, one a query", [&](const JsonPlace& row) {
+    reach->for_each(shape.queries, "rows, one a query", [&](const JsonReader& row) {
       read_runs(row, shape.keys,
-                [&](const CellRun&, const JsonPlace& layers) { layers.below(shape.layers + 1); });
+                [&](const CellRun&, const JsonReader& layers) { layers.index_below(shape.layers + 1); });
     });
   }
   if (!maps.sparse()) return read_dense(dense, shape, maps.weights);
@@ -130,15 +130,15 @@ void read_seen(const JsonPlace& seen, const JsonPlace& dense, const MapShape& sh
 
 }  // namespace
 
-void read_dense(const JsonPlace& maps, const MapShape& shape, std::vector<float>& weights) {
-  read_heads(maps, shape, [&](const JsonPlace& map) {
-    map.for_each(shape.queries, "rows, one a query", [&](const JsonPlace& row) {
+void read_dense(const JsonReader& maps, const MapShape& shape, std::vector<float>& weights) {
+  read_heads(maps, shape, [&](const JsonReader& map) {
+    map.for_each(shape.queries, "rows, one a query", [&](const JsonReader& row) {
       row.numbers(shape.keys, "weights, one a key", weights);
     });
   });
 }
 
-AttentionMaps read_maps(const JsonPlace& owner, std::string_view kind, MapShape& shape) {
+AttentionMaps read_maps(const JsonReader& owner, std::string_view kind, MapShape& shape) {
   AttentionMaps maps{
       to_int(shape.layers), to_int(shape.heads), to_int(shape.queries), to_int(shape.keys), {}};
   if (kind == "cross") {  // which follows no pattern
@@ -150,12 +150,12 @@ AttentionMaps read_maps(const JsonPlace& owner, std::string_view kind, MapShape&
   const auto all = owner.find("approximation");
   if (const auto approximation = all ? all->find(kind) : std::nullopt) {
     maps.approximation = read_approximation(*approximation, shape, maps);
-    if (maps.approximation->kind == ApproximationKind::lsh) owner["seen"][kind].object();
+    if (maps.approximation->type == ApproximationType::lsh) owner["seen"][kind].object();
   }
-  if (maps.mixed()) {
+  if (maps.has_projected_keys()) {
     owner[kind].array(0, "layers: approximation has the weights of mixtures");
   } else if (of_pattern) {
-    read_seen(*of_pattern, owner[kind], shape, maps);
+    read_pattern_maps(*of_pattern, owner[kind], shape, maps);
   } else {
     read_dense(owner[kind], shape, maps.weights);
   }

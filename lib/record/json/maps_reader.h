@@ -21,16 +21,16 @@ struct MapShape {
 
 /// [layer][head] of something that `read` takes.
 template <typename Read>
-void read_heads(const JsonPlace& layers, const MapShape& shape, Read&& read) {
+void read_heads(const JsonReader& layers, const MapShape& shape, Read&& read) {
   layers.for_each(shape.layers, "layers",
-                  [&](const JsonPlace& heads) { heads.for_each(shape.heads, "heads", read); });
+                  [&](const JsonReader& heads) { heads.for_each(shape.heads, "heads", read); });
 }
 
 /// [layer][head][query][key], put at the end of `weights`.
-void read_dense(const JsonPlace& maps, const MapShape& shape, std::vector<float>& weights);
+void read_dense(const JsonReader& maps, const MapShape& shape, std::vector<float>& weights);
 
 /// The maps that `owner` has of a kind, with what a pattern left of them (`seen`) and what stands
 /// beside them (`approximation`, docs/json.md). In `shape` keys become mixtures, where they are.
-AttentionMaps read_maps(const JsonPlace& owner, std::string_view kind, MapShape& shape);
+AttentionMaps read_maps(const JsonReader& owner, std::string_view kind, MapShape& shape);
 
 }  // namespace attn

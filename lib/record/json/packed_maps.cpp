@@ -82,7 +82,7 @@ bool are_triangles(std::span<const float> weights, std::size_t side) {
 void write_packed(JsonWriter& json, std::span<const float> weights, int queries, int keys) {
   const std::size_t rows = to_size(queries), width = to_size(keys);
   const bool triangle = rows == width && are_triangles(weights, width);
-  json.plain_text([&](std::string& out) {
+  json.unescaped_string([&](std::string& out) {
     LetterBits bits(out);
     bits.add(triangle ? 1 : 0, 1);
     for (std::size_t i = 0; i < weights.size(); ++i) {

@@ -18,7 +18,7 @@ using Pieces = std::vector<std::string>;
 
 void write_float_bytes(JsonWriter& json, std::string_view key, std::span<const float> values) {
   json.key(key);
-  json.plain_text([&](std::string& out) { append_base64(out, values); });
+  json.unescaped_string([&](std::string& out) { append_base64(out, values); });
 }
 
 void write_vectors(JsonWriter& json, const AttentionVectors& vectors) {
@@ -26,16 +26,16 @@ void write_vectors(JsonWriter& json, const AttentionVectors& vectors) {
     write_float_bytes(json, "query", vectors.query.values);
     write_float_bytes(json, "key", vectors.key.values);
     write_float_bytes(json, "value", vectors.value.values);
-    const std::vector<float>& distances = vectors.distances.values;
-    if (!distances.empty()) write_float_bytes(json, "distances", distances);
+    const std::vector<float>& relative_bias = vectors.relative_bias.values;
+    if (!relative_bias.empty()) write_float_bytes(json, "distances", relative_bias);
   });
 }
 
 /// A member, where there is a way.
-void write_way(JsonWriter& json, const std::vector<ResidualStep>& way) {
-  if (way.empty()) return;
+void write_residual_stream(JsonWriter& json, const std::vector<ResidualStreamState>& residual_stream) {
+  if (residual_stream.empty()) return;
   json.key("way");
-  json.array(way, [&](const ResidualStep& step) {
+  json.array(residual_stream, [&](const ResidualStreamState& step) {
     json.object([&] {
       json.member("stage", step.stage);
       if (!step.block.empty()) {
@@ -71,11 +71,11 @@ void write_part(JsonWriter& json, const LinePart& part) {
 /// maps expects tokens.
 void write_maps(JsonWriter& json, std::string_view kind, const AttentionMaps& maps, bool packed) {
   json.key(kind);
-  if (maps.sparse() || (maps.mixed() && !packed)) return json.array([] {});
+  if (maps.sparse() || (maps.has_projected_keys() && !packed)) return json.array([] {});
   if (packed) return write_packed(json, maps.weights, maps.queries, maps.keys);
   write_heads(json, maps.layers, maps.heads, [&](int layer, int head) {
     const auto keys = to_size(maps.keys);
-    json.counted(maps.queries, [&](int query) {
+    json.array_of(maps.queries, [&](int query) {
       json.value(maps.map(layer, head).subspan(to_size(query) * keys, keys));
     });
   });
@@ -106,14 +106,14 @@ void write_beside(JsonWriter& json, std::string_view kind, const AttentionMaps& 
     json.key(name);
     json.object([&] { json.member(kind, [&] { write(json, maps, how); }); });
   };
-  if (maps.seen) member("seen", write_seen, !packed);
+  if (maps.seen) member("seen", write_pattern, !packed);
   if (maps.approximation) member("approximation", write_approximation, packed);
 }
 
 /// One record, in one form.
 class RecordWriter {
  public:
-  RecordWriter(JsonWriter& json, const RecordForm& form, const AttentionRecord& record)
+  RecordWriter(JsonWriter& json, const RecordJsonOptions& form, const AttentionRecord& record)
       : json_(json), form_(form), model_(record.model) {
     const auto add = [&](const Pieces& pieces, bool last) {
       if (!pieces.empty()) special_.push_back(last ? pieces.back() : pieces.front());
@@ -131,14 +131,14 @@ class RecordWriter {
     write_ends(sequence.tokens, text);
   }
   void write_ends(const Pieces& pieces, const std::string& text);
-  void write_best(const std::optional<KindReport>& cross);
+  void write_best(const std::optional<SiteReport>& cross);
   void write_alternatives(const Alternatives& alternatives);
   void write_search(const SearchTree& tree);
   void write_node(const SearchNode& node, std::vector<Pieces>& paths);
   void write_step_rows(std::string_view kind, const std::vector<float>& rows);
 
   JsonWriter& json_;
-  const RecordForm& form_;
+  const RecordJsonOptions& form_;
   const ModelSummary& model_;
   Pieces special_;
 };
@@ -159,10 +159,10 @@ void RecordWriter::write_ends(const Pieces& pieces, const std::string& text) {
 }
 
 /// For the page: the heads that align best.
-void RecordWriter::write_best(const std::optional<KindReport>& cross) {
+void RecordWriter::write_best(const std::optional<SiteReport>& cross) {
   if (!form_.packed) return;
   json_.key("best");
-  write_places(json_, cross && form_.report ? best_heads(*cross) : std::vector<HeadPlace>());
+  write_head_indices(json_, cross && form_.report ? best_heads(*cross) : std::vector<HeadIndex>());
 }
 
 void RecordWriter::write_alternatives(const Alternatives& alternatives) {
@@ -226,7 +226,7 @@ void RecordWriter::write_search(const SearchTree& tree) {
 void RecordWriter::write_hypothesis(const HypothesisRecord& hypothesis) {
   json_.object([&] {
     json_.member("text", hypothesis.text);
-    if (hypothesis.replayed) json_.member("replayed", true);
+    if (hypothesis.teacher_forced) json_.member("replayed", true);
     write_sequence(hypothesis.produced, hypothesis.text);
     json_.member("score", hypothesis.score);
     json_.member("log_probs", hypothesis.log_probs);
@@ -246,12 +246,12 @@ void RecordWriter::write_hypothesis(const HypothesisRecord& hypothesis) {
                                     write_vectors);
     }
     write_beside(json_, "decoder_self", hypothesis.decoder_self, form_.packed);
-    if (form_.vectors) write_way(json_, hypothesis.way);
+    if (form_.vectors) write_residual_stream(json_, hypothesis.residual_stream);
     if (form_.report && hypothesis.decoder_report && hypothesis.cross_report) {
-      write_kinds<KindReport>(
+      write_kinds<SiteReport>(
           json_, "report",
           {{"decoder_self", *hypothesis.decoder_report}, {"cross", *hypothesis.cross_report}},
-          write_kind_report);
+          write_site_report);
     }
     if (form_.alignment && hypothesis.alignment) {
       json_.key("alignment");
@@ -283,10 +283,10 @@ void RecordWriter::write(const AttentionRecord& record) {
                                     write_vectors);
     }
     write_beside(json_, "encoder_self", record.encoder_self, form_.packed);
-    if (form_.vectors) write_way(json_, record.way);
+    if (form_.vectors) write_residual_stream(json_, record.residual_stream);
     if (form_.report && record.encoder_report) {
-      write_kinds<KindReport>(json_, "report", {{"encoder_self", *record.encoder_report}},
-                              write_kind_report);
+      write_kinds<SiteReport>(json_, "report", {{"encoder_self", *record.encoder_report}},
+                              write_site_report);
     }
     if (form_.search && record.search) {
       json_.member("search", [&] { write_search(*record.search); });
@@ -305,7 +305,7 @@ std::size_t estimated_size(const AttentionRecord& record) {
 
 }  // namespace
 
-std::string to_json_line(const AttentionRecord& record, const RecordForm& form) {
+std::string to_json_line(const AttentionRecord& record, const RecordJsonOptions& form) {
   std::string out;
   out.reserve(form.packed ? 0 : estimated_size(record));
   JsonWriter json(out);
@@ -313,7 +313,7 @@ std::string to_json_line(const AttentionRecord& record, const RecordForm& form) 
   return out += '\n';
 }
 
-std::string what_if_json(const WhatIfRecord& record, const RecordForm& form) {
+std::string what_if_json(const WhatIfRecord& record, const RecordJsonOptions& form) {
   return json_line([&](JsonWriter& json) {
     RecordWriter before(json, form, record.before), after(json, form, record.after);
     json.object([&] {
@@ -322,7 +322,7 @@ std::string what_if_json(const WhatIfRecord& record, const RecordForm& form) {
       json.member("changes", record.after.changes);
       json.member("before", [&] { before.write(record.before); });
       json.member("after", [&] { after.write(record.after); });
-      json.member("replayed", [&] { after.write_hypothesis(record.replayed); });
+      json.member("replayed", [&] { after.write_hypothesis(record.teacher_forced); });
     });
   });
 }

@@ -9,7 +9,7 @@
 namespace attn {
 
 /// What of a record is written, where the record has it, and how.
-struct RecordForm {
+struct RecordJsonOptions {
   bool vectors = true;  ///< queries, keys and values, ways through the layers, logits
   bool search = true;
   bool report = true;  ///< the figures of every head
@@ -19,9 +19,9 @@ struct RecordForm {
 };
 
 /// One object on one line, ending in a newline; several records make JSON Lines.
-std::string to_json_line(const AttentionRecord& record, const RecordForm& form = {});
+std::string to_json_line(const AttentionRecord& record, const RecordJsonOptions& form = {});
 
 /// {"format": "attn-demo.what_if", …} on one line (docs/json.md).
-std::string what_if_json(const WhatIfRecord& record, const RecordForm& form = {});
+std::string what_if_json(const WhatIfRecord& record, const RecordJsonOptions& form = {});
 
 }  // namespace attn

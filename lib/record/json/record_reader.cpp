@@ -13,9 +13,9 @@ namespace attn {
 namespace {
 
 /// A size of the model, at most what the program takes of it.
-int read_size(const JsonPlace& model, const std::string& key, std::int64_t most) {
-  const JsonPlace place = model[key];
-  const std::uint64_t number = place.whole();
+int read_size(const JsonReader& model, const std::string& key, std::int64_t most) {
+  const JsonReader place = model[key];
+  const std::uint64_t number = place.unsigned_integer();
   if (number == 0 || number > static_cast<std::uint64_t>(most)) {
     place.fail(fmt::format("{}", number), fmt::format("1 to {}", most));
   }
@@ -23,7 +23,7 @@ int read_size(const JsonPlace& model, const std::string& key, std::int64_t most)
 }
 
 /// The sizes of a stack, which are put where the arguments say.
-void read_stack(const JsonPlace& model, const std::string& stack, ModelSummary& summary) {
+void read_stack(const JsonReader& model, const std::string& stack, ModelSummary& summary) {
   const bool encoder = stack == "encoder";
   int& layers = encoder ? summary.encoder_layers : summary.decoder_layers;
   int& heads = encoder ? summary.encoder_heads : summary.decoder_heads;
@@ -44,67 +44,67 @@ void read_stack(const JsonPlace& model, const std::string& stack, ModelSummary& 
       scale ? scale->number() : 1 / std::sqrt(static_cast<float>(head_dim));  // as most models do
 }
 
-ModelSummary read_model(const JsonPlace& model) {
+ModelSummary read_model(const JsonReader& model) {
   ModelSummary summary;
-  const JsonPlace weights = model["weights"];
-  summary.random_weights = weights.text() == "random";
-  if (weights.text() != "loaded" && !summary.random_weights) {
-    weights.fail("\"" + excerpt(weights.text()) + "\"", "\"loaded\" or \"random\"");
+  const JsonReader weights = model["weights"];
+  summary.random_weights = weights.string() == "random";
+  if (weights.string() != "loaded" && !summary.random_weights) {
+    weights.fail("\"" + excerpt(weights.string()) + "\"", "\"loaded\" or \"random\"");
   }
   summary.d_model = read_size(model, "d_model", ModelLimits::d_model);
   if (model.find("head_dim")) summary.head_dim = read_size(model, "head_dim", ModelLimits::d_model);
   summary.vocab_size = read_size(model, "vocab_size", ModelLimits::vocab_size);
   summary.decoder_vocab_size = read_size(model, "decoder_vocab_size", ModelLimits::vocab_size);
-  if (const auto name = model.find("name")) summary.name = name->text();
-  if (const auto precision = model.find("precision")) summary.precision = precision->text();
-  if (const auto ensemble = model.find("ensemble")) summary.ensemble = ensemble->texts();
-  if (const auto update = model.find("update")) summary.update = update->whole();
+  if (const auto name = model.find("name")) summary.name = name->string();
+  if (const auto precision = model.find("precision")) summary.precision = precision->string();
+  if (const auto ensemble = model.find("ensemble")) summary.ensemble = ensemble->strings();
+  if (const auto update = model.find("update")) summary.update = update->unsigned_integer();
   if (const auto seed = model.find("seed"); seed && !seed->value().is_null()) {
-    summary.seed = seed->whole();
+    summary.seed = seed->unsigned_integer();
   }
   read_stack(model, "encoder", summary);
   read_stack(model, "decoder", summary);
   return summary;
 }
 
-MapShape shape_of(const ModelSummary& model, AttentionKind kind) {
-  const bool encoder = kind == AttentionKind::encoder_self;
+MapShape shape_of(const ModelSummary& model, AttentionSite kind) {
+  const bool encoder = kind == AttentionSite::encoder_self;
   return {to_size(encoder ? model.encoder_layers : model.decoder_layers),
           to_size(encoder ? model.encoder_heads : model.decoder_heads),
           to_size(encoder ? model.encoder_head_dim() : model.decoder_head_dim())};
 }
 
-TokenSequence read_tokens(const JsonPlace& sequence) {
+TokenSequence read_tokens(const JsonReader& sequence) {
   TokenSequence read;
-  read.tokens = sequence["tokens"].texts();
+  read.tokens = sequence["tokens"].strings();
   sequence["ids"].for_each(read.tokens.size(), "ids, one a token",
-                           [&](const JsonPlace& id) { read.ids.push_back(id.integer()); });
+                           [&](const JsonReader& id) { read.ids.push_back(id.integer()); });
   return read;
 }
 
 /// The likeliest pieces of each of `steps` steps, as many a step; nothing where there are none.
-std::optional<Alternatives> read_alternatives(const JsonPlace& alternatives, std::size_t steps) {
+std::optional<Alternatives> read_alternatives(const JsonReader& alternatives, std::size_t steps) {
   Alternatives read;
-  const JsonPlace tokens = alternatives["tokens"];
+  const JsonReader tokens = alternatives["tokens"];
   const std::size_t count =
       tokens.array(steps, "lists, one a step").size() > 0 ? tokens[0].array().size() : 0;
   read.count = to_int(count);
-  tokens.for_each([&](const JsonPlace& pieces) {
+  tokens.for_each([&](const JsonReader& pieces) {
     pieces.for_each(count, "pieces, as in the first step",
-                    [&](const JsonPlace& piece) { read.tokens.push_back(piece.text()); });
+                    [&](const JsonReader& piece) { read.tokens.push_back(piece.string()); });
   });
   const auto floats = [&](std::string_view key, std::vector<float>& out) {
-    alternatives[key].for_each(steps, "lists, one a step", [&](const JsonPlace& list) {
+    alternatives[key].for_each(steps, "lists, one a step", [&](const JsonReader& list) {
       list.numbers(count, "numbers, one a piece", out);
     });
   };
-  alternatives["ids"].for_each(steps, "lists, one a step", [&](const JsonPlace& list) {
+  alternatives["ids"].for_each(steps, "lists, one a step", [&](const JsonReader& list) {
     list.for_each(count, "numbers, one a piece",
-                  [&](const JsonPlace& id) { read.ids.push_back(id.integer()); });
+                  [&](const JsonReader& id) { read.ids.push_back(id.integer()); });
   });
   floats("log_probs", read.log_probs);
   if (alternatives.find("logits")) floats("logits", read.logits);
-  alternatives["ranks"].for_each(steps, "ranks, one a step", [&](const JsonPlace& rank) {
+  alternatives["ranks"].for_each(steps, "ranks, one a step", [&](const JsonReader& rank) {
     read.ranks.push_back(rank.integer());
   });
   return count > 0 || steps == 0 ? std::optional(std::move(read)) : std::nullopt;
@@ -114,10 +114,10 @@ std::optional<Alternatives> read_alternatives(const JsonPlace& alternatives, std
 struct Attention {
   AttentionMaps maps;
   std::optional<AttentionVectors> vectors;
-  std::optional<KindReport> report;
+  std::optional<SiteReport> report;
 };
 
-Attention read_attention(const JsonPlace& owner, AttentionKind kind, std::string_view key,
+Attention read_attention(const JsonReader& owner, AttentionSite kind, std::string_view key,
                          MapShape shape) {
   Attention read;
   read.maps = read_maps(owner, key, shape);
@@ -125,30 +125,30 @@ Attention read_attention(const JsonPlace& owner, AttentionKind kind, std::string
     read.vectors = read_vectors((*vectors)[key], shape);
   }
   if (const auto report = owner.find("report")) {
-    const JsonPlace heads = (*report)[key];
+    const JsonReader heads = (*report)[key];
     const bool nothing_counted = heads.value().is_array() && heads.size() == 0;
-    read.report = nothing_counted ? KindReport{.kind = kind} : read_report(heads, kind, shape);
+    read.report = nothing_counted ? SiteReport{.site = kind} : read_site_report(heads, kind, shape);
   }
   return read;
 }
 
-HypothesisRecord read_hypothesis(const JsonPlace& hypothesis, const AttentionRecord& record) {
+HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRecord& record) {
   HypothesisRecord read;
-  read.text = hypothesis["text"].text();
+  read.text = hypothesis["text"].string();
   read.score = hypothesis["score"].number();
-  if (const auto replayed = hypothesis.find("replayed")) read.replayed = replayed->truth();
+  if (const auto teacher_forced = hypothesis.find("replayed")) read.teacher_forced = teacher_forced->boolean();
   read.produced = read_tokens(hypothesis);
   const std::size_t length = read.produced.tokens.size();
   hypothesis["log_probs"].numbers(length, "numbers, one a token", read.log_probs);
-  const JsonPlace input = hypothesis["decoder_input"];
+  const JsonReader input = hypothesis["decoder_input"];
   read.decoder_input = read_tokens(input);
   input["tokens"].array(length, "tokens, one a token that was produced");
-  MapShape shape = shape_of(record.model, AttentionKind::decoder_self);
+  MapShape shape = shape_of(record.model, AttentionSite::decoder_self);
   shape.queries = shape.keys = length;
   Attention decoder =
-      read_attention(hypothesis, AttentionKind::decoder_self, "decoder_self", shape);
+      read_attention(hypothesis, AttentionSite::decoder_self, "decoder_self", shape);
   shape.keys = record.source.tokens.size();
-  Attention cross = read_attention(hypothesis, AttentionKind::cross, "cross", shape);
+  Attention cross = read_attention(hypothesis, AttentionSite::cross, "cross", shape);
   for (Attention* kind : {&decoder, &cross}) {
     if (kind->vectors) kind->vectors->scale = record.model.decoder_scale;
   }
@@ -165,16 +165,16 @@ HypothesisRecord read_hypothesis(const JsonPlace& hypothesis, const AttentionRec
   if (const auto found = hypothesis.find("alternatives")) {
     read.alternatives = read_alternatives(*found, length);
   }
-  if (const auto way = hypothesis.find("way")) {
-    read.way = read_way(*way, {length, shape.layers, {"decoder_self", "cross", "feed_forward"}});
+  if (const auto residual_stream = hypothesis.find("way")) {
+    read.residual_stream = read_residual_stream(*residual_stream, {length, shape.layers, {"decoder_self", "cross", "feed_forward"}});
   }
   return read;
 }
 
 /// How the translations were come by.
-Decoding read_decoding(const JsonPlace& decoding) {
+Decoding read_decoding(const JsonReader& decoding) {
   Decoding read;
-  if (const auto given = decoding.find("given")) read.given = given->truth();
+  if (const auto given = decoding.find("given")) read.given = given->boolean();
   if (read.given) return read;
   read.beams = decoding["beams"].integer();
   read.length_penalty = decoding["length_penalty"].number();
@@ -182,10 +182,10 @@ Decoding read_decoding(const JsonPlace& decoding) {
 }
 
 /// One row of every head.
-std::vector<float> read_step(const JsonPlace& node, std::string_view key, const MapShape& shape) {
+std::vector<float> read_step(const JsonReader& node, std::string_view key, const MapShape& shape) {
   std::vector<float> weights;
   if (const auto rows = node.find(key)) {
-    read_heads(*rows, shape, [&](const JsonPlace& row) {
+    read_heads(*rows, shape, [&](const JsonReader& row) {
       row.numbers(shape.keys, "weights, one a key", weights);
     });
   }
@@ -193,28 +193,28 @@ std::vector<float> read_step(const JsonPlace& node, std::string_view key, const 
 }
 
 /// A node behind `before`; its parent stands among them, and `step` counts the tokens before it.
-SearchNode read_node(const JsonPlace& node, const std::vector<SearchNode>& before, MapShape shape) {
+SearchNode read_node(const JsonReader& node, const std::vector<SearchNode>& before, MapShape shape) {
   SearchNode read;
-  const JsonPlace parent = node["parent"];
+  const JsonReader parent = node["parent"];
   if (parent.value() != -1) {
-    const std::uint64_t above = parent.whole();
+    const std::uint64_t above = parent.unsigned_integer();
     if (above >= before.size()) {
       parent.fail(fmt::format("{}", above), "-1 or the index of a node before this one");
     }
     read.parent = to_int(above);
     read.step = before[above].step + 1;
   }
-  if (node["step"].whole() != to_size(read.step)) {
+  if (node["step"].unsigned_integer() != to_size(read.step)) {
     node["step"].fail(node["step"].value().dump(),
                       fmt::format("{}, one more than its parent's", read.step));
   }
   read.id = node["id"].integer();
-  read.token = node["token"].text();
+  read.token = node["token"].string();
   read.log_prob = node["log_prob"].number();
   read.sum = node["sum"].number();
   read.score = node["score"].number();
-  read.kept = node["kept"].truth();
-  read.ended = node["ended"].truth();
+  read.kept = node["kept"].boolean();
+  read.ended = node["ended"].boolean();
   const std::size_t source = shape.keys;
   shape.keys = to_size(read.step) + 1;
   read.decoder_self = read_step(node, "decoder_self", shape);
@@ -223,20 +223,20 @@ SearchNode read_node(const JsonPlace& node, const std::vector<SearchNode>& befor
   return read;
 }
 
-SearchTree read_search(const JsonPlace& search, const AttentionRecord& record) {
+SearchTree read_search(const JsonReader& search, const AttentionRecord& record) {
   SearchTree tree;
   tree.beams = search["beams"].integer();
   tree.length_penalty = search["length_penalty"].number();
-  MapShape shape = shape_of(record.model, AttentionKind::cross);
+  MapShape shape = shape_of(record.model, AttentionSite::cross);
   shape.keys = record.source.tokens.size();
   search["nodes"].for_each(
-      [&](const JsonPlace& node) { tree.nodes.push_back(read_node(node, tree.nodes, shape)); });
+      [&](const JsonReader& node) { tree.nodes.push_back(read_node(node, tree.nodes, shape)); });
   return tree;
 }
 
-LinePart read_part(const JsonPlace& part) {
-  return {to_size(part["line"].whole()), to_size(part["number"].whole()),
-          to_size(part["of"].whole()), part["text"].text(), part["gap"].text()};
+LinePart read_part(const JsonReader& part) {
+  return {to_size(part["line"].unsigned_integer()), to_size(part["number"].unsigned_integer()),
+          to_size(part["of"].unsigned_integer()), part["text"].string(), part["gap"].string()};
 }
 
 Json parsed_line(std::string_view line, const std::string& where) {
@@ -271,26 +271,26 @@ AttentionRecord record_from_json(const Json& json, const std::string& where) {
         "{}: expected an attention record (\"format\": \"attn-demo.attention\", \"version\": 1)",
         where);
   }
-  const JsonPlace top(json, where);
+  const JsonReader top(json, where);
   AttentionRecord record;
   record.model = read_model(top["model"]);
-  const JsonPlace source = top["source"];
-  record.source_text = source["text"].text();
+  const JsonReader source = top["source"];
+  record.source_text = source["text"].string();
   record.source = read_tokens(source);
-  MapShape shape = shape_of(record.model, AttentionKind::encoder_self);
+  MapShape shape = shape_of(record.model, AttentionSite::encoder_self);
   shape.queries = shape.keys = record.source.tokens.size();
-  Attention encoder = read_attention(top, AttentionKind::encoder_self, "encoder_self", shape);
+  Attention encoder = read_attention(top, AttentionSite::encoder_self, "encoder_self", shape);
   if (encoder.vectors) encoder.vectors->scale = record.model.encoder_scale;
   record.encoder_self = std::move(encoder.maps);
   record.encoder_vectors = std::move(encoder.vectors);
   record.encoder_report = std::move(encoder.report);
-  if (const auto changes = top.find("changes")) record.changes = changes->texts();
+  if (const auto changes = top.find("changes")) record.changes = changes->strings();
   if (const auto part = top.find("part")) record.part = read_part(*part);
-  if (const auto way = top.find("way")) {
-    record.way = read_way(*way, {shape.queries, shape.layers, {"encoder_self", "feed_forward"}});
+  if (const auto residual_stream = top.find("way")) {
+    record.residual_stream = read_residual_stream(*residual_stream, {shape.queries, shape.layers, {"encoder_self", "feed_forward"}});
   }
   if (const auto decoding = top.find("decoding")) record.decoding = read_decoding(*decoding);
-  top["hypotheses"].for_each([&](const JsonPlace& hypothesis) {
+  top["hypotheses"].for_each([&](const JsonReader& hypothesis) {
     record.hypotheses.push_back(read_hypothesis(hypothesis, record));
   });
   if (const auto search = top.find("search")) record.search = read_search(*search, record);
@@ -303,27 +303,27 @@ RecordLine read_record_line(std::string_view line, const std::string& where) {
   WhatIfRecord record;
   record.before = record_from_json(member_or_null(json, "before"), where + ": before");
   record.after = record_from_json(member_or_null(json, "after"), where + ": after");
-  record.replayed = read_hypothesis(JsonPlace(json, where)["replayed"], record.after);
+  record.teacher_forced = read_hypothesis(JsonReader(json, where)["replayed"], record.after);
   return record;
 }
 
-bool is_heads_line(std::string_view line) {
+bool is_head_report_line(std::string_view line) {
   return line.starts_with(R"({"format":"attn-demo.heads")");
 }
 
-HeadsLine read_heads_line(std::string_view line, const std::string& where) {
+HeadReportLine read_head_report_line(std::string_view line, const std::string& where) {
   const Json json = parsed_line(line, where);
-  const JsonPlace top(json, where);
-  const JsonPlace version = top["version"];
+  const JsonReader top(json, where);
+  const JsonReader version = top["version"];
   if (version.value() != 1) version.fail(excerpt(version.value().dump()), "1");
-  const auto report = [&](std::string_view key, AttentionKind kind) {
-    const JsonPlace layers = top[key];
+  const auto report = [&](std::string_view key, AttentionSite kind) {
+    const JsonReader layers = top[key];
     const std::size_t count = layers.array().size();
-    return read_report(layers, kind, {count, count > 0 ? layers[0].array().size() : 0});
+    return read_site_report(layers, kind, {count, count > 0 ? layers[0].array().size() : 0});
   };
-  report("encoder_self", AttentionKind::encoder_self);
-  report("decoder_self", AttentionKind::decoder_self);
-  return {to_size(top["sentences"].whole()), report("cross", AttentionKind::cross)};
+  report("encoder_self", AttentionSite::encoder_self);
+  report("decoder_self", AttentionSite::decoder_self);
+  return {to_size(top["sentences"].unsigned_integer()), report("cross", AttentionSite::cross)};
 }
 
 }  // namespace attn

@@ -24,13 +24,13 @@ RecordLine read_record_line(std::string_view line, const std::string& where);
 
 /// The figures of all heads over several sentences, which --report adds after the records
 /// (docs/reading-heads.md), as far as the page needs them.
-struct HeadsLine {
+struct HeadReportLine {
   std::size_t sentences = 0;
-  KindReport cross;
+  SiteReport cross;
 };
 
 /// Whether a line begins as such figures do.
-bool is_heads_line(std::string_view line);
-HeadsLine read_heads_line(std::string_view line, const std::string& where);
+bool is_head_report_line(std::string_view line);
+HeadReportLine read_head_report_line(std::string_view line, const std::string& where);
 
 }  // namespace attn

@@ -10,8 +10,8 @@ namespace attn {
 namespace {
 
 /// The reasons that occur, in the order of Reason.
-std::vector<Reason> reasons_of(const PatternMaps& seen) {
-  std::vector<Reason> reasons;
+std::vector<PatternReason> reasons_of(const PatternMaps& seen) {
+  std::vector<PatternReason> reasons;
   for (const PatternCells& pattern : seen.patterns) {
     for (const CellRun& run : pattern.runs) {
       if (std::find(reasons.begin(), reasons.end(), run.reason) == reasons.end()) {
@@ -26,7 +26,7 @@ std::vector<Reason> reasons_of(const PatternMaps& seen) {
 /// [first,count,what,…] a query: the runs of a pattern, where `what(run)` is something.
 template <typename What>
 void write_runs(JsonWriter& json, const PatternCells& pattern, What&& what) {
-  json.counted(to_int(pattern.rows.size()) - 1, [&](int query) {
+  json.array_of(to_int(pattern.rows.size()) - 1, [&](int query) {
     json.array([&] {
       for (const CellRun& run : pattern.row(query)) {
         const auto of_run = what(run);
@@ -50,7 +50,7 @@ bool has_bias(const PatternCells& pattern) {
 /// [first,count,layers,…] a query.
 void write_reach(JsonWriter& json, const ReceptiveField& field) {
   const auto side = to_size(field.side);
-  json.counted(field.side, [&](int row) {
+  json.array_of(field.side, [&](int row) {
     const auto cells = std::span(field.first).subspan(to_size(row) * side, side);
     json.array([&] {
       for (std::size_t first = 0, end = 0; first < cells.size(); first = end) {
@@ -67,9 +67,9 @@ void write_reach(JsonWriter& json, const ReceptiveField& field) {
 /// The computed cells of one head, a row a query.
 void write_cells(JsonWriter& json, const AttentionMaps& maps, int layer, int head) {
   std::span<const float> rest = maps.cells(layer, head);
-  json.counted(maps.queries, [&](int query) {
+  json.array_of(maps.queries, [&](int query) {
     std::size_t cells = 0;
-    for (const CellRun& run : maps.seen_by(layer, head)->row(query)) {
+    for (const CellRun& run : maps.pattern_cells_of(layer, head)->row(query)) {
       cells += to_size(run.end - run.first);
     }
     json.value(rest.first(cells));
@@ -78,9 +78,9 @@ void write_cells(JsonWriter& json, const AttentionMaps& maps, int layer, int hea
 }
 
 void write_patterns(JsonWriter& json, const PatternMaps& seen) {
-  const std::vector<Reason> reasons = reasons_of(seen);
+  const std::vector<PatternReason> reasons = reasons_of(seen);
   json.key("reasons");
-  json.array(reasons, [&](Reason reason) { json.value(reason_word(reason)); });
+  json.array(reasons, [&](PatternReason reason) { json.value(reason_name(reason)); });
   json.key("patterns");
   json.array(seen.patterns, [&](const PatternCells& pattern) {
     write_runs(json, pattern, [&](const CellRun& run) {
@@ -91,7 +91,7 @@ void write_patterns(JsonWriter& json, const PatternMaps& seen) {
 
 }  // namespace
 
-void write_seen(JsonWriter& json, const AttentionMaps& maps, bool cells) {
+void write_pattern(JsonWriter& json, const AttentionMaps& maps, bool cells) {
   const PatternMaps& seen = *maps.seen;
   const auto all_heads = [&](std::string_view key, auto&& each) {
     json.key(key);
@@ -106,11 +106,11 @@ void write_seen(JsonWriter& json, const AttentionMaps& maps, bool cells) {
       json.array(seen.patterns,
                  [&](const PatternCells& pattern) { write_runs(json, pattern, bias_of); });
     }
-    if (!seen.own_projections.empty()) json.member("own_projections", seen.own_projections);
-    if (seen.outside.any()) {
-      all_heads(seen.outside.keys->json_key, [&](int layer, int head) {
+    if (!seen.global_projection_queries.empty()) json.member("own_projections", seen.global_projection_queries);
+    if (seen.non_token_weights.any()) {
+      all_heads(seen.non_token_weights.keys->json_key, [&](int layer, int head) {
         const auto queries = to_size(maps.queries);
-        json.value(std::span(seen.outside.weights)
+        json.value(std::span(seen.non_token_weights.weights)
                        .subspan(to_size(layer * maps.heads + head) * queries, queries));
       });
     }

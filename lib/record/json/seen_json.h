@@ -8,6 +8,6 @@ namespace attn {
 
 /// {"reasons":[…],"patterns":[…],"of":[…],…} of maps that have a pattern; of large ones with the
 /// computed cells, where `cells` says so.
-void write_seen(JsonWriter& json, const AttentionMaps& maps, bool cells);
+void write_pattern(JsonWriter& json, const AttentionMaps& maps, bool cells);
 
 }  // namespace attn

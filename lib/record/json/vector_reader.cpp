@@ -15,11 +15,11 @@ namespace attn {
 namespace {
 
 /// Base64 of as many float32 as the product of `sides`; `of` says what they are.
-std::vector<float> read_floats(const JsonPlace& place, std::initializer_list<std::uint64_t> sides,
+std::vector<float> read_floats(const JsonReader& place, std::initializer_list<std::uint64_t> sides,
                                const std::string& of) {
-  const std::string& text = place.text();
+  const std::string& text = place.string();
   const std::optional<std::uint64_t> count = checked_product(sides);
-  std::optional<std::vector<float>> values = count ? floats_of_base64(text, *count) : std::nullopt;
+  std::optional<std::vector<float>> values = count ? decode_base64_floats(text, *count) : std::nullopt;
   if (values) return std::move(*values);
   const bool long_enough =
       count && *count <= text.size() && text.size() == (sizeof(float) * *count + 2) / 3 * 4;
@@ -28,7 +28,7 @@ std::vector<float> read_floats(const JsonPlace& place, std::initializer_list<std
 }
 
 /// [layer][head][row][column].
-HeadVectors read_vector(const JsonPlace& place, const MapShape& shape, std::size_t rows,
+HeadVectors read_vector(const JsonReader& place, const MapShape& shape, std::size_t rows,
                         std::size_t columns) {
   return {to_int(shape.layers), to_int(shape.heads), to_int(rows), to_int(columns),
           read_floats(place, {shape.layers, shape.heads, columns, rows},
@@ -41,34 +41,34 @@ bool is_in_block(std::string_view stage) {
   return std::find(stages.begin(), stages.end(), stage) != stages.end();
 }
 
-void read_block(const JsonPlace& place, const WayShape& shape, ResidualStep& step) {
-  const JsonPlace block = place["block"], layer = place["layer"];
-  if (std::find(shape.blocks.begin(), shape.blocks.end(), block.text()) == shape.blocks.end()) {
-    block.fail("\"" + excerpt(block.text()) + "\"",
+void read_block(const JsonReader& place, const ResidualStreamShape& shape, ResidualStreamState& step) {
+  const JsonReader block = place["block"], layer = place["layer"];
+  if (std::find(shape.blocks.begin(), shape.blocks.end(), block.string()) == shape.blocks.end()) {
+    block.fail("\"" + excerpt(block.string()) + "\"",
                fmt::format("one of {}", fmt::join(shape.blocks, ", ")));
   }
-  step.block = block.text();
-  step.layer = to_int(layer.below(shape.layers));
+  step.block = block.string();
+  step.layer = to_int(layer.index_below(shape.layers));
 }
 
 }  // namespace
 
-AttentionVectors read_vectors(const JsonPlace& vectors, const MapShape& shape) {
+AttentionVectors read_vectors(const JsonReader& vectors, const MapShape& shape) {
   AttentionVectors read;
   read.query = read_vector(vectors["query"], shape, shape.queries, shape.head_dim);
   read.key = read_vector(vectors["key"], shape, shape.keys, shape.head_dim);
   read.value = read_vector(vectors["value"], shape, shape.keys, shape.head_dim);
-  if (const auto distances = vectors.find("distances"); distances && shape.keys > 0) {
-    read.distances = read_vector(*distances, shape, 1, 2 * shape.keys - 1);
+  if (const auto relative_bias = vectors.find("distances"); relative_bias && shape.keys > 0) {
+    read.relative_bias = read_vector(*relative_bias, shape, 1, 2 * shape.keys - 1);
   }
   return read;
 }
 
-std::vector<ResidualStep> read_way(const JsonPlace& way, const WayShape& shape) {
-  std::vector<ResidualStep> steps;
-  way.for_each([&](const JsonPlace& place) {
-    ResidualStep& step = steps.emplace_back();
-    step.stage = place["stage"].text();
+std::vector<ResidualStreamState> read_residual_stream(const JsonReader& residual_stream, const ResidualStreamShape& shape) {
+  std::vector<ResidualStreamState> steps;
+  residual_stream.for_each([&](const JsonReader& place) {
+    ResidualStreamState& step = steps.emplace_back();
+    step.stage = place["stage"].string();
     if (is_in_block(step.stage) || place.find("block")) read_block(place, shape, step);
     step.columns = place["columns"].integer();
     step.values = read_floats(place["values"], {shape.rows, to_size(step.columns)},

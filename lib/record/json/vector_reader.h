@@ -12,16 +12,16 @@
 namespace attn {
 
 /// The query, key and value vectors of one kind of attention.
-AttentionVectors read_vectors(const JsonPlace& vectors, const MapShape& shape);
+AttentionVectors read_vectors(const JsonReader& vectors, const MapShape& shape);
 
 /// Where a way leads through: the blocks of a stack's layers.
-struct WayShape {
+struct ResidualStreamShape {
   std::size_t rows = 0;  ///< tokens
   std::size_t layers = 0;
   std::vector<std::string_view> blocks;
 };
 
 /// The vectors of all tokens, stage by stage. A stage inside a block names it and its layer.
-std::vector<ResidualStep> read_way(const JsonPlace& way, const WayShape& shape);
+std::vector<ResidualStreamState> read_residual_stream(const JsonReader& residual_stream, const ResidualStreamShape& shape);
 
 }  // namespace attn

@@ -25,7 +25,7 @@ double numbers_of_layer(int blocks, double d_model, double ffn_dim) {
 }
 
 /// About what a record of this sentence takes at most, as JSON.
-double record_bytes(const Question& question, const Translator& translator,
+double record_bytes(const ApiRequest& request, const Translator& translator,
                     const PreparedSentence& sentence) {
   const ModelSummary& model = translator.summary();
   const DecodeConfig& decode = translator.decode_config();
@@ -33,34 +33,34 @@ double record_bytes(const Question& question, const Translator& translator,
   // A given translation has at most a token a byte; one that is found, seldom more than this.
   constexpr double kLonger = 2, kMore = 50;
   const double target =
-      question.target
-          ? static_cast<double>(question.target->size() + 1)
-          : std::min(static_cast<double>(translator.most_target_tokens(sentence.ids.size())),
+      request.target
+          ? static_cast<double>(request.target->size() + 1)
+          : std::min(static_cast<double>(translator.max_target_tokens(sentence.ids.size())),
                      kLonger * source + kMore);
   const double encoder_heads = model.encoder_layers * model.encoder_heads;
   const double decoder_heads = model.decoder_layers * model.decoder_heads;
-  const double hypotheses = question.target ? 1 : decode.num_return_sequences;
+  const double hypotheses = request.target ? 1 : decode.num_return_sequences;
   double bytes = kWeight * (encoder_heads * source * source +
                             hypotheses * decoder_heads * target * (target + source));
-  if (question.vectors) {
+  if (request.vectors) {
     bytes +=
         kVectorNumber * (model.encoder_layers * source *
                              numbers_of_layer(1, width_of(model, true), model.encoder_ffn_dim) +
                          hypotheses * model.decoder_layers * (target + source) *
                              numbers_of_layer(2, width_of(model, false), model.decoder_ffn_dim));
   }
-  if (question.tree && !question.target) {
+  if (request.tree && !request.target) {
     const double nodes = 2.0 * decode.num_beams * target;
     bytes += kWeight * nodes * decoder_heads * (target / 2 + source);
   }
   // An experiment has two records, and in the second one also what was found before.
-  return question.what_if.given() ? 3 * bytes : question.compare ? 2 * bytes : bytes;
+  return request.what_if.given() ? 3 * bytes : request.compare ? 2 * bytes : bytes;
 }
 
-double record_bytes(const Question& question, const Translator& translator,
+double record_bytes(const ApiRequest& request, const Translator& translator,
                     const std::vector<PreparedSentence>& sentences) {
   double bytes = 0;
-  for (const PreparedSentence& each : sentences) bytes += record_bytes(question, translator, each);
+  for (const PreparedSentence& each : sentences) bytes += record_bytes(request, translator, each);
   return bytes;
 }
 
@@ -72,36 +72,36 @@ void check_search_size(const Translator& translator, const PreparedSentence& sen
   constexpr double kNumbers = 2 * 2;
   const double bytes = kNumbers * sizeof(float) * width_of(model, false) * model.decoder_layers *
                        translator.decode_config().num_beams *
-                       static_cast<double>(translator.most_target_tokens(sentence.ids.size()));
-  if (bytes <= most_search_bytes) return;
+                       static_cast<double>(translator.max_target_tokens(sentence.ids.size()));
+  if (bytes <= max_search_bytes) return;
   throw InputError(
       "the search may take {:.0f} MB, and at most {:.0f} are taken; ask for fewer beams, a smaller "
       "max_length or a shorter sentence",
-      bytes / 1e6, most_search_bytes / 1e6);
+      bytes / 1e6, max_search_bytes / 1e6);
 }
 
-void check_record_size(const Question& question, const Translator& translator,
+void check_record_size(const ApiRequest& request, const Translator& translator,
                        const std::vector<PreparedSentence>& sentences) {
-  if (!question.target) {
+  if (!request.target) {
     for (const PreparedSentence& each : sentences) check_search_size(translator, each);
   }
-  const double bytes = record_bytes(question, translator, sentences);
-  if (bytes <= most_record_bytes) return;
+  const double bytes = record_bytes(request, translator, sentences);
+  if (bytes <= max_record_bytes) return;
   throw InputError(
       "the answer may take {:.0f} MB, and at most {:.0f} are made; ask for a shorter sentence, a "
       "smaller max_length, fewer translations, or leave tree and vectors out",
-      bytes / 1e6, most_record_bytes / 1e6);
+      bytes / 1e6, max_record_bytes / 1e6);
 }
 
-Question fitting_page(Question question, const Translator& translator,
+ApiRequest fit_page(ApiRequest request, const Translator& translator,
                       const std::vector<PreparedSentence>& sentences) {
-  for (bool Question::*detail : {&Question::tree, &Question::vectors}) {
-    if (record_bytes(question, translator, sentences) > most_page_detail_bytes) {
-      question.*detail = false;
+  for (bool ApiRequest::*detail : {&ApiRequest::tree, &ApiRequest::vectors}) {
+    if (record_bytes(request, translator, sentences) > max_page_detail_bytes) {
+      request.*detail = false;
     }
   }
-  check_record_size(question, translator, sentences);
-  return question;
+  check_record_size(request, translator, sentences);
+  return request;
 }
 
 }  // namespace attn

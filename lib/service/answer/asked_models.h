@@ -12,9 +12,9 @@ namespace attn {
 
 class SearchQueue;
 
-class AskedModels {
+class ModelProvider {
  public:
-  virtual ~AskedModels() = default;
+  virtual ~ModelProvider() = default;
 
   /// The models that one can choose; the first is the one that counts where none is named.
   virtual const std::vector<std::string>& names() const = 0;

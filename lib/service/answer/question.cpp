@@ -16,9 +16,9 @@ namespace attn {
 namespace {
 
 void check_length(const KeyReader& keys, const std::string& key, const std::string& text) {
-  if (text.size() <= most_text_bytes) return;
+  if (text.size() <= max_text_bytes) return;
   keys.fail(key, fmt::format("has {} bytes; at most {} are taken, so send it in parts", text.size(),
-                             most_text_bytes));
+                             max_text_bytes));
 }
 
 std::optional<std::string> sentence_of(KeyReader& keys, const std::string& key) {
@@ -44,9 +44,9 @@ std::vector<std::string> texts_of(KeyReader& keys, const std::string& key) {
   if (value == nullptr) return texts;
   if (value->is_string()) return {value->get<std::string>()};
   if (!value->is_array()) keys.fail_type(key, *value, "a list of strings");
-  if (value->size() > most_changes) {
+  if (value->size() > max_changes) {
     keys.fail(key,
-              fmt::format("has {} entries; at most {} are taken", value->size(), most_changes));
+              fmt::format("has {} entries; at most {} are taken", value->size(), max_changes));
   }
   for (const Json& text : *value) texts.push_back(entry_of(keys, key, texts.size(), text));
   return texts;
@@ -122,53 +122,53 @@ SearchOptions search_of(KeyReader& keys) {
 }
 
 /// Keeps a text, or a list of texts; false where neither is there.
-bool take_texts(KeyReader& keys, const std::string& key, Question& question) {
+bool take_texts(KeyReader& keys, const std::string& key, ApiRequest& request) {
   const Json* value = keys.find(key);
   if (value == nullptr) return false;
   if (!value->is_array()) {
-    question.text = sentence_of(keys, key).value_or("");
+    request.text = sentence_of(keys, key).value_or("");
     return true;
   }
-  if (value->empty() || value->size() > most_texts) {
-    keys.fail(key, fmt::format("has {} texts; expected 1 to {}", value->size(), most_texts));
+  if (value->empty() || value->size() > max_texts) {
+    keys.fail(key, fmt::format("has {} texts; expected 1 to {}", value->size(), max_texts));
   }
-  question.texts.emplace();
+  request.texts.emplace();
   for (const Json& text : *value) {
-    question.texts->push_back(entry_of(keys, key, question.texts->size(), text));
+    request.texts->push_back(entry_of(keys, key, request.texts->size(), text));
   }
   return true;
 }
 
 /// As LibreTranslate's clients ask.
-Question read_libre_question(KeyReader& keys) {
+ApiRequest parse_libretranslate_request(KeyReader& keys) {
   constexpr int kBeams = 4;  // of a search for alternatives, which is one of beams
-  Question question;
-  const bool given = take_texts(keys, "q", question);
-  question.languages = {keys.text("source").value_or("auto"), keys.text("target").value_or("")};
+  ApiRequest request;
+  const bool given = take_texts(keys, "q", request);
+  request.languages = {keys.text("source").value_or("auto"), keys.text("target").value_or("")};
   const std::string format = keys.text("format").value_or("text");
   keys.text("api_key");  // nobody needs one here
-  const int more = to_int(whole_of(keys, {"alternatives", 0, most_beams - 1}).value_or(0));
+  const int more = to_int(whole_of(keys, {"alternatives", 0, max_beams - 1}).value_or(0));
   if (more != 0) {
-    question.search.n_best = more + 1;
-    question.search.beam = std::max(kBeams, more + 1);
+    request.search.n_best = more + 1;
+    request.search.beam = std::max(kBeams, more + 1);
   }
   keys.refuse_unused();
   if (!given)
     throw InputError("the request: body.q is missing; expected a text, or a list of them");
-  if (question.languages->target.empty()) {
+  if (request.languages->target.empty()) {
     throw InputError("the request: body.target is missing; expected a language such as de");
   }
   if (format != "text") keys.fail("format", fmt::format("is {}; expected text", excerpt(format)));
-  return question;
+  return request;
 }
 
-void check_combination(const Question& question) {
-  if (question.compare && (question.what_if.given() || question.target)) {
+void check_combination(const ApiRequest& request) {
+  if (request.compare && (request.what_if.given() || request.target)) {
     throw InputError(
         "the request: compare puts two sentences side by side as they are; leave target, without, "
         "force and swap out");
   }
-  if (question.search.sample && question.target) {
+  if (request.search.sample && request.target) {
     throw InputError("the request: sample draws a translation, and target is one; leave one out");
   }
 }
@@ -179,42 +179,42 @@ Json parse_body(std::string_view body) {
   constexpr std::size_t kDeepest = 4, kMostValues = 1'000;
   return parse_json(
       body, "the body",
-      {.max_depth = kDeepest, .max_bytes = most_body_bytes, .max_values = kMostValues});
+      {.max_depth = kDeepest, .max_bytes = max_body_bytes, .max_values = kMostValues});
 }
 
-Question read_question(const Json& body, QuestionKind kind) {
+ApiRequest parse_request(const Json& body, Endpoint kind) {
   KeyReader keys(body, "the request", "body.");
-  if (kind == QuestionKind::libre) return read_libre_question(keys);
-  Question question;
+  if (kind == Endpoint::libretranslate) return parse_libretranslate_request(keys);
+  ApiRequest request;
   bool given = false;
-  if (kind == QuestionKind::translate) {
-    given = take_texts(keys, "text", question);
+  if (kind == Endpoint::translate) {
+    given = take_texts(keys, "text", request);
   } else if (const std::optional<std::string> text = sentence_of(keys, "text")) {
     given = true;
-    question.text = *text;
+    request.text = *text;
   }
-  question.search = search_of(keys);
-  question.model = keys.text("model").value_or("");
-  if (kind != QuestionKind::translate) {
-    question.target = sentence_of(keys, "target");
-    question.what_if = {texts_of(keys, "without"), texts_of(keys, "force"), texts_of(keys, "swap")};
-    if (const auto part = whole_of(keys, {"part", 1, most_text_bytes})) {
-      question.part = to_int(*part);
+  request.search = search_of(keys);
+  request.model = keys.text("model").value_or("");
+  if (kind != Endpoint::translate) {
+    request.target = sentence_of(keys, "target");
+    request.what_if = {texts_of(keys, "without"), texts_of(keys, "force"), texts_of(keys, "swap")};
+    if (const auto part = whole_of(keys, {"part", 1, max_text_bytes})) {
+      request.part = to_int(*part);
     }
-    question.vectors = keys.boolean("vectors").value_or(false);
-    question.tree = keys.boolean("tree").value_or(false);
-    question.report = keys.boolean("report").value_or(false);
+    request.vectors = keys.boolean("vectors").value_or(false);
+    request.tree = keys.boolean("tree").value_or(false);
+    request.report = keys.boolean("report").value_or(false);
   }
-  if (kind == QuestionKind::page) {
-    question.compare = sentence_of(keys, "compare");
-    question.caret = whole_of(keys, {"caret", 0, most_text_bytes}).value_or(0);
-    question.whole = keys.boolean("whole").value_or(false);
-    question.choices = keys.boolean("choices").value_or(false);
+  if (kind == Endpoint::page) {
+    request.compare = sentence_of(keys, "compare");
+    request.caret = whole_of(keys, {"caret", 0, max_text_bytes}).value_or(0);
+    request.whole = keys.boolean("whole").value_or(false);
+    request.choices = keys.boolean("choices").value_or(false);
   }
   keys.refuse_unused();
   if (!given) throw InputError("the request: body.text is missing; expected {{\"text\": \"…\"}}");
-  check_combination(question);
-  return question;
+  check_combination(request);
+  return request;
 }
 
 }  // namespace attn

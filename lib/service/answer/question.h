@@ -19,43 +19,43 @@ struct LanguagePair {
 };
 
 /// What is asked about a sentence.
-struct Question {
+struct ApiRequest {
   std::string text;
   std::optional<std::vector<std::string>> texts;  ///< a list of them instead
   std::optional<LanguagePair> languages;          ///< choose the model, where none is named
   std::string model;                              ///< empty: the first one
   std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
   std::optional<std::string> target;   ///< scored instead of searching
-  WhatIfWords what_if;
+  WhatIfOptions what_if;
   SearchOptions search;
   std::optional<int> part;  ///< of those that translations cut the text into: 1 is the first
   std::size_t caret = 0;    ///< the page: byte of the text whose part is shown, where none is named
   bool whole = false;       ///< the page: also the translations of all parts
   bool vectors = false, tree = false, report = false;
-  bool choices = false;      ///< the page: what its model lets one choose (SentenceAnswers)
+  bool choices = false;      ///< the page: what its model lets one choose (ApiHandler)
   std::uint64_t client = 0;  ///< whose turns the search takes (translate/search/search_queue.h)
 };
 
 /// Which keys a body may have.
-enum class QuestionKind {
+enum class Endpoint {
   translate,  ///< text, model and the search's
   attend,     ///< also part, target, without, force, swap, vectors, tree, report
   page,       ///< also compare, caret, whole, choices
-  libre,      ///< q, source, target, format, alternatives and api_key, as LibreTranslate has them
+  libretranslate,      ///< q, source, target, format, alternatives and api_key, as LibreTranslate has them
 };
 
 /// Limits of what is taken in.
-inline constexpr std::size_t most_body_bytes = std::size_t{64} << 10;
-inline constexpr std::size_t most_text_bytes = 8'000;
-inline constexpr int most_beams = 64;
-inline constexpr std::size_t most_changes = 64;
-inline constexpr std::size_t most_texts = 256;
+inline constexpr std::size_t max_body_bytes = std::size_t{64} << 10;
+inline constexpr std::size_t max_text_bytes = 8'000;
+inline constexpr int max_beams = 64;
+inline constexpr std::size_t max_changes = 64;
+inline constexpr std::size_t max_texts = 256;
 
 /// The body's JSON. InputError "the body:LINE:COLUMN: …" where it is none.
 Json parse_body(std::string_view body);
 
 /// InputError naming the key, what was found and what was expected; an unknown key names the
 /// nearest.
-Question read_question(const Json& body, QuestionKind kind);
+ApiRequest parse_request(const Json& body, Endpoint kind);
 
 }  // namespace attn

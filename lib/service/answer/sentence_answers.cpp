@@ -44,61 +44,61 @@ std::unique_ptr<Translator> answering_translator(const ReadyModel& ready,
 }
 
 /// What a live page shows before anybody types.
-Question first_question() {
-  Question question;
-  question.text = "The group went home";
-  question.report = question.vectors = question.tree = true;
-  return question;
+ApiRequest first_page_request() {
+  ApiRequest request;
+  request.text = "The group went home";
+  request.report = request.vectors = request.tree = true;
+  return request;
 }
 
 /// Whether there is a search of several beams to show.
-bool has_tree(const Question& question, const Translator& translator) {
+bool has_tree(const ApiRequest& request, const Translator& translator) {
   const DecodeConfig& decode = translator.decode_config();
-  return !question.target && decode.num_beams > 1 && !decode.sampling;
+  return !request.target && decode.num_beams > 1 && !decode.sampling;
 }
 
 /// A page shows what there is; who asks for JSON is told that there is none.
-void check_tree(const Question& question, const Translator& translator) {
-  if (!question.tree || (has_tree(question, translator) && !question.what_if.given())) return;
+void check_tree(const ApiRequest& request, const Translator& translator) {
+  if (!request.tree || (has_tree(request, translator) && !request.what_if.given())) return;
   throw InputError(
       "the request: tree shows a search with several beams; leave it out beside sample, target, "
       "without, force and swap, and ask for 2 beams or more");
 }
 
-RecordDetail detail_of(const Question& question, const Translator& translator) {
-  return {question.vectors, question.tree && has_tree(question, translator), recorded_alternatives};
+RecordDetail detail_of(const ApiRequest& request, const Translator& translator) {
+  return {request.vectors, request.tree && has_tree(request, translator), recorded_alternatives};
 }
 
 PreparedLine line_of(const Translator& translator, const std::string& text, Splitting splitting,
                      Timings& timings) {
-  const AddTime timed(&timings, &Timings::segmentation);
+  const ScopedTimer timed(&timings, &Timings::segmentation);
   return prepare_line(translator, text, splitting);
 }
 
 /// What is recorded of a text: the whole as one piece, all the parts that translations cut it into,
 /// or one of them.
-struct Pieces {
+struct TextParts {
   std::vector<PreparedSentence> sentences;     ///< at least one
   std::vector<std::optional<LinePart>> parts;  ///< what each of them is
   std::optional<std::string> note;             ///< whole, though translations cut it
 };
 
-Pieces one_part(const PreparedLine& line, int number) {
+TextParts one_part(const PreparedLine& line, int number) {
   const std::size_t part = to_size(number - 1);
   if (part < line.parts.size()) return {{line.parts[part]}, {line_part(line, part)}, {}};
   throw InputError("the request: body.part is {}, and translations take this text in {} part{}",
                    number, line.parts.size(), line.parts.size() == 1 ? "" : "s");
 }
 
-Pieces all_of(const PreparedLine& line) {
-  Pieces pieces{line.parts, {}, {}};
-  for (std::size_t i = 0; i < line.parts.size(); ++i) pieces.parts.push_back(line_part(line, i));
-  return pieces;
+TextParts all_of(const PreparedLine& line) {
+  TextParts text_parts{line.parts, {}, {}};
+  for (std::size_t i = 0; i < line.parts.size(); ++i) text_parts.parts.push_back(line_part(line, i));
+  return text_parts;
 }
 
-Pieces as_one(const Translator& translator, const PreparedLine& line, const std::string& text) {
+TextParts as_one(const Translator& translator, const PreparedLine& line, const std::string& text) {
   if (line.parts.size() == 1) return all_of(line);
-  return {{translator.prepare(text)}, {std::nullopt}, note_of_whole(line)};
+  return {{translator.prepare(text)}, {std::nullopt}, whole_line_note(line)};
 }
 
 /// The number of the part that byte `caret` of the text is in.
@@ -117,7 +117,7 @@ void write_parts(JsonWriter& json, const Translator& translator, const PreparedL
   constexpr std::size_t kAtOnce = 32;
   const auto found = translator.translate(line.parts, kAtOnce);
   json.key("parts");
-  json.counted(to_int(line.parts.size()), [&](int part) {
+  json.array_of(to_int(line.parts.size()), [&](int part) {
     const std::size_t i = to_size(part);
     json.object([&] {
       json.member("gap", line.gaps[i]);
@@ -127,23 +127,23 @@ void write_parts(JsonWriter& json, const Translator& translator, const PreparedL
   });
 }
 
-void add_notes(std::vector<std::string>& notes, const Pieces& pieces,
+void add_notes(std::vector<std::string>& notes, const TextParts& text_parts,
                const Translator& translator) {
-  for (const PreparedSentence& each : pieces.sentences) add_notes(notes, each, translator);
-  if (pieces.note) notes.push_back(*pieces.note);
+  for (const PreparedSentence& each : text_parts.sentences) add_notes(notes, each, translator);
+  if (text_parts.note) notes.push_back(*text_parts.note);
 }
 
 AttentionRecord record_of(const Translator& translator, const PreparedSentence& sentence,
-                          const Question& question) {
-  return record_sentence(translator, sentence, question.target, detail_of(question, translator));
+                          const ApiRequest& request) {
+  return record_sentence(translator, sentence, request.target, detail_of(request, translator));
 }
 
-WhatIfRecord experiment(const Translator& translator, const PreparedSentence& sentence,
-                        const Question& question) {
-  return run_experiment(
-      translator, question.what_if,
-      experiment_sentences(translator, question.what_if, sentence, question.target),
-      detail_of(question, translator));
+WhatIfRecord what_if_record(const Translator& translator, const PreparedSentence& sentence,
+                        const ApiRequest& request) {
+  return apply_what_if(
+      translator, request.what_if,
+      what_if_sentences(translator, request.what_if, sentence, request.target),
+      detail_of(request, translator));
 }
 
 /// "choices": which languages a model knows, and which of them count where none is asked for;
@@ -159,10 +159,10 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
       if (!known.tokens.empty()) {
         const std::vector<std::string> names = language_names(known);
         json.key("languages");
-        json.counted(to_int(names.size()), [&](int i) {
+        json.array_of(to_int(names.size()), [&](int i) {
           json.value(std::vector{known.tokens[to_size(i)].code, names[to_size(i)]});
         });
-        const bool sources = known.target_by != TargetBy::source_mark;
+        const bool sources = known.target_language_method != TargetLanguageMethod::source_language_tag;
         if (sources) json.member("source", code_of(known.source));
         json.member("target", code_of(make_translator(model, SearchOptions())->languages().target));
       }
@@ -173,21 +173,21 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
 }
 
 /// Puts the figures of every head into a record.
-void add_figures(AttentionRecord& record) {
+void add_head_metrics(AttentionRecord& record) {
   annotate(record, {true, AlignmentOptions{}});
 }
 
 /// A record of each piece; an experiment has two, of the one piece that it is made with.
-std::vector<AttentionRecord> records_of(const Translator& translator, const Pieces& pieces,
-                                        const Question& question) {
+std::vector<AttentionRecord> records_of(const Translator& translator, const TextParts& text_parts,
+                                        const ApiRequest& request) {
   std::vector<AttentionRecord> records;
-  if (question.what_if.given()) {
-    records = what_if_records(experiment(translator, pieces.sentences.front(), question));
-    for (AttentionRecord& record : records) record.part = pieces.parts.front();
+  if (request.what_if.given()) {
+    records = what_if_records(what_if_record(translator, text_parts.sentences.front(), request));
+    for (AttentionRecord& record : records) record.part = text_parts.parts.front();
   } else {
-    for (std::size_t i = 0; i < pieces.sentences.size(); ++i) {
-      records.push_back(record_of(translator, pieces.sentences[i], question));
-      records.back().part = pieces.parts[i];
+    for (std::size_t i = 0; i < text_parts.sentences.size(); ++i) {
+      records.push_back(record_of(translator, text_parts.sentences[i], request));
+      records.back().part = text_parts.parts[i];
     }
   }
   return records;
@@ -200,13 +200,13 @@ void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence
   const auto say = [&notes](const std::string& note) {
     if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   };
-  note_language(translator, [&](const FieldText& text) { say(text.plain()); });
-  if (sentence.cut_tokens > 0) {
+  note_missing_language(translator, [&](const FieldText& text) { say(text.plain()); });
+  if (sentence.truncated_tokens > 0) {
     say(fmt::format("the sentence is longer than the model's {} positions: its end was left out",
-                    translator.most_source_tokens()));
+                    translator.max_source_tokens()));
   }
   if (sentence.unknown > 0) {
-    say(fmt::format("the model does not know {}{}", excerpt(sentence.first_unknown),
+    say(fmt::format("the model does not know {}{}", excerpt(sentence.first_unknown_token),
                     sentence.unknown > 1 ? " and more" : ""));
   }
   if (sentence.invalid_bytes + sentence.controls > 0) {
@@ -214,143 +214,143 @@ void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence
   }
 }
 
-std::size_t SentenceAnswers::number_of(const Question& question) const {
+std::size_t ApiHandler::model_index(const ApiRequest& request) const {
   const std::vector<std::string>& names = models_.names();
   const auto named =
-      question.model.empty() ? names.begin() : std::ranges::find(names, question.model);
+      request.model.empty() ? names.begin() : std::ranges::find(names, request.model);
   if (named == names.end()) {
     throw InputError("the request: no model {} is served; the nearest is {}",
-                     excerpt(question.model), excerpt(nearest(question.model, names)));
+                     excerpt(request.model), excerpt(nearest_word(request.model, names)));
   }
   return static_cast<std::size_t>(named - names.begin());
 }
 
-std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& question,
+std::unique_ptr<Translator> ApiHandler::translator_of(const ApiRequest& request,
                                                            const std::atomic<bool>& stop,
                                                            Timings& timings) const {
-  const std::size_t number = number_of(question);
-  auto translator = answering_translator(models_.model(number), question.search);
-  if (SearchQueue* queue = models_.queue(number)) translator->share(*queue, question.client);
+  const std::size_t number = model_index(request);
+  auto translator = answering_translator(models_.model(number), request.search);
+  if (SearchQueue* queue = models_.queue(number)) translator->share(*queue, request.client);
   translator->stop_when(stop);
   translator->time_into(timings.model);
   return translator;
 }
 
-struct SentenceAnswers::Asked {
-  const Question& question;
+struct ApiHandler::PreparedRequest {
+  const ApiRequest& request;
   std::unique_ptr<Translator> translator;
-  PreparedLine line;  ///< the text, cut as asked_of() was told
+  PreparedLine line;  ///< the text, cut as prepare_request() was told
   Timings& timings;
 };
 
-struct SentenceAnswers::PageRecords {
+struct ApiHandler::PageRecords {
   std::vector<std::string> records;
   std::vector<std::string> notes;
 
-  PageRecords(const Asked& asked, const Pieces& pieces) {
-    const Translator& translator = *asked.translator;
-    add_notes(notes, pieces, translator);
-    const Question question = fitting_page(asked.question, translator, pieces.sentences);
-    std::vector<AttentionRecord> found = records_of(translator, pieces, question);
-    if (question.compare) {
-      const Pieces other = as_one(
-          translator, line_of(translator, *question.compare, Splitting::automatic, asked.timings),
-          *question.compare);
+  PageRecords(const PreparedRequest& prepared, const TextParts& text_parts) {
+    const Translator& translator = *prepared.translator;
+    add_notes(notes, text_parts, translator);
+    const ApiRequest request = fit_page(prepared.request, translator, text_parts.sentences);
+    std::vector<AttentionRecord> found = records_of(translator, text_parts, request);
+    if (request.compare) {
+      const TextParts other = as_one(
+          translator, line_of(translator, *request.compare, Splitting::automatic, prepared.timings),
+          *request.compare);
       add_notes(notes, other, translator);
-      check_record_size(question, translator, other.sentences);
-      found.push_back(record_of(translator, other.sentences.front(), question));
+      check_record_size(request, translator, other.sentences);
+      found.push_back(record_of(translator, other.sentences.front(), request));
       found.back().changes = {"another sentence"};
     }
-    const AddTime timed(&asked.timings, &Timings::record);
+    const ScopedTimer timed(&prepared.timings, &Timings::record);
     for (AttentionRecord& record : found) {
-      if (question.report) add_figures(record);
+      if (request.report) add_head_metrics(record);
       records.push_back(
-          page_record(record, {.vectors = question.vectors, .search = question.tree}));
+          page_record(record, {.vectors = request.vectors, .search = request.tree}));
     }
   }
 };
 
-SentenceAnswers::Asked SentenceAnswers::asked_of(const Question& question, Splitting splitting,
+ApiHandler::PreparedRequest ApiHandler::prepare_request(const ApiRequest& request, Splitting splitting,
                                                  const std::atomic<bool>& stop,
                                                  Timings& timings) const {
-  auto translator = translator_of(question, stop, timings);
-  PreparedLine line = line_of(*translator, question.text, splitting, timings);
-  return {question, std::move(translator), std::move(line), timings};
+  auto translator = translator_of(request, stop, timings);
+  PreparedLine line = line_of(*translator, request.text, splitting, timings);
+  return {request, std::move(translator), std::move(line), timings};
 }
 
-std::string SentenceAnswers::attend(const Question& question, const std::atomic<bool>& stop,
+std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool>& stop,
                                     Timings& timings) const {
   // A record has no notes: nothing but `part` asks how translations would cut the text.
-  const Splitting splitting = question.part ? Splitting::automatic : Splitting::never;
-  const Asked asked = asked_of(question, splitting, stop, timings);
-  const Translator& translator = *asked.translator;
-  check_tree(question, translator);
-  const Pieces pieces = one_part(asked.line, question.part.value_or(1));
-  const PreparedSentence& sentence = pieces.sentences.front();
-  check_record_size(question, translator, pieces.sentences);
-  if (question.what_if.given()) {
-    WhatIfRecord record = experiment(translator, sentence, question);
-    record.before.part = record.after.part = pieces.parts.front();
-    const AddTime timed(&timings, &Timings::record);
-    if (question.report) {
-      add_figures(record.before);
-      add_figures(record.after);
+  const Splitting splitting = request.part ? Splitting::automatic : Splitting::never;
+  const PreparedRequest prepared = prepare_request(request, splitting, stop, timings);
+  const Translator& translator = *prepared.translator;
+  check_tree(request, translator);
+  const TextParts text_parts = one_part(prepared.line, request.part.value_or(1));
+  const PreparedSentence& sentence = text_parts.sentences.front();
+  check_record_size(request, translator, text_parts.sentences);
+  if (request.what_if.given()) {
+    WhatIfRecord record = what_if_record(translator, sentence, request);
+    record.before.part = record.after.part = text_parts.parts.front();
+    const ScopedTimer timed(&timings, &Timings::record);
+    if (request.report) {
+      add_head_metrics(record.before);
+      add_head_metrics(record.after);
     }
     return what_if_json(record);
   }
-  AttentionRecord record = record_of(translator, sentence, question);
-  record.part = pieces.parts.front();
-  const AddTime timed(&timings, &Timings::record);
-  if (question.report) add_figures(record);
+  AttentionRecord record = record_of(translator, sentence, request);
+  record.part = text_parts.parts.front();
+  const ScopedTimer timed(&timings, &Timings::record);
+  if (request.report) add_head_metrics(record);
   return to_json_line(record);
 }
 
-std::string SentenceAnswers::page(const Question& question, const std::atomic<bool>& stop,
+std::string ApiHandler::page(const ApiRequest& request, const std::atomic<bool>& stop,
                                   Timings& timings) const {
-  const Asked asked = asked_of(question, Splitting::automatic, stop, timings);
-  const int part = question.part.value_or(part_at(asked.line, question.caret));
-  const PageRecords page(asked, one_part(asked.line, part));
+  const PreparedRequest prepared = prepare_request(request, Splitting::automatic, stop, timings);
+  const int part = request.part.value_or(part_at(prepared.line, request.caret));
+  const PageRecords page(prepared, one_part(prepared.line, part));
   const std::string live = json_line([&](JsonWriter& json) {
     json.object([&] {
       json.member("notes", page.notes);
-      if (question.whole && asked.line.parts.size() > 1) {
-        write_parts(json, *asked.translator, asked.line);
+      if (request.whole && prepared.line.parts.size() > 1) {
+        write_parts(json, *prepared.translator, prepared.line);
       }
-      if (question.choices) write_choices(json, model_of(question));
+      if (request.choices) write_choices(json, model_of(request));
     });
   });
   return page_data({.records = page.records, .live = live});
 }
 
-std::string SentenceAnswers::file(const Question& question, const std::atomic<bool>& stop,
+std::string ApiHandler::file(const ApiRequest& request, const std::atomic<bool>& stop,
                                   Timings& timings) const {
-  const Asked asked = asked_of(question, Splitting::automatic, stop, timings);
-  const bool alone = question.target || question.compare || question.what_if.given();
-  const PageRecords page(asked, question.part ? one_part(asked.line, *question.part)
-                                : alone       ? as_one(*asked.translator, asked.line, question.text)
-                                              : all_of(asked.line));
+  const PreparedRequest prepared = prepare_request(request, Splitting::automatic, stop, timings);
+  const bool alone = request.target || request.compare || request.what_if.given();
+  const PageRecords page(prepared, request.part ? one_part(prepared.line, *request.part)
+                                : alone       ? as_one(*prepared.translator, prepared.line, request.text)
+                                              : all_of(prepared.line));
   return page_html({.records = page.records});
 }
 
-std::vector<std::string> SentenceAnswers::first_records() const {
+std::vector<std::string> ApiHandler::first_records() const {
   const std::atomic<bool> never{false};
   Timings timings;
-  const Question question = first_question();
-  const Asked asked = asked_of(question, Splitting::automatic, never, timings);
-  return PageRecords(asked, all_of(asked.line)).records;
+  const ApiRequest request = first_page_request();
+  const PreparedRequest prepared = prepare_request(request, Splitting::automatic, never, timings);
+  return PageRecords(prepared, all_of(prepared.line)).records;
 }
 
-std::string SentenceAnswers::live_settings(const std::string& version) const {
+std::string ApiHandler::live_settings(const std::string& version) const {
   const std::atomic<bool> never{false};
   Timings timings;
-  const std::unique_ptr<Translator> translator = translator_of(Question(), never, timings);
+  const std::unique_ptr<Translator> translator = translator_of(ApiRequest(), never, timings);
   return json_line([&](JsonWriter& json) {
     json.object([&] {
       json.member("version", version);
       json.member("models", models_.names());
       json.member("beams", translator->decode_config().num_beams);
-      json.member("most_beams", most_beams);
-      json.member("most_text", most_text_bytes);
+      json.member("most_beams", max_beams);
+      json.member("most_text", max_text_bytes);
       write_choices(json, models_.model(0));
     });
   });

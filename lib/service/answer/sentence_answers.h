@@ -16,7 +16,7 @@ namespace attn {
 /// How long the parts of an answer took, in milliseconds.
 struct Timings {
   double segmentation = 0;
-  ModelTimes model;
+  TranslationTimings model;
   double record = 0;  ///< figures of heads, JSON, packed maps
 };
 
@@ -24,24 +24,24 @@ struct Timings {
 void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
                const Translator& translator);
 
-class SentenceAnswers {
+class ApiHandler {
  public:
   /// `models` outlives it.
-  explicit SentenceAnswers(AskedModels& models) : models_(models) {}
+  explicit ApiHandler(ModelProvider& models) : models_(models) {}
 
   /// All of these throw Error where the question cannot be answered, and SearchStopped soon after
   /// `stop` is set.
 
   /// The attention record, or the experiment's (docs/json.md).
-  std::string attend(const Question& question, const std::atomic<bool>& stop,
+  std::string attend(const ApiRequest& request, const std::atomic<bool>& stop,
                      Timings& timings) const;
 
   /// The records as the page reads them (view/page/page_html.h), of one part where translations cut
   /// the text: Question::part, or the one of its caret.
-  std::string page(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
+  std::string page(const ApiRequest& request, const std::atomic<bool>& stop, Timings& timings) const;
 
   /// The page that works without a server: of the part that is asked for, or of all of them.
-  std::string file(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
+  std::string file(const ApiRequest& request, const std::atomic<bool>& stop, Timings& timings) const;
 
   /// What the live page says of itself, as JSON: models, beams, limits, what the first model lets
   /// one choose.
@@ -51,22 +51,22 @@ class SentenceAnswers {
   std::vector<std::string> first_records() const;
 
  protected:
-  std::unique_ptr<Translator> translator_of(const Question& question, const std::atomic<bool>& stop,
+  std::unique_ptr<Translator> translator_of(const ApiRequest& request, const std::atomic<bool>& stop,
                                             Timings& timings) const;
-  AskedModels& models() const { return models_; }
+  ModelProvider& models() const { return models_; }
 
  private:
-  std::size_t number_of(const Question& question) const;
-  const ReadyModel& model_of(const Question& question) const {
-    return models_.model(number_of(question));
+  std::size_t model_index(const ApiRequest& request) const;
+  const ReadyModel& model_of(const ApiRequest& request) const {
+    return models_.model(model_index(request));
   }
 
-  struct Asked;        // a question with its translator and its text
+  struct PreparedRequest;        // a question with its translator and its text
   struct PageRecords;  // packed, with what is to be said of them
-  Asked asked_of(const Question& question, Splitting splitting, const std::atomic<bool>& stop,
+  PreparedRequest prepare_request(const ApiRequest& request, Splitting splitting, const std::atomic<bool>& stop,
                  Timings& timings) const;
 
-  AskedModels& models_;
+  ModelProvider& models_;
 };
 
 }  // namespace attn

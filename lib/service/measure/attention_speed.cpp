@@ -72,28 +72,28 @@ Matrix random_rows(Index length, Index columns, const char* name) {
 /// What a kind has besides queries, keys and values, drawn at random.
 struct TrialExtras {
   std::deque<Matrix> numbers;
-  AttentionExtras extras, gradient;
+  ExtraAttentionParameters extras, gradient;
 
-  explicit TrialExtras(const AttentionTrial& trial) {
+  explicit TrialExtras(const AttentionBenchmark& trial) {
     const auto whole = [&](Matrix m) {
       Matrix& kept = numbers.emplace_back(std::move(m));
       return row_major(kept.data(), kept.rows(), kept.cols());
     };
-    const KindStack stack{trial.pattern, to_size(trial.length),
+    const SelfAttentionDims stack{trial.pattern, to_size(trial.length),
                           to_size(trial.heads * trial.head_dim), to_size(trial.heads)};
-    for (const ExtraParameter& extra : kind_of(trial.pattern).extra_parameters(stack)) {
+    for (const ExtraParameter& extra : sparse_pattern(trial.pattern).extra_parameters(stack)) {
       const Index rows = to_index(extra.rows), columns = to_index(extra.columns);
-      *extra_of(extras, extra.part) =
+      *extra_parameter(extras, extra.part) =
           whole(random_rows(rows, columns, std::string(extra.name).c_str()));
-      *extra_of(gradient, extra.part) = whole(Matrix::Zero(rows, columns));
+      *extra_parameter(gradient, extra.part) = whole(Matrix::Zero(rows, columns));
     }
   }
 };
 
 /// Multiply-adds of all heads' products on the way there.
-std::uint64_t multiply_adds_of(const AttentionTrial& trial, const AttentionShape& shape,
+std::uint64_t multiply_adds_of(const AttentionBenchmark& trial, const AttentionShape& shape,
                                const AttentionGroup& group) {
-  const PatternKind& kind = kind_of(trial.pattern);
+  const SparsePattern& kind = sparse_pattern(trial.pattern);
   const std::uint64_t columns = to_size(trial.head_dim);
   if (kind.approximates()) {
     const Index of_head = kind.multiply_adds(trial.pattern, trial.length, to_int(trial.head_dim));
@@ -101,18 +101,18 @@ std::uint64_t multiply_adds_of(const AttentionTrial& trial, const AttentionShape
   }
   std::uint64_t sum = 0;
   for (Index h = 0; h < trial.heads; ++h) {
-    sum += 2 * to_size(pairs_seen(shape, group, h)) * columns;
+    sum += 2 * to_size(visible_pairs(shape, group, h)) * columns;
   }
   return sum;
 }
 
 /// The measurement itself, in the process that was made for it.
-AttentionTiming measure_here(const AttentionTrial& trial) {
+AttentionTiming measure_here(const AttentionBenchmark& trial) {
   set_threads(trial.threads);
   const Index width = trial.heads * trial.head_dim;
   const Matrix rows = random_rows(trial.length, 3 * width, "rows");
   const Matrix doutput = random_rows(trial.backward ? trial.length : 0, width, "doutput");
-  const AttentionShape shape{AttentionKind::encoder_self,
+  const AttentionShape shape{AttentionSite::encoder_self,
                              0,
                              trial.heads,
                              trial.head_dim,
@@ -160,12 +160,12 @@ AttentionTiming measure_here(const AttentionTrial& trial) {
 }
 
 /// A process that starts with no more memory than this one has, and whose largest size is its own.
-AttentionTiming measure_apart(const AttentionTrial& trial) {
+AttentionTiming measure_apart(const AttentionBenchmark& trial) {
   int ends[2];
-  if (pipe(ends) != 0) throw_system("a pipe", "open", errno);
-  const Descriptor read_end(ends[0]), write_end(ends[1]);
+  if (pipe(ends) != 0) throw_system_error("a pipe", "open", errno);
+  const FileDescriptor read_end(ends[0]), write_end(ends[1]);
   const pid_t child = fork();
-  if (child < 0) throw_system("a process", "start", errno);
+  if (child < 0) throw_system_error("a process", "start", errno);
   if (child == 0) {
     int code = 1;
     try {
@@ -184,14 +184,14 @@ AttentionTiming measure_apart(const AttentionTrial& trial) {
       read_up_to(read_end.number(), &timing, sizeof timing, "a pipe") != sizeof timing) {
     throw FieldError<MemoryError>(
         FieldText(fmt::format("attention {} of {} tokens did not end; try shorter ",
-                              pattern_word(trial.pattern.type), trial.length),
+                              pattern_name(trial.pattern.type), trial.length),
                   Field{"lengths"}));
   }
   return timing;
 }
 
 /// Rows and what attention keeps for them, at least; all are multiples of the length.
-void require_room(const AttentionTrial& trial) {
+void require_room(const AttentionBenchmark& trial) {
   const auto rows =
       checked_product({to_size(trial.length), to_size(trial.heads), to_size(trial.head_dim),
                        trial.backward ? 9U : 4U, sizeof(float)});
@@ -205,15 +205,15 @@ namespace {
 
 std::vector<std::string> known_kinds(bool causal) {
   std::vector<std::string> kinds;
-  for (const PatternKind* kind : all_kinds()) {
-    if (!causal || !kind->looks_ahead()) kinds.emplace_back(kind->word());
+  for (const SparsePattern* kind : all_sparse_patterns()) {
+    if (!causal || !kind->is_encoder_only()) kinds.emplace_back(kind->name());
   }
   return kinds;
 }
 
 }  // namespace
 
-std::vector<std::string> kinds_to_measure(const std::string& list, bool causal) {
+std::vector<std::string> patterns_to_benchmark(const std::string& list, bool causal) {
   if (list == "all") return known_kinds(causal);
   std::vector<std::string> kinds;
   std::istringstream all(list + ",");
@@ -221,25 +221,25 @@ std::vector<std::string> kinds_to_measure(const std::string& list, bool causal) 
   return kinds;
 }
 
-AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool causal) {
+AttentionPattern pattern_for_benchmark(const std::string& kind, Index length, bool causal) {
   const std::vector<std::string> kinds = known_kinds(causal);
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     refuse_field(Field{"attention"},
                  fmt::format(" {}: expected {}{}, or all of them: all", excerpt(kind),
                              list_words(kinds), causal ? ", which can be causal" : ""));
   }
-  return (*std::ranges::find(all_kinds(), kind, &PatternKind::word))->for_length(length);
+  return (*std::ranges::find(all_sparse_patterns(), kind, &SparsePattern::name))->benchmark_for(length);
 }
 
-AttentionCosts measure_attention(const std::vector<AttentionTrial>& trials) {
-  const AttentionTrial& first = trials.front();
+AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials) {
+  const AttentionBenchmark& first = trials.front();
   AttentionCosts costs{first.heads, first.head_dim, first.threads, first.causal, first.backward, {},
                        {}};
-  for (const AttentionTrial& trial : trials) require_room(trial);
-  for (const AttentionTrial& trial : trials) {
+  for (const AttentionBenchmark& trial : trials) require_room(trial);
+  for (const AttentionBenchmark& trial : trials) {
     const AttentionTiming timing = measure_apart(trial);
-    costs.measured.push_back({std::string(pattern_word(trial.pattern.type)),
-                              kind_of(trial.pattern).approximates(), trial.length,
+    costs.measured.push_back({std::string(pattern_name(trial.pattern.type)),
+                              sparse_pattern(trial.pattern).approximates(), trial.length,
                               timing.forward_seconds, timing.backward_seconds, timing.multiply_adds,
                               timing.peak_bytes});
   }

@@ -10,7 +10,7 @@
 namespace attn {
 
 /// One measurement: attention of one random sentence, all heads, without any projection.
-struct AttentionTrial {
+struct AttentionBenchmark {
   AttentionPattern pattern;
   Index length = 0;
   Index heads = 8;
@@ -22,14 +22,14 @@ struct AttentionTrial {
 };
 
 /// The kinds of a list with commas between them; "all" is all of them, or all that can be causal.
-std::vector<std::string> kinds_to_measure(const std::string& list, bool causal);
+std::vector<std::string> patterns_to_benchmark(const std::string& list, bool causal);
 
 /// The kind as the command line names it, with parameters that do not grow with the length (stride:
 /// √length). UsageError where there is none of that name, or none that is causal.
-AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool causal);
+AttentionPattern pattern_for_benchmark(const std::string& kind, Index length, bool causal);
 
 /// Runs the trials, which differ in kind and length alone, one after another, each in a process of
 /// its own so that its memory is its own. MemoryError where a length does not fit.
-AttentionCosts measure_attention(const std::vector<AttentionTrial>& trials);
+AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials);
 
 }  // namespace attn

@@ -14,14 +14,14 @@ namespace {
 
 /// Whether pieces of both sides fit the model's positions.
 bool fits(const ReadyModel& model, const PreparedSentence& source, const std::string& target) {
-  const auto most = to_size(model.transformer->config().pair_positions());
+  const auto most = to_size(model.transformer->config().max_pair_length());
   const std::size_t length = model.tokenizer->encode_target(clean_text(target).text).ids.size();
-  return !source.empty() && source.cut_tokens == 0 && length > 1 && length <= most;
+  return !source.empty() && source.truncated_tokens == 0 && length > 1 && length <= most;
 }
 
 }  // namespace
 
-HeadReport head_figures(const ReadyModel& model, const std::vector<std::string>& source,
+HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>& source,
                         const std::vector<std::string>& target, const std::string& gold,
                         std::string& note) {
   std::vector<GoldAlignment> alignments;

@@ -14,7 +14,7 @@ namespace attn {
 /// that is empty or longer than the model's positions is left out; `note` says how many, where
 /// there are any. InputError where `gold` has other lines than there are pairs, or names words that
 /// they lack.
-HeadReport head_figures(const ReadyModel& model, const std::vector<std::string>& source,
+HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>& source,
                         const std::vector<std::string>& target, const std::string& gold,
                         std::string& note);
 

@@ -8,14 +8,14 @@
 
 namespace attn {
 
-std::vector<ScoredPair> scored_pairs(const ReadyModel& model,
+std::vector<ReferencePair> make_scored_pairs(const ReadyModel& model,
                                      const std::vector<std::string>& source,
                                      const std::vector<std::string>& target, std::string& note) {
-  const auto most = to_size(model.transformer->config().pair_positions());
-  std::vector<ScoredPair> pairs;
+  const auto most = to_size(model.transformer->config().max_pair_length());
+  std::vector<ReferencePair> pairs;
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
-    ScoredPair pair{model.tokenizer->encode_source(clean_text(source[i]).text).ids,
+    ReferencePair pair{model.tokenizer->encode_source(clean_text(source[i]).text).ids,
                     model.tokenizer->encode_target(clean_text(target[i]).text).ids};
     const bool fits = pair.source.size() > 1 && pair.source.size() <= most &&
                       pair.target.size() > 1 && pair.target.size() <= most;

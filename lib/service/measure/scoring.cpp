@@ -14,12 +14,12 @@ struct Metric {
 };
 
 using Score = double (*)(std::span<const double> sums);
-constexpr Score kBleu = [](std::span<const double> sums) { return bleu_of(sums).score; };
-constexpr Score kChrf = [](std::span<const double> sums) { return chrf_of(sums).score; };
-constexpr Score kTer = [](std::span<const double> sums) { return ter_of(sums).score; };
+constexpr Score kBleu = [](std::span<const double> sums) { return bleu_from_counts(sums).score; };
+constexpr Score kChrf = [](std::span<const double> sums) { return chrf_from_counts(sums).score; };
+constexpr Score kTer = [](std::span<const double> sums) { return ter_from_counts(sums).score; };
 
 /// `count` makes a system's counts.
-Metric metric(std::string name, const ScoredSystem& s, Score score,
+Metric metric(std::string name, const ScoringInput& s, Score score,
               SampleScore (*sample)(std::span<const double>), const auto& count) {
   Metric m{std::move(name), {}};
   m.counts.system = count(s.hypotheses);
@@ -31,7 +31,7 @@ Metric metric(std::string name, const ScoredSystem& s, Score score,
   return m;
 }
 
-std::vector<Metric> metrics_of(const ScoredSystem& s, const ScoreSettings& settings) {
+std::vector<Metric> metrics_of(const ScoringInput& s, const ScoreSettings& settings) {
   using Lines = std::vector<std::string>;
   const auto chrf = [&](bool words) {
     return [&s, options = ChrfOptions{settings.lowercase, words}](const Lines& lines) {
@@ -42,14 +42,14 @@ std::vector<Metric> metrics_of(const ScoredSystem& s, const ScoreSettings& setti
     return bleu_counts(lines, s.references, {settings.lowercase, settings.tokenizer});
   };
   const auto ter = [&](const Lines& lines) { return ter_counts(lines, s.references); };
-  return {metric("BLEU", s, kBleu, bleu_of_sample, bleu),
-          metric("chrF2", s, kChrf, chrf_of_sample, chrf(false)),
-          metric("chrF2++", s, kChrf, chrf_of_sample, chrf(true)),
-          metric("TER", s, kTer, ter_of_sample, ter)};
+  return {metric("BLEU", s, kBleu, bleu_from_sample, bleu),
+          metric("chrF2", s, kChrf, chrf_from_sample, chrf(false)),
+          metric("chrF2++", s, kChrf, chrf_from_sample, chrf(true)),
+          metric("TER", s, kTer, ter_from_sample, ter)};
 }
 
-BleuReport bleu_report(const SentenceCounts& counts) {
-  const BleuScore s = bleu_of(counts.sums());
+BleuReport bleu_report(const SentenceStatistics& counts) {
+  const BleuScore s = bleu_from_counts(counts.sums());
   return {s.score,
           {},
           {s.precisions.begin(), s.precisions.end()},
@@ -61,8 +61,8 @@ BleuReport bleu_report(const SentenceCounts& counts) {
           s.length_ratio()};
 }
 
-ChrfReport chrf_report(const SentenceCounts& counts) {
-  const ChrfScore s = chrf_of(counts.sums());
+ChrfReport chrf_report(const SentenceStatistics& counts) {
+  const ChrfScore s = chrf_from_counts(counts.sums());
   return {s.score, {}, s.precision, s.recall};
 }
 
@@ -71,7 +71,7 @@ PairedReport paired_report(const std::vector<Metric>& metrics, const Resampling&
   for (const Metric& m : metrics) counts.push_back(m.counts);
   const std::vector<PairedResult> results = paired_bootstrap(counts, resampling);
   PairedReport report{{}, resampling.samples, resampling.seed, {}};
-  const auto sampled = [](double score, const Interval& interval) {
+  const auto sampled = [](double score, const ConfidenceInterval& interval) {
     return SampledScore{score, interval.mean, interval.half_width};
   };
   for (std::size_t m = 0; m < metrics.size(); ++m) {
@@ -84,15 +84,15 @@ PairedReport paired_report(const std::vector<Metric>& metrics, const Resampling&
 
 }  // namespace
 
-void score_into(ScoreReport& report, const ScoredSystem& system, const ScoreSettings& settings) {
+void compute_scores(ScoreReport& report, const ScoringInput& system, const ScoreSettings& settings) {
   const std::vector<Metric> metrics = metrics_of(system, settings);
   report.sentences = system.hypotheses.size();
   report.bleu = bleu_report(metrics[0].counts.system);
   report.chrf = chrf_report(metrics[1].counts.system);
   report.chrf_words = chrf_report(metrics[2].counts.system);
-  const TerScore ter = ter_of(metrics[3].counts.system.sums());
+  const TerScore ter = ter_from_counts(metrics[3].counts.system.sums());
   report.ter = {ter.score, {}, ter.edits, ter.reference_length};
-  SignatureFacts facts{system.references.size(), {}};
+  SignatureOptions facts{system.references.size(), {}};
   if (system.against != nullptr) facts.resampling = settings.resampling;
   report.bleu.signature = bleu_signature({settings.lowercase, settings.tokenizer}, facts);
   report.chrf.signature = chrf_signature({settings.lowercase, false}, facts);

@@ -16,7 +16,7 @@ struct ScoreSettings {
 };
 
 /// Translations and what they are compared with, one line a sentence in each list.
-struct ScoredSystem {
+struct ScoringInput {
   const std::vector<std::string>& hypotheses;
   const std::vector<std::vector<std::string>>& references;
   const std::vector<std::string>* against = nullptr;  ///< another system's; null: there is none
@@ -24,6 +24,6 @@ struct ScoredSystem {
 
 /// Fills in the scores, and where there is another system the paired bootstrap (but for its file's
 /// name).
-void score_into(ScoreReport& report, const ScoredSystem& system, const ScoreSettings& settings);
+void compute_scores(ScoreReport& report, const ScoringInput& system, const ScoreSettings& settings);
 
 }  // namespace attn

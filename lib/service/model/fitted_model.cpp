@@ -25,15 +25,15 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
   const SpecialTokens special = tokenizer.special_tokens();
   config.eos_token_id = special.eos;
   config.pad_token_id = special.pad;
-  const Family& family = family_of(config);
-  const bool pad_may_start = special.pad == target - 1 && !family.places_follow_pad;
-  const bool eos_starts = family.starts_with_eos && !pad_may_start;
+  const ModelFamily& family = family_of(config);
+  const bool pad_may_start = special.pad == target - 1 && !family.positions_start_after_pad;
+  const bool eos_starts = family.decoder_starts_with_eos && !pad_may_start;
   config.decoder_start_token_id = eos_starts ? special.eos : special.pad;
   config.model_type = model_type_for(config);
   validate(config, where);
 }
 
-void fit_loaded(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where) {
+void check_tokenizer_fits(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where) {
   for (const auto& [side, tokens, rows] :
        {std::tuple{"source", tokenizer.source_ids_in_use(), config.vocab_size},
         {"target", tokenizer.target_ids_in_use(), config.decoder_vocab_size}}) {
@@ -53,7 +53,7 @@ void fit_loaded(ModelConfig& config, const Tokenizer& tokenizer, const std::stri
   config.model_type = model_type_for(config);
 }
 
-DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config) {
+DecodeOptions decode_defaults_for(DecodeOptions decode, const ModelConfig& config) {
   if (!decode.bad_words_ids) {
     decode.bad_words_ids = std::vector<std::vector<int>>{{config.pad_token_id}};
   }

@@ -63,7 +63,7 @@ bool scripts_agree(const std::string& a, const std::string& b) {
 }
 
 /// Places of what may be meant among the tokens: of the nearest kind of likeness, all.
-std::vector<std::size_t> meant(const Languages& languages, const std::string& asked,
+std::vector<std::size_t> find_candidates(const Languages& languages, const std::string& asked,
                                const std::vector<std::string>& names) {
   const std::string small = in_small_letters(asked);
   const LocaleCode wanted = locale_code(asked);
@@ -97,7 +97,7 @@ std::size_t nearest_language(const Languages& languages, const std::string& aske
     words.push_back(token.code);
     words.push_back(in_small_letters(language_name(token.code)));
   }
-  const std::string close = nearest(in_small_letters(asked), words);
+  const std::string close = nearest_word(in_small_letters(asked), words);
   return static_cast<std::size_t>(std::ranges::find(words, close) - words.begin()) / 2;
 }
 
@@ -126,7 +126,7 @@ const LanguageToken& find_language(const Languages& languages, const std::string
   const auto shown = [&](std::size_t i) {
     return fmt::format("{} ({})", languages.tokens[i].code, names[i]);
   };
-  const std::vector<std::size_t> found = meant(languages, asked, names);
+  const std::vector<std::size_t> found = find_candidates(languages, asked, names);
   if (found.size() == 1) return languages.tokens[found.front()];
   if (found.empty()) {
     refuse_field(
@@ -140,12 +140,12 @@ const LanguageToken& find_language(const Languages& languages, const std::string
                fmt::format(" {} may be {}: say which", excerpt(asked), fmt::join(all, " or ")));
 }
 
-void write_language(const Languages& languages, int id, DecodeConfig& decode) {
-  if (languages.target_by == TargetBy::first_token) decode.forced_bos_token_id = id;
-  if (languages.target_by == TargetBy::decoder_start) decode.decoder_start_token_id = id;
+void set_target_language(const Languages& languages, int id, DecodeConfig& decode) {
+  if (languages.target_language_method == TargetLanguageMethod::forced_bos_token) decode.forced_bos_token_id = id;
+  if (languages.target_language_method == TargetLanguageMethod::decoder_start) decode.decoder_start_token_id = id;
 }
 
-LanguageChoice choose_languages(const SpeakingModel& model, const SearchOptions& given,
+LanguageChoice choose_languages(const MultilingualModel& model, const SearchOptions& given,
                                 DecodeConfig& decode) {
   const Languages& languages = model.languages;
   const auto id_of = [&](const std::string& asked, std::string_view field) {
@@ -156,7 +156,7 @@ LanguageChoice choose_languages(const SpeakingModel& model, const SearchOptions&
     return find_language(languages, asked, field, model.name).id;
   };
   LanguageChoice choice;
-  const bool marked = languages.target_by == TargetBy::source_mark;
+  const bool marked = languages.target_language_method == TargetLanguageMethod::source_language_tag;
   if (!given.source_lang.empty()) {
     if (marked) {
       refuse_field(Field{"source_lang"},
@@ -168,7 +168,7 @@ LanguageChoice choose_languages(const SpeakingModel& model, const SearchOptions&
   if (!given.target_lang.empty()) {
     const int id = id_of(given.target_lang, "target_lang");
     (marked ? choice.source : choice.target) = id;
-    write_language(languages, id, decode);
+    set_target_language(languages, id, decode);
     return choice;
   }
   // A given translation is in the language that the model's files make it write.
@@ -184,16 +184,16 @@ LanguageChoice choose_languages(const ReadyModel& model, const SearchOptions& gi
   return choose_languages({model.tokenizer->languages(), model.name, start}, given, decode);
 }
 
-FieldText none_is_chosen(const Languages& languages, const std::string& name) {
+FieldText no_target_language_text(const Languages& languages, const std::string& name) {
   return {fmt::format("{} writes {} languages, and its files choose none: say ", name,
                       languages.tokens.size()),
           Field{"target_lang"}};
 }
 
-void note_language(const Translator& translator, const std::function<void(const FieldText&)>& say) {
+void note_missing_language(const Translator& translator, const std::function<void(const FieldText&)>& say) {
   const Languages& languages = translator.tokenizer().languages();
-  if (!languages.frames_texts() || translator.languages().target >= 0) return;
-  say(none_is_chosen(languages, translator.summary().name));
+  if (!languages.uses_language_tokens() || translator.languages().target >= 0) return;
+  say(no_target_language_text(languages, translator.summary().name));
 }
 
 }  // namespace attn

@@ -27,7 +27,7 @@ const LanguageToken& find_language(const Languages& languages, const std::string
                                    std::string_view field, const std::string& model);
 
 /// A model's languages, its name for messages, and the token that its decoder begins with.
-struct SpeakingModel {
+struct MultilingualModel {
   const Languages& languages;
   const std::string& name;
   int start = -1;
@@ -36,18 +36,18 @@ struct SpeakingModel {
 /// The languages that are asked for, as tokens; `decode` gets what makes the model write the
 /// target's. UsageError where the model does not know one, has no choice, or takes no source
 /// language.
-LanguageChoice choose_languages(const SpeakingModel& model, const SearchOptions& given,
+LanguageChoice choose_languages(const MultilingualModel& model, const SearchOptions& given,
                                 DecodeConfig& decode);
 LanguageChoice choose_languages(const ReadyModel& model, const SearchOptions& given,
                                 DecodeConfig& decode);
 
 /// Makes the model write the language of a token: `decode` gets its first token, or its start.
-void write_language(const Languages& languages, int id, DecodeConfig& decode);
+void set_target_language(const Languages& languages, int id, DecodeConfig& decode);
 
 /// "NAME writes 202 languages, and its files choose none: say target_lang"
-FieldText none_is_chosen(const Languages& languages, const std::string& name);
+FieldText no_target_language_text(const Languages& languages, const std::string& name);
 
 /// Says that a model of several languages was told none, and its files choose none.
-void note_language(const Translator& translator, const std::function<void(const FieldText&)>& say);
+void note_missing_language(const Translator& translator, const std::function<void(const FieldText&)>& say);
 
 }  // namespace attn

@@ -18,23 +18,23 @@ std::string list_precisions(std::string_view separator, std::string_view last) {
   return list;
 }
 
-ProductPrecision parse_precision(const std::string& text) {
+MatmulPrecision parse_precision(const std::string& text) {
   const auto found = std::ranges::find(precision_names, text, &PrecisionName::name);
   if (found != precision_names.end()) return found->precision;
   refuse_field(Field{"precision"},
                fmt::format(" {}: expected {}", excerpt(text), list_precisions(", ", " or ")));
 }
 
-std::string to_string(ProductPrecision precision) {
+std::string to_string(MatmulPrecision precision) {
   return std::string(
       std::ranges::find(precision_names, precision, &PrecisionName::precision)->name);
 }
 
-Backend backend_for(ProductPrecision precision) {
+Backend backend_for(MatmulPrecision precision) {
   const Backend by_default = default_backend();
-  if (precision == ProductPrecision::float32) return by_default;
-  if (precision == ProductPrecision::int8) return Backend::int8;
-  if (!multiplies_bfloat16()) {
+  if (precision == MatmulPrecision::float32) return by_default;
+  if (precision == MatmulPrecision::int8) return Backend::int8;
+  if (!cpu_multiplies_bfloat16()) {
     refuse_field(Field{"precision"},
                  " bfloat16: expected a CPU with AVX512_BF16 or AMX, which this one is not, or is "
                  "told not to be (ATTN_DEMO_CPU); use float32 or int8");
@@ -86,7 +86,7 @@ std::vector<std::string> ModelChoice::all_overrides() const {
   return all;
 }
 
-std::vector<Index> ModelChoice::global_places(int positions) const {
+std::vector<Index> ModelChoice::global_positions(int positions) const {
   std::vector<Index> places;
   if (globals == "none") return places;
   const WholeField place{"global", 0, to_size(positions - 1)};

@@ -16,34 +16,34 @@
 namespace attn {
 
 inline constexpr WholeField seed_field{"seed", 0, ~std::uint64_t{0}};
-inline constexpr std::uint64_t most_of_shape = std::uint64_t{1} << 62;
-inline constexpr WholeField d_model_field{"d_model", 1, most_of_shape};
-inline constexpr WholeField heads_field{"heads", 1, most_of_shape};
-inline constexpr WholeField layers_field{"layers", 1, most_of_shape};
+inline constexpr std::uint64_t max_dimension = std::uint64_t{1} << 62;
+inline constexpr WholeField d_model_field{"d_model", 1, max_dimension};
+inline constexpr WholeField heads_field{"heads", 1, max_dimension};
+inline constexpr WholeField layers_field{"layers", 1, max_dimension};
 
 /// What multiplies by the weights.
-enum class ProductPrecision { float32, bfloat16, int8 };
+enum class MatmulPrecision { float32, bfloat16, int8 };
 
 /// The values of --precision, in the order of --help.
 struct PrecisionName {
   std::string_view name;
-  ProductPrecision precision;
+  MatmulPrecision precision;
 };
 inline constexpr std::array precision_names = {
-    PrecisionName{"float32", ProductPrecision::float32},
-    PrecisionName{"bfloat16", ProductPrecision::bfloat16},
-    PrecisionName{"int8", ProductPrecision::int8}};
+    PrecisionName{"float32", MatmulPrecision::float32},
+    PrecisionName{"bfloat16", MatmulPrecision::bfloat16},
+    PrecisionName{"int8", MatmulPrecision::int8}};
 
 /// The names with `separator` between them, and `last` before the last one.
 std::string list_precisions(std::string_view separator, std::string_view last);
 
 /// UsageError for a word that is not the name of a precision.
-ProductPrecision parse_precision(const std::string& text);
-std::string to_string(ProductPrecision precision);
+MatmulPrecision parse_precision(const std::string& text);
+std::string to_string(MatmulPrecision precision);
 
 /// UsageError where this CPU does not multiply it, or the environment asks for products that do
 /// not.
-Backend backend_for(ProductPrecision precision);
+Backend backend_for(MatmulPrecision precision);
 
 /// A directory, a config, a preset, or none of them: the shipped model, or a random one where
 /// something below asks for it.
@@ -57,7 +57,7 @@ struct ModelChoice {
   std::vector<std::string> overrides;  ///< of config keys: section.key=value
   std::string globals;                 ///< places of global tokens: "0,5", or "none"
   std::string prefix;                  ///< of every source text: "translate English to German: "
-  ProductPrecision precision = ProductPrecision::float32;
+  MatmulPrecision precision = MatmulPrecision::float32;
 
   bool several() const { return models.size() > 1; }
   /// Which of the models `maps_of` names, counted from 0; UsageError where it names none.
@@ -71,7 +71,7 @@ struct ModelChoice {
   /// The shape as overrides of config keys, after the user's own.
   std::vector<std::string> all_overrides() const;
   /// Places of the global tokens in rising order, each once, below `positions`.
-  std::vector<Index> global_places(int positions) const;
+  std::vector<Index> global_positions(int positions) const;
   /// What changes a config's model, in words; with values those of the model alone.
   FieldText asked_changes(bool with_values) const;
 };

@@ -44,7 +44,7 @@ ModelConfig preset_config(const ModelChoice& choice) {
                  Field{"d_model"}, ", ", Field{"heads"}, " and ", Field{"layers"},
                  ", or write a config");
   }
-  ModelConfig config = model_config_for(named_preset(choice.preset));
+  ModelConfig config = preset_model_config(named_preset(choice.preset));
   const auto set = [](const char* field, std::optional<std::uint64_t> size, int& first,
                       int* second) {
     if (!size) return;
@@ -67,7 +67,7 @@ ReadyModel finish_random(ReadyModel ready, ModelConfig config, const ModelChoice
   ready.transformer->set_name(where);
   ready.seed = seed;
   ready.default_forced_eos = config.eos_token_id;
-  ready.decode = with_own_defaults(ready.decode, config);
+  ready.decode = decode_defaults_for(ready.decode, config);
   return ready;
 }
 
@@ -96,12 +96,12 @@ ReadyModel make_from_config(const ModelChoice& choice, const std::string& path) 
   ReadyModel ready;
   ExperimentConfig experiment = read_with_overrides(path, choice.all_overrides());
   check_shape(experiment.model, path, choice.asked_changes(true));
-  require_paths(experiment, "tokenizer.");
+  check_paths_exist(experiment, "tokenizer.");
   ready.name = path;
   ready.decode = experiment.decode;
   ready.tokenizer_directory = experiment.tokenizer.model;
   if (ready.tokenizer_directory.empty()) {
-    const std::shared_ptr<Unfinished> temporary = temporary_directory();
+    const std::shared_ptr<TemporaryPath> temporary = temporary_directory();
     ready.tokenizer_directory = temporary->path();
     ready.temporary = temporary;
     train_tokenizer_for(experiment, ready.tokenizer_directory);
@@ -149,15 +149,15 @@ ReadyModel load_from_directory(const std::string& named, Backend backend) {
 void choose_globals(const ModelChoice& choice, Transformer& transformer) {
   if (choice.globals.empty()) return;
   const ModelConfig& config = transformer.config();
-  const bool learned = family_of(config).globals == GlobalTokens::learned;
-  if (learned || !kind_of(config.encoder_attention).has_global_places()) {
+  const bool learned = family_of(config).globals == GlobalTokenType::learned;
+  if (learned || !sparse_pattern(config.encoder_attention).has_global_tokens()) {
     refuse_field(
         Field{"global"},
         fmt::format(" {}: the encoder of {} has no tokens to choose as global; LED and the "
                     "patterns longformer and chunks have",
                     excerpt(choice.globals), transformer.name()));
   }
-  transformer.set_globals(choice.global_places(config.max_positions));
+  transformer.set_global_positions(choice.global_positions(config.max_positions));
 }
 
 /// Each model asks for its own room while it is loaded; all of them are asked for before.
@@ -183,12 +183,12 @@ std::string default_model(const ModelChoice& choice) {
 
 }  // namespace
 
-std::shared_ptr<Unfinished> temporary_directory() {
+std::shared_ptr<TemporaryPath> temporary_directory() {
   std::error_code error;
   fs::path root = fs::temp_directory_path(error);
   if (error) root = "/tmp";
   const std::string path = (root / fmt::format("attn-demo-{}", geteuid())).string();
-  std::shared_ptr<Unfinished> made = Unfinished::make_beside(Unfinished::Kind::tree, path, 0700);
+  std::shared_ptr<TemporaryPath> made = TemporaryPath::make_beside(TemporaryPath::Kind::tree, path, 0700);
   if (!made) {
     throw SystemError("{}: cannot make a temporary directory: {}; set TMPDIR",
                       printable(root.string()), std::generic_category().message(errno));
@@ -228,11 +228,11 @@ ModelShape shape_of_config(const ModelChoice& choice, const std::string& path) {
   const ExperimentConfig experiment = read_with_overrides(path, choice.all_overrides());
   ModelConfig config = experiment.model;
   if (!experiment.tokenizer.model.empty()) {
-    require_paths(experiment, "tokenizer.");
+    check_paths_exist(experiment, "tokenizer.");
     fit_to_tokenizer(config, Tokenizer(experiment.tokenizer.model), path);
   } else if (config.vocab_size == 0) {
     // pieces as the tokenizer counts them, and one more for <pad>
-    config.vocab_size = config.decoder_vocab_size = tokenizer_pieces(experiment.tokenizer) + 1;
+    config.vocab_size = config.decoder_vocab_size = tokenizer_vocab_size(experiment.tokenizer) + 1;
     config.pad_token_id = config.decoder_start_token_id = config.vocab_size - 1;
   }
   validate_asked(config, path, choice.asked_changes(true));
@@ -263,7 +263,7 @@ ModelShape read_shape(const ModelChoice& choice) {
 
 namespace {
 
-ReadyModel load_or_make_as_it_is(const ModelChoice& choice) {
+ReadyModel open_chosen_model(const ModelChoice& choice) {
   const Backend backend = backend_for(choice.precision);
   if (!choice.models.empty()) return load_from_directory(choice.models.front(), backend);
   if (!choice.preset.empty()) return make_from_preset(choice);
@@ -297,9 +297,9 @@ void choose_prefix(const ModelChoice& choice, ReadyModel& ready) {
 
 }  // namespace
 
-ReadyModel load_or_make(const ModelChoice& choice) {
+ReadyModel open_model(const ModelChoice& choice) {
   choice.check_one_source();
-  ReadyModel ready = load_or_make_as_it_is(choice);
+  ReadyModel ready = open_chosen_model(choice);
   ready.precision = choice.precision;
   choose_globals(choice, *ready.transformer);
   choose_prefix(choice, ready);
@@ -312,12 +312,12 @@ std::vector<std::string> ReadyEnsemble::names() const {
   return all;
 }
 
-ReadyEnsemble load_all(const ModelChoice& choice) {
+ReadyEnsemble open_models(const ModelChoice& choice) {
   ReadyEnsemble ready;
   ready.maps_of = choice.maps_index();
   const Backend backend = backend_for(choice.precision);
   if (choice.several()) require_room_for_all(choice.models, backend);
-  ready.models.push_back(load_or_make(choice));
+  ready.models.push_back(open_model(choice));
   for (std::size_t i = 1; i < choice.models.size(); ++i) {
     ready.models.push_back(load_from_directory(choice.models[i], backend));
     ready.models.back().precision = choice.precision;
@@ -328,7 +328,7 @@ ReadyEnsemble load_all(const ModelChoice& choice) {
   return ready;
 }
 
-void tell_inputs(const ModelChoice& choice, FileGuard& guard) {
+void register_inputs(const ModelChoice& choice, FileGuard& guard) {
   choice.check_one_source();
   for (const std::string& directory : choice.models) {
     guard.read_all(Field{"model"}, model_directory(directory));

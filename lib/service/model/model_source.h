@@ -46,12 +46,12 @@ struct ReadyModel {
   std::optional<std::uint64_t> seed;      ///< of random weights
   std::string name;
   std::string prefix;  ///< of every source text (Translator::set_prefix)
-  ProductPrecision precision = ProductPrecision::float32;
+  MatmulPrecision precision = MatmulPrecision::float32;
   std::vector<FieldText> notes;
   /// Keeps a tokenizer that was trained for this run alive, and removes it after.
   std::shared_ptr<void> temporary;
 };
-ReadyModel load_or_make(const ModelChoice& options);
+ReadyModel open_model(const ModelChoice& options);
 
 /// Models that translate together; one alone where there is one --model or none.
 struct ReadyEnsemble {
@@ -64,13 +64,13 @@ struct ReadyEnsemble {
 
 /// MemoryError where all of them together would not fit; InputError naming two whose vocabularies
 /// differ.
-ReadyEnsemble load_all(const ModelChoice& options);
+ReadyEnsemble open_models(const ModelChoice& options);
 
-/// Tells the guard every file that load_or_make or read_shape will read.
-void tell_inputs(const ModelChoice& options, FileGuard& guard);
+/// Tells the guard every file that open_model or read_shape will read.
+void register_inputs(const ModelChoice& options, FileGuard& guard);
 
 /// A directory for files of this run alone, which goes with what is returned.
-std::shared_ptr<Unfinished> temporary_directory();
+std::shared_ptr<TemporaryPath> temporary_directory();
 
 /// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
 /// InputError naming the path and, behind it, what was asked to change in it: one of them is what

@@ -13,9 +13,9 @@ namespace {
 
 constexpr const char* kTokenizer = "tokenizer";
 
-class Carrier {
+class BundleWriter {
  public:
-  explicit Carrier(const std::string& directory) : directory_(directory) {}
+  explicit BundleWriter(const std::string& directory) : directory_(directory) {}
 
   void put(const std::string& name, std::string_view bytes) {
     write_file(directory_ + "/" + name, bytes);
@@ -23,7 +23,7 @@ class Carrier {
   }
 
   /// Both sides of `data`, as the section `key` will name them.
-  Json text(const std::string& key, const DataFiles& data) {
+  Json text(const std::string& key, const ParallelFiles& data) {
     Json section = Json::object();
     for (const auto& [side, path] :
          {std::pair{"source", &data.source}, std::pair{"target", &data.target}}) {
@@ -57,28 +57,28 @@ class Carrier {
 
 }  // namespace
 
-CarriedExperiment carry_experiment(const std::string& config, const std::string& directory) {
+ExperimentBundle bundle_experiment(const std::string& config, const std::string& directory) {
   const ExperimentConfig experiment = read_experiment(config, {});
   for (const char* keys : {"tokenizer.", "data.train.", "data.dev."}) {
-    require_paths(experiment, keys);
+    check_paths_exist(experiment, keys);
   }
-  CarriedExperiment carried;
-  carried.name = std::filesystem::path(config).stem().string();
-  carried.pairs = read_parallel(experiment.data.train).source.size();
+  ExperimentBundle bundle;
+  bundle.name = std::filesystem::path(config).stem().string();
+  bundle.pairs = read_parallel(experiment.data.train).source.size();
 
-  Carrier carrier(directory);
+  BundleWriter writer(directory);
   Json document = experiment.document;
   Json tokenizer = {{"model", kTokenizer}};
   if (experiment.tokenizer.sampling > 0) tokenizer["sampling"] = experiment.tokenizer.sampling;
   document["tokenizer"] = std::move(tokenizer);
   Json& data = document["data"];
   data.erase("test");
-  data["train"] = carrier.text("train", experiment.data.train);
-  if (!experiment.data.dev.source.empty()) data["dev"] = carrier.text("dev", experiment.data.dev);
-  carrier.put(carried.name + ".json", document.dump(2) + "\n");
-  carrier.tokenizer(experiment);
-  carried.files = carrier.take_files();
-  return carried;
+  data["train"] = writer.text("train", experiment.data.train);
+  if (!experiment.data.dev.source.empty()) data["dev"] = writer.text("dev", experiment.data.dev);
+  writer.put(bundle.name + ".json", document.dump(2) + "\n");
+  writer.tokenizer(experiment);
+  bundle.files = writer.take_files();
+  return bundle;
 }
 
 }  // namespace attn

@@ -7,7 +7,7 @@
 
 namespace attn {
 
-struct CarriedExperiment {
+struct ExperimentBundle {
   std::string name;                ///< of the experiment file, without .json
   std::vector<std::string> files;  ///< all that was put there
   std::size_t pairs = 0;           ///< to train on
@@ -16,6 +16,6 @@ struct CarriedExperiment {
 /// Puts the experiment `config` into `directory`, which exists: NAME.json, whose paths are relative
 /// to it, the texts of data.train and data.dev, and its tokenizer, trained where the experiment
 /// asks for that. A run by it has the same numbers. Errors are those of everything that it reads.
-CarriedExperiment carry_experiment(const std::string& config, const std::string& directory);
+ExperimentBundle bundle_experiment(const std::string& config, const std::string& directory);
 
 }  // namespace attn

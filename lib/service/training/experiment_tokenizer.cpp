@@ -30,11 +30,11 @@ TokenizerType parse_tokenizer_type(const FieldText& where, const std::string& te
   refuse_field(where, " " + excerpt(text), ": expected unigram, bpe or word");
 }
 
-int tokenizer_pieces(const TokenizerConfig& config) {
+int tokenizer_vocab_size(const TokenizerConfig& config) {
   return config.vocab_size == 0 ? TokenizerTraining().vocab_size : config.vocab_size;
 }
 
-void read_training_text(TokenizerTraining& training, const DataFiles& files) {
+void read_training_text(TokenizerTraining& training, const ParallelFiles& files) {
   training.source_name = files.source;
   training.target_name = files.target;
   training.source_lines = read_text(files.source);
@@ -61,17 +61,17 @@ TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment) {
         "data.train.source and data.train.target, or tokenizer.model",
         experiment.path, wanted.type);
   }
-  require_paths(experiment, "data.train.");
+  check_paths_exist(experiment, "data.train.");
   TokenizerTraining training;
   training.type = parse_tokenizer_type(experiment.path + ": tokenizer.type", wanted.type);
-  training.vocab_size = tokenizer_pieces(wanted);
+  training.vocab_size = tokenizer_vocab_size(wanted);
   training.joint = wanted.joint;
   training.byte_fallback = wanted.byte_fallback;
   read_training_text(training, experiment.data.train);
   return training;
 }
 
-TrainedTokenizer train_with_progress(const TokenizerTraining& training,
+TrainedTokenizer train_tokenizer_with_progress(const TokenizerTraining& training,
                                      const std::string& directory) {
   const Progress progress(fmt::format("training a tokenizer of {} pieces", training.vocab_size));
   return train_tokenizer(training, directory);
@@ -79,7 +79,7 @@ TrainedTokenizer train_with_progress(const TokenizerTraining& training,
 
 TrainedTokenizer train_tokenizer_for(const ExperimentConfig& experiment,
                                      const std::string& directory) {
-  return train_with_progress(tokenizer_training_for(experiment), directory);
+  return train_tokenizer_with_progress(tokenizer_training_for(experiment), directory);
 }
 
 }  // namespace attn

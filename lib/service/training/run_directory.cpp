@@ -55,8 +55,8 @@ RunDirectory::RunDirectory(const std::string& path, bool resume) : path_(path) {
   had_lock_ = file_exists(path_ + "/" + kLock);
   // A folder that is no run's is refused before anything in it is touched; in one that is, a run
   // that is under way is told first.
-  if (!has_mark_of_run(path_)) refuse_files(resume);
-  made_ = std::make_unique<NewFolders>(path_);
+  if (!contains_training_run(path_)) refuse_files(resume);
+  made_ = std::make_unique<NewDirectories>(path_);
   lock_ = std::make_unique<RunLock>(path_);
   refuse_files(resume);
   was_empty_ = first_file(path_).empty();
@@ -79,7 +79,7 @@ void RunDirectory::refuse_files(bool resume) const {
         FieldText(printable(path_) + ": is not empty (it holds " + printable(found) + "); ",
                   Field{"resume"}, " goes on with a run, another ", Field{"out"}, " begins one"));
   }
-  if (has_mark_of_run(path_)) return;
+  if (contains_training_run(path_)) return;
   throw FieldError<SystemError>(FieldText(printable(path_) + ": holds " + printable(found),
                                           ", and no run to resume; check the path after ",
                                           Field{"out"}));

@@ -34,7 +34,7 @@ class RunDirectory {
   void refuse_files(bool resume) const;
 
   std::string path_;
-  std::unique_ptr<NewFolders> made_;
+  std::unique_ptr<NewDirectories> made_;
   bool was_empty_ = false;  ///< but for a lock
   bool had_lock_ = false;
   bool begun_ = false;

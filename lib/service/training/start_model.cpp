@@ -30,8 +30,8 @@ bool is_dropout(const std::string& key) {
 /// What a config says of the shape is the directory's, key by key.
 void check_agreement(const ExperimentConfig& experiment, const ModelConfig& found,
                      const std::string& directory) {
-  const Json asked = to_directory_json(experiment.model);
-  const Json has = to_directory_json(found);
+  const Json asked = to_config_json(experiment.model);
+  const Json has = to_config_json(found);
   const Json section = experiment.document.value("model", Json::object());
   for (const auto& [key, value] : section.items()) {
     const std::string name = main_name(key);
@@ -47,7 +47,7 @@ void check_agreement(const ExperimentConfig& experiment, const ModelConfig& foun
 
 }  // namespace
 
-std::string start_from(ExperimentConfig& experiment, const std::string& directory) {
+std::string start_from_model(ExperimentConfig& experiment, const std::string& directory) {
   namespace fs = std::filesystem;
   const DirectoryConfig found = read_directory_config(directory);
   ModelConfig model = found.model;
@@ -68,7 +68,7 @@ std::string start_from(ExperimentConfig& experiment, const std::string& director
   if (!experiment.decode.forced_bos_token_id) {
     experiment.decode.forced_bos_token_id = found.decode.forced_bos_token_id;
   }
-  experiment.decode.tasks = found.decode.tasks;
+  experiment.decode.task_specific_params = found.decode.task_specific_params;
 
   TokenizerConfig& tokenizer = experiment.tokenizer;
   std::error_code gone;

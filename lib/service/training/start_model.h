@@ -11,6 +11,6 @@ namespace attn {
 /// of the sections `model` and `tokenizer`. The config's dropouts stay where it names them. What
 /// else it says of the model must be what the directory has (InputError that names the key and both
 /// values). Returns a sentence for the user where the tokenizer section says something else, or "".
-std::string start_from(ExperimentConfig& experiment, const std::string& directory);
+std::string start_from_model(ExperimentConfig& experiment, const std::string& directory);
 
 }  // namespace attn

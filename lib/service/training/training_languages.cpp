@@ -18,7 +18,7 @@ auto said_by(const ExperimentConfig& experiment, bool asked, Action&& action) {
     return action();
   } catch (const FieldError<UsageError>& error) {
     if (asked) throw;
-    throw InputError("{}: {}", printable(experiment.path), error.text().worded(key_of));
+    throw InputError("{}: {}", printable(experiment.path), error.text().message_for(key_of));
   }
 }
 
@@ -31,9 +31,9 @@ std::string named(const Languages& languages, int id) {
 }  // namespace
 
 void choose_training_languages(TrainerSetup& setup, const Languages& languages,
-                               const ExperimentConfig& experiment, const AskedLanguages& asked,
+                               const ExperimentConfig& experiment, const RequestedLanguages& asked,
                                const std::string& model) {
-  const SpeakingModel speaking{languages, model, setup.model.decoder_start_token_id};
+  const MultilingualModel speaking{languages, model, setup.model.decoder_start_token_id};
   const auto choose = [&](const std::string& said, const std::string& by_file,
                           std::string SearchOptions::*member) {
     SearchOptions given;
@@ -46,15 +46,15 @@ void choose_training_languages(TrainerSetup& setup, const Languages& languages,
   LanguageChoice choice =
       choose(asked.target, experiment.data.target_lang, &SearchOptions::target_lang);
   if (source >= 0) choice.source = source;
-  if (languages.frames_texts()) {
+  if (languages.uses_language_tokens()) {
     // What stands around texts unless somebody says otherwise; a target that is the source's was
     // said by nobody.
     if (choice.source < 0) choice.source = languages.source;
     if (choice.target < 0 && languages.target != languages.source) {
       choice.target = languages.target;
     }
-    if (choice.target < 0) throw FieldError<UsageError>(none_is_chosen(languages, model));
-    write_language(languages, choice.target, setup.decode);
+    if (choice.target < 0) throw FieldError<UsageError>(no_target_language_text(languages, model));
+    set_target_language(languages, choice.target, setup.decode);
   }
   // A model that is kept begins with it by its own config.
   if (setup.decode.decoder_start_token_id) {
@@ -64,9 +64,9 @@ void choose_training_languages(TrainerSetup& setup, const Languages& languages,
   setup.languages = choice;
 }
 
-std::string languages_told(const TrainerSetup& setup, const Languages& languages) {
+std::string describe_languages(const TrainerSetup& setup, const Languages& languages) {
   const auto& [source, target] = setup.languages;
-  if (languages.frames_texts()) {
+  if (languages.uses_language_tokens()) {
     return fmt::format("from {} into {}", named(languages, source), named(languages, target));
   }
   return source < 0 ? "" : fmt::format("into {}", named(languages, source));

@@ -11,7 +11,7 @@ namespace attn {
 
 /// Languages that are asked for beside the experiment's data.source_lang and data.target_lang, and
 /// count before them; empty: not asked for.
-struct AskedLanguages {
+struct RequestedLanguages {
   std::string source, target;
 };
 
@@ -20,10 +20,10 @@ struct AskedLanguages {
 /// the field where one that is asked for is not known, there are none, or none is chosen;
 /// InputError where the experiment says it.
 void choose_training_languages(TrainerSetup& setup, const Languages& languages,
-                               const ExperimentConfig& experiment, const AskedLanguages& asked,
+                               const ExperimentConfig& experiment, const RequestedLanguages& asked,
                                const std::string& model);
 
 /// "from English (eng_Latn) into German (deu_Latn)"; empty where there are no languages to tell of.
-std::string languages_told(const TrainerSetup& setup, const Languages& languages);
+std::string describe_languages(const TrainerSetup& setup, const Languages& languages);
 
 }  // namespace attn

@@ -25,35 +25,35 @@ std::string perplexity_text(double value) {
 
 }  // namespace
 
-std::vector<StatusPart> update_parts(const UpdateFigures& figures, LossNames names) {
+std::vector<StatusPart> update_parts(const UpdateMetrics& metrics, LossNames names) {
   std::vector<StatusPart> parts;
-  parts.push_back({fmt::format("epoch {}", figures.epoch), 3});
-  parts.push_back({figures.updates > 0
-                       ? fmt::format("update {}/{}", figures.update, figures.updates)
-                       : fmt::format("update {}", figures.update),
+  parts.push_back({fmt::format("epoch {}", metrics.epoch), 3});
+  parts.push_back({metrics.updates > 0
+                       ? fmt::format("update {}/{}", metrics.update, metrics.updates)
+                       : fmt::format("update {}", metrics.update),
                    0});
   const char* smoothed = names == LossNames::smoothed ? "smoothed " : "";
-  parts.push_back({fmt::format("{}loss {:.2f}", smoothed, figures.loss), 1});
-  parts.push_back({fmt::format("{} tokens/s", with_commas(figures.tokens_per_second)), 4});
-  parts.push_back({fmt::format("lr {:.1e}", figures.learning_rate), 5});
-  const double left = figures.seconds_left.value_or(-1);
-  if (left >= 0 && left < 1e8) parts.push_back({clock_text(left) + " left", 2});
+  parts.push_back({fmt::format("{}loss {:.2f}", smoothed, metrics.loss), 1});
+  parts.push_back({fmt::format("{} tokens/s", with_commas(metrics.tokens_per_second)), 4});
+  parts.push_back({fmt::format("lr {:.1e}", metrics.learning_rate), 5});
+  const double left = metrics.seconds_left.value_or(-1);
+  if (left >= 0 && left < 1e8) parts.push_back({format_duration(left) + " left", 2});
   return parts;
 }
 
-std::string update_line(const UpdateFigures& figures, LossNames names) {
-  return fitted(update_parts(figures, names), kPlainColumns);
+std::string update_line(const UpdateMetrics& metrics, LossNames names) {
+  return fit_to_width(update_parts(metrics, names), kPlainColumns);
 }
 
-std::string look_line(const LookFigures& figures, LossNames names) {
+std::string validation_line(const ValidationMetrics& metrics, LossNames names) {
   const bool smoothed = names == LossNames::smoothed;
-  std::string line = fmt::format("dev {}: {}loss {:.3f}, {}ppl {}", figures.point.update,
-                                 smoothed ? "smoothed " : "", figures.point.loss,
-                                 smoothed ? "plain " : "", perplexity_text(figures.perplexity));
-  if (!std::isnan(figures.point.bleu)) {
-    line += fmt::format(", BLEU {:.2f}, chrF2 {:.2f}", figures.point.bleu, figures.point.chrf);
+  std::string line = fmt::format("dev {}: {}loss {:.3f}, {}ppl {}", metrics.point.update,
+                                 smoothed ? "smoothed " : "", metrics.point.loss,
+                                 smoothed ? "plain " : "", perplexity_text(metrics.perplexity));
+  if (!std::isnan(metrics.point.bleu)) {
+    line += fmt::format(", BLEU {:.2f}, chrF2 {:.2f}", metrics.point.bleu, metrics.point.chrf);
   }
-  return line + (figures.best ? ", best" : "");
+  return line + (metrics.best ? ", best" : "");
 }
 
 }  // namespace attn

@@ -14,13 +14,13 @@ namespace attn {
 enum class LossNames { plain, smoothed };
 
 /// "epoch 2", "update 700/1236", "loss 4.91", "4,812 tokens/s", "lr 3.5e-04", "2:10 left"
-std::vector<StatusPart> update_parts(const UpdateFigures& figures, LossNames names);
+std::vector<StatusPart> update_parts(const UpdateMetrics& metrics, LossNames names);
 
 /// The same as a plain line of at most 80 columns.
-std::string update_line(const UpdateFigures& figures, LossNames names);
+std::string update_line(const UpdateMetrics& metrics, LossNames names);
 
 /// A look at the dev part: "dev 700: smoothed loss 2.345, plain ppl 6.78, BLEU 12.34, chrF2 34.56,
 /// best"
-std::string look_line(const LookFigures& figures, LossNames names);
+std::string validation_line(const ValidationMetrics& metrics, LossNames names);
 
 }  // namespace attn

@@ -39,18 +39,18 @@ constexpr std::array kFolders{kModel, "tokenizer", "checkpoints"};
 
 class TrainingRun {
  public:
-  TrainingRun(const TrainingRequest& request, RunOwner& owner) : request_(request), owner_(owner) {
+  TrainingRun(const TrainingRequest& request, TrainingFrontEnd& owner) : request_(request), owner_(owner) {
     if (!request_.from.empty()) request_.from = model_directory(request_.from);
-    request_.out = without_detours(request_.out);
+    request_.out = normalize_output_path(request_.out);
     use_threads(request_.threads.value_or(available_cores()));
   }
 
-  TrainingEnd run() {
+  TrainingOutcome run() {
     experiment_ = read_with_overrides(request_.config, request_.overrides);
     std::string note;
-    if (!request_.from.empty()) note = start_from(experiment_, request_.from);
+    if (!request_.from.empty()) note = start_from_model(experiment_, request_.from);
     check_experiment();
-    note_languages();
+    record_languages();
     ParallelText text = read_parallel(experiment_.data.train);
     std::optional<ParallelText> dev;
     if (!experiment_.data.dev.source.empty()) dev = read_parallel(experiment_.data.dev);
@@ -59,7 +59,7 @@ class TrainingRun {
     const std::string config = config_as_used();
     const bool smoothed = experiment_.train.label_smoothing > 0;
     const std::unique_ptr<RunListener> listens =
-        owner_.begins(request_.out, smoothed ? LossNames::smoothed : LossNames::plain);
+        owner_.on_start(request_.out, smoothed ? LossNames::smoothed : LossNames::plain);
     RunListener& listener = *listens;
     directory_ = std::make_unique<RunDirectory>(request_.out, request_.resume);
     if (!note.empty()) listener.say(note);
@@ -68,7 +68,7 @@ class TrainingRun {
     const Tokenizer& tokenizer = *tokenizer_;
     TrainerSetup setup = set_up(tokenizer);
     setup.tokenizer_directory = tokenizer_directory;
-    cut_text(setup, text, listener);
+    tokenize_text(setup, text, listener);
     text = {};
     require_memory_for(setup.model, setup.sampled ? largest_batch(*setup.sampled, experiment_.train)
                                                   : largest_batch(setup.corpus, experiment_.train));
@@ -77,7 +77,7 @@ class TrainingRun {
     add_languages(setup.identity, tokenizer.languages(), setup.languages);
     if (!request_.from.empty()) {
       // What a checkpoint holds takes its place; without one this is where training begins.
-      setup.start =
+      setup.initial_model =
           std::make_shared<Transformer>(load_model(request_.from, default_backend()).transformer);
     }
     Trainer trainer(std::move(setup), tokenizer, listener);
@@ -115,12 +115,12 @@ class TrainingRun {
           request_.config);
     }
     for (const char* keys : {"tokenizer.", "data.train.", "data.dev."}) {
-      require_paths(experiment_, keys);
+      check_paths_exist(experiment_, keys);
     }
     ModelChoice asked;
     asked.overrides = request_.overrides;
     check_shape(experiment_.model, request_.config, asked.asked_changes(true));
-    resolve(experiment_.decode, 0, request_.config);  // refuses what is out of range there
+    resolve_decode_options(experiment_.decode, 0, request_.config);  // refuses what is out of range there
   }
 
   /// Whether CONFIG is what the run itself wrote: unless it is changed, it stays as it is, with
@@ -135,7 +135,7 @@ class TrainingRun {
   }
 
   /// DIR/config.json says which languages were asked for.
-  void note_languages() {
+  void record_languages() {
     for (const auto& [key, language] : {std::pair{"source_lang", &request_.languages.source},
                                         {"target_lang", &request_.languages.target}}) {
       if (!language->empty()) experiment_.document["data"][key] = *language;
@@ -166,8 +166,8 @@ class TrainingRun {
     }
   }
 
-  std::size_t most_tokens() const {
-    return attn::most_tokens(experiment_.model, experiment_.train);
+  std::size_t max_side_tokens() const {
+    return attn::max_side_tokens(experiment_.model, experiment_.train);
   }
 
   /// Whether what is asked for goes with the tokenizer, and the memory by what the config says; the
@@ -183,7 +183,7 @@ class TrainingRun {
                               "the tokenizer of " + printable(request_.config));
     ModelConfig model = experiment_.model;
     if (model.vocab_size == 0) {
-      model.vocab_size = model.decoder_vocab_size = tokenizer_pieces(experiment_.tokenizer) + 1;
+      model.vocab_size = model.decoder_vocab_size = tokenizer_vocab_size(experiment_.tokenizer) + 1;
     }
     require_memory_for(model, expected_batch(experiment_.train));
   }
@@ -195,9 +195,9 @@ class TrainingRun {
     setup.train = experiment_.train;
     setup.model = experiment_.model;
     const bool loaded = !request_.from.empty();
-    (loaded ? fit_loaded : fit_to_tokenizer)(setup.model, tokenizer,
+    (loaded ? check_tokenizer_fits : fit_to_tokenizer)(setup.model, tokenizer,
                                              loaded ? request_.from : request_.config);
-    setup.decode = resolve(with_own_defaults(experiment_.decode, setup.model),
+    setup.decode = resolve_decode_options(decode_defaults_for(experiment_.decode, setup.model),
                            setup.model.eos_token_id, request_.config);
     choose_training_languages(setup, tokenizer.languages(), experiment_, request_.languages,
                               printable(loaded ? request_.from : experiment_.tokenizer.model));
@@ -210,19 +210,19 @@ class TrainingRun {
     return setup;
   }
 
-  void cut_text(TrainerSetup& setup, const ParallelText& text, RunListener& listener) {
+  void tokenize_text(TrainerSetup& setup, const ParallelText& text, RunListener& listener) {
     const Tokenizer& tokenizer = *tokenizer_;
     const Languages& languages = tokenizer.languages();
-    const std::string told = languages_told(setup, languages);
+    const std::string told = describe_languages(setup, languages);
     if (!told.empty()) listener.say("languages: " + told);
-    if (!languages.frames_texts()) mark_ = languages.code_of(setup.languages.source);
+    if (!languages.uses_language_tokens()) language_code_ = languages.code_of(setup.languages.source);
     {
       const Progress progress(fmt::format("cutting {} pairs into pieces", text.source.size()));
-      setup.corpus = make_corpus(text, tokenizer, most_tokens(), setup.languages);
+      setup.corpus = make_corpus(text, tokenizer, max_side_tokens(), setup.languages);
     }
     report_corpus(setup.corpus, text, listener);
     if (const double sampling = experiment_.tokenizer.sampling; sampling > 0) {
-      const SamplingSettings settings{sampling, experiment_.train.seed, most_tokens(),
+      const SubwordSamplingSettings settings{sampling, experiment_.train.seed, max_side_tokens(),
                                       setup.languages.source};
       setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
     }
@@ -257,11 +257,11 @@ class TrainingRun {
                     Field{"from"}, " or tokenizer.model again"));
     }
     fs::remove_all(directory, ignored);
-    const int wanted = tokenizer_pieces(experiment_.tokenizer);
+    const int wanted = tokenizer_vocab_size(experiment_.tokenizer);
     listener.say(fmt::format("training a {} tokenizer of at most {} pieces",
                              experiment_.tokenizer.type, wanted));
     NewDirectory writing(directory);
-    const TrainedTokenizer made = train_tokenizer_for(experiment_, writing.writing());
+    const TrainedTokenizer made = train_tokenizer_for(experiment_, writing.temporary_path());
     writing.commit();
     const int fewest = std::min(made.source_pieces, made.target_pieces);
     if (fewest < wanted) {
@@ -280,38 +280,38 @@ class TrainingRun {
       listener.say(fmt::format(
           "note: {} of {} pairs were skipped: {} with an empty side, {} longer than {} tokens",
           corpus.empty + corpus.too_long, text.source.size(), corpus.empty, corpus.too_long,
-          most_tokens()));
+          max_side_tokens()));
     }
     if (corpus.size() == 0) {
       throw InputError(
           "{} and {}: no pair is left to train on ({} with an empty side, {} longer than {} "
           "tokens); raise train.max_length, train.batch_tokens or model.max_position_embeddings",
           experiment_.data.train.source, experiment_.data.train.target, corpus.empty,
-          corpus.too_long, most_tokens());
+          corpus.too_long, max_side_tokens());
     }
     listener.say(fmt::format("{} sentence pairs to train on", corpus.size()));
   }
 
-  TrainingEnd train(Trainer& trainer, RunListener& listener) const {
+  TrainingOutcome train(Trainer& trainer, RunListener& listener) const {
     const std::atomic<int>& stop = owner_.stop();
     if (const double smoothing = experiment_.train.label_smoothing; smoothing > 0) {
       listener.say(fmt::format(
           "smoothed loss: with label smoothing {}; plain ppl: perplexity without it", smoothing));
     }
-    if (trainer.run(stop) == TrainingEnd::stopped) {
+    if (trainer.run(stop) == TrainingOutcome::stopped) {
       say(listener, {"stopped after a checkpoint; ", Field{"resume"}, " goes on"});
-      return TrainingEnd::stopped;
+      return TrainingOutcome::stopped;
     }
-    tell_results(listener);
-    return TrainingEnd::finished;
+    report_results(listener);
+    return TrainingOutcome::finished;
   }
 
   void say(RunListener& listener, const FieldText& text) const {
-    listener.say(text.worded(owner_.words()));
+    listener.say(text.message_for(owner_.words()));
   }
 
   /// What lies in the directory now, and what one does with it.
-  void tell_results(RunListener& listener) const {
+  void report_results(RunListener& listener) const {
     std::string out = request_.out;
     while (out.size() > 1 && out.back() == '/') out.pop_back();
     std::string files;
@@ -325,10 +325,10 @@ class TrainingRun {
     const char* why = experiment_.data.dev.source.empty() ? "" : ", the best on dev";
     listener.say(fmt::format("done: wrote {}/model{}{}", out,
                              kept ? fmt::format(" (of update {}{})", *kept, why) : "", files));
-    if (const auto own = own_parts_note(experiment_.model)) listener.say("note: " + *own);
+    if (const auto own = custom_architecture_note(experiment_.model)) listener.say("note: " + *own);
     const std::string& probe = experiment_.data.probe;
     FieldText next{"next: ", Command{"translate"}, " ", Field{"model"}, " " + out + "/model"};
-    if (!mark_.empty()) next.add({" ", Field{"target_lang"}, " " + mark_});
+    if (!language_code_.empty()) next.add({" ", Field{"target_lang"}, " " + language_code_});
     if (!probe.empty()) next.add(fmt::format(" \"{}\"", probe));
     say(listener, next);
     if (file_exists(out + "/probe.jsonl")) {
@@ -338,10 +338,10 @@ class TrainingRun {
   }
 
   TrainingRequest request_;
-  RunOwner& owner_;
+  TrainingFrontEnd& owner_;
   ExperimentConfig experiment_;
   std::optional<Tokenizer> tokenizer_;
-  std::string mark_;  ///< the code of what the kept model must be told before each text; or empty
+  std::string language_code_;  ///< the code of what the kept model must be told before each text; or empty
   std::unique_ptr<RunDirectory> directory_;
 };
 
@@ -358,7 +358,7 @@ void RunListener::curve_changed(const TrainingCurve& curve) {
   kept_update_ = curve.best_update;
 }
 
-TrainingEnd run_training(const TrainingRequest& request, RunOwner& owner) {
+TrainingOutcome run_training(const TrainingRequest& request, TrainingFrontEnd& owner) {
   return TrainingRun(request, owner).run();
 }
 

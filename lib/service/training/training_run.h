@@ -20,7 +20,7 @@ struct TrainingRequest {
   std::string config;
   std::string out;
   std::string from;  ///< a model to begin with; empty: random weights
-  AskedLanguages languages;
+  RequestedLanguages languages;
   bool resume = false;
   std::optional<int> threads;          ///< else the cores
   std::vector<std::string> overrides;  ///< of the config's keys: section.key=value
@@ -42,19 +42,19 @@ class RunListener : public TrainingListener {
 };
 
 /// Who has asked for a run.
-class RunOwner {
+class TrainingFrontEnd {
  public:
-  virtual ~RunOwner() = default;
+  virtual ~TrainingFrontEnd() = default;
   /// Everything has been read and checked; now `directory` is made.
-  virtual std::unique_ptr<RunListener> begins(const std::string& directory, LossNames names) = 0;
+  virtual std::unique_ptr<RunListener> on_start(const std::string& directory, LossNames names) = 0;
   /// Asked once, before the first update: the run stops with a checkpoint when it is not 0.
   virtual const std::atomic<int>& stop() = 0;
   /// What the run tells of fields is worded by it.
-  virtual FieldWords words() const { return option_name; }
+  virtual FieldSpelling words() const { return option_name; }
 };
 
 /// Trains. Errors are those of everything that it reads and of Trainer; whatever was wrong before
 /// begins() leaves no files.
-TrainingEnd run_training(const TrainingRequest& request, RunOwner& owner);
+TrainingOutcome run_training(const TrainingRequest& request, TrainingFrontEnd& owner);
 
 }  // namespace attn

@@ -28,15 +28,15 @@ void set_up(TrainerSetup& setup, const ExperimentConfig& experiment, const Token
   setup.model = experiment.model;
   setup.title = std::filesystem::path(experiment.path).stem().string();
   fit_to_tokenizer(setup.model, tokenizer, experiment.path);
-  setup.decode = resolve(with_own_defaults(experiment.decode, setup.model),
+  setup.decode = resolve_decode_options(decode_defaults_for(experiment.decode, setup.model),
                          setup.model.eos_token_id, experiment.path);
   choose_training_languages(setup, tokenizer.languages(), experiment, {}, setup.title);
   const ParallelText text = read_parallel(experiment.data.train);
-  const std::size_t most = most_tokens(experiment.model, experiment.train);
+  const std::size_t most = max_side_tokens(experiment.model, experiment.train);
   setup.corpus = make_corpus(text, tokenizer, most, setup.languages);
   if (const double sampling = experiment.tokenizer.sampling; sampling > 0) {
     tokenizer.require_sampling(sampling, experiment.path);
-    const SamplingSettings settings{sampling, experiment.train.seed, most, setup.languages.source};
+    const SubwordSamplingSettings settings{sampling, experiment.train.seed, most, setup.languages.source};
     setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
   }
   if (!experiment.data.dev.source.empty()) setup.dev = read_parallel(experiment.data.dev);
@@ -70,7 +70,7 @@ std::string digest_of(std::span<const float> numbers) {
 
 }  // namespace
 
-WatchedTraining::WatchedTraining(const std::string& config) {
+LiveTraining::LiveTraining(const std::string& config) {
   const ExperimentConfig experiment = read_experiment(config, {});
   if (experiment.tokenizer.model.empty()) {
     throw InputError(
@@ -82,7 +82,7 @@ WatchedTraining::WatchedTraining(const std::string& config) {
   ready_.tokenizer = std::make_unique<Tokenizer>(experiment.tokenizer.model);
   set_up(setup_, experiment, *ready_.tokenizer);
   ready_.name = setup_.title;
-  ready_.decode = with_own_defaults(experiment.decode, setup_.model);
+  ready_.decode = decode_defaults_for(experiment.decode, setup_.model);
   ready_.decode.forced_bos_token_id = setup_.decode.forced_bos_token_id;
   ready_.default_forced_eos = setup_.model.eos_token_id;
   names_ = {setup_.title};
@@ -91,38 +91,38 @@ WatchedTraining::WatchedTraining(const std::string& config) {
     validator_.emplace(std::move(*setup_.dev), *ready_.tokenizer, validation_settings(setup_));
   }
   updates_->begin_epoch();
-  look();
+  validate_if_due();
 }
 
-const ReadyModel& WatchedTraining::model(std::size_t) {
+const ReadyModel& LiveTraining::model(std::size_t) {
   if (ready_.transformer == nullptr) {
     ready_.transformer = std::make_unique<Transformer>(updates_->model());
   }
   return ready_;
 }
 
-void WatchedTraining::advance(std::uint64_t count) {
+void LiveTraining::advance(std::uint64_t count) {
   const std::uint64_t& update = updates_->state().update;
   for (; count > 0 && !updates_->finished(); --count) {
     ready_.transformer.reset();
     const LossSum sum = updates_->update(0);
-    news_.train.push_back({update, mean_of(sum.loss, sum.tokens)});
+    unsent_.train.push_back({update, mean_of(sum.loss, sum.tokens)});
     if (updates_->epoch_ends()) updates_->begin_next_epoch();
     if (update % setup_.train.checkpoint_every == 0) updates_->average_checkpoint();
-    look();
+    validate_if_due();
   }
 }
 
 /// Where the run in a directory looks, and at its end.
-void WatchedTraining::look() {
+void LiveTraining::validate_if_due() {
   RunState& state = updates_->state();
-  const Look due = updates_->look_due();
+  const ValidationType due = updates_->validation_due();
   const bool last = updates_->finished() && state.validated_update != state.update;
-  if (!validator_ || (due == Look::none && !last)) return;
-  const bool scores = due != Look::early || setup_.train.early_scores;
+  if (!validator_ || (due == ValidationType::none && !last)) return;
+  const bool scores = due != ValidationType::early || setup_.train.early_scores;
   const std::atomic<int> never{0};
   const Transformer& now = *model(0).transformer;
-  const ValidationResult found = scores ? *validator_->run(now, never) : validator_->loss_of(now);
+  const ValidationResult found = scores ? *validator_->run(now, never) : validator_->compute_loss(now);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   TrainingCurve::Validation point{state.update, mean_of(found.loss.loss, found.loss.tokens), kNone,
                                   kNone};
@@ -130,15 +130,15 @@ void WatchedTraining::look() {
     point.bleu = found.scores->bleu.score;
     point.chrf = found.scores->chrf.score;
   }
-  news_.validations.push_back(point);
+  unsent_.validations.push_back(point);
   state.validated_update = state.update;
 }
 
-std::string WatchedTraining::answer(const Json& asked) {
+std::string LiveTraining::answer(const Json& asked) {
   const std::uint64_t updates = updates_asked(asked);
   advance(updates);
-  const std::string training = told();
-  news_ = {};
+  const std::string training = training_json();
+  unsent_ = {};
   if (setup_.probe.empty()) return page_data({.records = {}, .live = training});
   const std::uint64_t update = updates_->state().update;
   AttentionRecord record = probe_record(*model(0).transformer, *ready_.tokenizer, setup_, update);
@@ -147,7 +147,7 @@ std::string WatchedTraining::answer(const Json& asked) {
   return page_data({.records = records, .live = training});
 }
 
-std::string WatchedTraining::told() {
+std::string LiveTraining::training_json() {
   std::string text;
   if (!setup_.probe.empty()) {
     Translator translator(*model(0).transformer, *ready_.tokenizer, setup_.decode);
@@ -159,17 +159,17 @@ std::string WatchedTraining::told() {
       json.member("training", [&] {
         json.object([&] {
           json.member("update", updates_->state().update);
-          json.member("updates", updates_->in_all());
+          json.member("updates", updates_->total_updates());
           json.member("finished", updates_->finished());
           json.key("losses");
-          json.array(news_.train, [&](const TrainingCurve::Loss& point) {
+          json.array(unsent_.train, [&](const TrainingCurve::Loss& point) {
             json.array([&] {
               json.value(point.update);
               json.number_or_null(point.loss);
             });
           });
           json.key("looks");
-          json.array(news_.validations, [&](const TrainingCurve::Validation& point) {
+          json.array(unsent_.validations, [&](const TrainingCurve::Validation& point) {
             json.array([&] {
               json.value(point.update);
               for (const double value : {point.loss, point.bleu, point.chrf}) {

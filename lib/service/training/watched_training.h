@@ -16,10 +16,10 @@
 namespace attn {
 
 /// As a model that can be asked it is the one of the last update.
-class WatchedTraining : public AskedModels {
+class LiveTraining : public ModelProvider {
  public:
   /// An experiment file that names an existing tokenizer. Errors are those of everything it reads.
-  explicit WatchedTraining(const std::string& config);
+  explicit LiveTraining(const std::string& config);
 
   /// What the page shows of the run after the updates that `asked` wants: {"updates": 20} goes on
   /// by so many, or to the end; 0 or none just looks. UsageError for anything else.
@@ -35,15 +35,15 @@ class WatchedTraining : public AskedModels {
 
  private:
   void advance(std::uint64_t count);
-  void look();
-  std::string told();
+  void validate_if_due();
+  std::string training_json();
 
   TrainerSetup setup_;
   ReadyModel ready_;  ///< its transformer is null where the weights have changed since
   std::vector<std::string> names_;
-  std::optional<Updates> updates_;
+  std::optional<TrainingLoop> updates_;
   std::optional<Validator> validator_;
-  TrainingCurve news_;  ///< since the last answer
+  TrainingCurve unsent_;  ///< since the last answer
 };
 
 }  // namespace attn

@@ -57,7 +57,7 @@ CharacterClass class_of(char32_t c) {
 }
 
 /// One character of the text that is cut.
-struct Place {
+struct ClassifiedCharacter {
   std::size_t begin;
   CharacterClass kind;
 };
@@ -72,14 +72,14 @@ std::size_t contraction(std::string_view text) {
 }
 
 /// After the last of the places from `i` on that are of the kind of place i.
-std::size_t end_of_run(const std::vector<Place>& places, std::size_t i) {
+std::size_t end_of_run(const std::vector<ClassifiedCharacter>& places, std::size_t i) {
   const CharacterClass kind = places[i].kind;
   while (i < places.size() && places[i].kind == kind) ++i;
   return i;
 }
 
 /// Of the word that begins at place i: the first place behind it.
-std::size_t end_of_word(const std::vector<Place>& places, std::string_view text, std::size_t i) {
+std::size_t end_of_word(const std::vector<ClassifiedCharacter>& places, std::string_view text, std::size_t i) {
   if (const std::size_t length = contraction(text.substr(places[i].begin))) return i + length;
   if (places[i].kind != CharacterClass::space) return end_of_run(places, i);
   const bool last = i + 1 == places.size();
@@ -113,7 +113,7 @@ const ByteTable& byte_table() {
 }  // namespace
 
 std::vector<std::string_view> byte_level_words(std::string_view text) {
-  std::vector<Place> places;
+  std::vector<ClassifiedCharacter> places;
   places.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     const CodePoint c = decode_code_point(text.substr(i));
@@ -130,11 +130,11 @@ std::vector<std::string_view> byte_level_words(std::string_view text) {
   return words;
 }
 
-char32_t character_of_byte(unsigned char byte) {
+char32_t byte_to_unicode(unsigned char byte) {
   return at(byte_table().characters, int{byte});
 }
 
-std::optional<std::string> bytes_of_piece(std::string_view piece) {
+std::optional<std::string> bytes_of_token(std::string_view piece) {
   std::string bytes;
   for (std::size_t i = 0; i < piece.size();) {
     const CodePoint c = decode_code_point(piece.substr(i));
@@ -146,8 +146,8 @@ std::optional<std::string> bytes_of_piece(std::string_view piece) {
   return bytes;
 }
 
-std::string readable_piece(std::string_view piece) {
-  const std::optional<std::string> bytes = bytes_of_piece(piece);
+std::string readable_token(std::string_view piece) {
+  const std::optional<std::string> bytes = bytes_of_token(piece);
   if (!bytes) return std::string(piece);
   std::string text;
   for (std::size_t i = 0; i < bytes->size();) {

@@ -18,13 +18,13 @@ std::vector<std::string_view> byte_level_words(std::string_view text);
 
 /// The character that stands for a byte: itself where it is printable and no blank (! to ~, ¡ to ¬,
 /// ® to ÿ), else one from U+0100 on in the bytes' order: "Ġ" is the blank.
-char32_t character_of_byte(unsigned char byte);
+char32_t byte_to_unicode(unsigned char byte);
 
 /// The bytes that a piece stands for; nothing where one of its characters stands for none.
-std::optional<std::string> bytes_of_piece(std::string_view piece);
+std::optional<std::string> bytes_of_token(std::string_view piece);
 
 /// A piece for people: "ĠThe" is "▁The", "Ã¤" is "ä"; bytes that make no character or a control
 /// character are "<0xC3>".
-std::string readable_piece(std::string_view piece);
+std::string readable_token(std::string_view piece);
 
 }  // namespace attn

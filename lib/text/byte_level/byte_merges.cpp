@@ -18,7 +18,7 @@ std::uint64_t key_of(int left, int right) {
 
 }  // namespace
 
-ByteMerges::ByteMerges(std::string_view text, const Vocabulary& vocabulary,
+BpeMerges::BpeMerges(std::string_view text, const Vocabulary& vocabulary,
                        const std::string& where) {
   if (!is_valid_utf8(text)) {
     throw InputError("{}: found bytes that are not UTF-8; expected a pair of pieces a line", where);
@@ -39,7 +39,7 @@ ByteMerges::ByteMerges(std::string_view text, const Vocabulary& vocabulary,
   }
 }
 
-void ByteMerges::add(std::string_view left, std::string_view right, const Vocabulary& vocabulary,
+void BpeMerges::add(std::string_view left, std::string_view right, const Vocabulary& vocabulary,
                      const std::function<std::string()>& where) {
   const auto id_of = [&](const std::string& piece) {
     if (const auto id = vocabulary.find(piece)) return *id;
@@ -50,23 +50,23 @@ void ByteMerges::add(std::string_view left, std::string_view right, const Vocabu
   const std::string second(right);
   const int left_id = id_of(first);
   const int right_id = id_of(second);
-  const Merge merge{same_number<std::uint32_t>(merges_.size()), id_of(first + second)};
+  const Merge merge{narrow_cast<std::uint32_t>(merges_.size()), id_of(first + second)};
   if (!merges_.emplace(key_of(left_id, right_id), merge).second) {
     throw InputError("{}: the pair \"{}\" stands here for the second time; expected it once",
                      where(), excerpt(first + " " + second));
   }
 }
 
-const ByteMerges::Merge* ByteMerges::find(int left, int right) const {
+const BpeMerges::Merge* BpeMerges::find(int left, int right) const {
   const auto found = merges_.find(key_of(left, right));
   return found == merges_.end() ? nullptr : &found->second;
 }
 
 /// A word while its pieces are joined: a list of pieces in which a joined one's right half is gone.
-class ByteMerges::Word {
+class BpeMerges::Word {
  public:
-  Word(const ByteMerges& merges, std::vector<int>& ids) : merges_(merges), ids_(ids) {
-    const auto count = same_number<std::uint32_t>(ids.size());
+  Word(const BpeMerges& merges, std::vector<int>& ids) : merges_(merges), ids_(ids) {
+    const auto count = narrow_cast<std::uint32_t>(ids.size());
     next_.resize(count);
     before_.resize(count);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -99,7 +99,7 @@ class ByteMerges::Word {
   static constexpr int kGone = -1;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  struct Later {
+  struct LowerPriority {
     bool operator()(const Candidate& a, const Candidate& b) const {
       return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
     }
@@ -111,14 +111,14 @@ class ByteMerges::Word {
     }
   }
 
-  const ByteMerges& merges_;
+  const BpeMerges& merges_;
   std::vector<int>& ids_;
   std::vector<std::uint32_t> next_;    ///< place of the right neighbour; the size: none
   std::vector<std::uint32_t> before_;  ///< place of the left neighbour
-  std::priority_queue<Candidate, std::vector<Candidate>, Later> queue_;
+  std::priority_queue<Candidate, std::vector<Candidate>, LowerPriority> queue_;
 };
 
-void ByteMerges::join(std::vector<int>& ids) const {
+void BpeMerges::join(std::vector<int>& ids) const {
   if (ids.size() > 1) Word(*this, ids).join_all();
 }
 

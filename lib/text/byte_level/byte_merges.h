@@ -14,14 +14,14 @@ namespace attn {
 
 /// Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units": of all
 /// neighbours in a word, the pair that stands first in the list is joined, again and again.
-class ByteMerges {
+class BpeMerges {
  public:
   /// The text of merges.txt: a pair "left right" a line, the earlier the stronger; lines that begin
   /// with #version are none. InputError, beginning with `where`, unless every pair occurs once and
   /// its halves and the two together are pieces of the vocabulary.
-  ByteMerges(std::string_view text, const Vocabulary& vocabulary, const std::string& where);
+  BpeMerges(std::string_view text, const Vocabulary& vocabulary, const std::string& where);
 
-  ByteMerges() = default;
+  BpeMerges() = default;
   /// One more pair, weaker than those before; `where` names it. InputError as above.
   void add(std::string_view left, std::string_view right, const Vocabulary& vocabulary,
            const std::function<std::string()>& where);

@@ -45,11 +45,11 @@ constexpr std::string_view kM2M100 =
     "tl tn tr uk ur uz vi wo xh yi yo zh zu";
 constexpr std::string_view kWmt21 = "en ha is ja cs ru zh de";
 
-constexpr LanguageClass kClasses[] = {
-    {"MBartTokenizer", "en_XX", true, TargetBy::decoder_start, "aa_AA", kMBart},
-    {"MBart50Tokenizer", "en_XX", false, TargetBy::first_token, "aa_AA", kMBart50},
-    {"NllbTokenizer", "eng_Latn", false, TargetBy::first_token, "aaa_Aaaa", kNllb},
-    {"M2M100Tokenizer", "en", false, TargetBy::first_token, "__a*__", kM2M100}};
+constexpr MultilingualTokenizerClass kClasses[] = {
+    {"MBartTokenizer", "en_XX", true, TargetLanguageMethod::decoder_start, "aa_AA", kMBart},
+    {"MBart50Tokenizer", "en_XX", false, TargetLanguageMethod::forced_bos_token, "aa_AA", kMBart50},
+    {"NllbTokenizer", "eng_Latn", false, TargetLanguageMethod::forced_bos_token, "aaa_Aaaa", kNllb},
+    {"M2M100Tokenizer", "en", false, TargetLanguageMethod::forced_bos_token, "__a*__", kM2M100}};
 
 bool has_shape(std::string_view text, std::string_view shape) {
   const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
@@ -86,15 +86,15 @@ std::string Languages::code_of(int id) const {
   return found == tokens.end() ? "" : found->code;
 }
 
-const LanguageClass* find_language_class(std::string_view tokenizer_class) {
+const MultilingualTokenizerClass* find_multilingual_tokenizer_class(std::string_view tokenizer_class) {
   if (tokenizer_class.ends_with("Fast")) tokenizer_class.remove_suffix(4);
-  const auto found = std::ranges::find(kClasses, tokenizer_class, &LanguageClass::tokenizer_class);
+  const auto found = std::ranges::find(kClasses, tokenizer_class, &MultilingualTokenizerClass::tokenizer_class);
   return found == std::end(kClasses) ? nullptr : &*found;
 }
 
-std::string known_language_classes() {
+std::string multilingual_tokenizer_class_names() {
   std::string words;
-  for (const LanguageClass& each : kClasses) {
+  for (const MultilingualTokenizerClass& each : kClasses) {
     const bool last = &each == std::end(kClasses) - 1;
     words += words.empty() ? "" : last ? " or " : ", ";
     words += each.tokenizer_class;
@@ -102,18 +102,18 @@ std::string known_language_classes() {
   return words;
 }
 
-std::string code_of(const LanguageClass& known, std::string_view token) {
+std::string code_of(const MultilingualTokenizerClass& known, std::string_view token) {
   if (!has_shape(token, known.shape)) return "";
   if (!token.starts_with("__")) return std::string(token);
   return std::string(token.substr(2, token.size() - 4));
 }
 
-std::string token_of(const LanguageClass& known, std::string_view code) {
+std::string token_of(const MultilingualTokenizerClass& known, std::string_view code) {
   const std::string_view around = known.shape.starts_with("__") ? "__" : "";
   return std::string(around).append(code).append(around);
 }
 
-std::vector<std::string> codes_of(const LanguageClass& known, std::string_view list) {
+std::vector<std::string> codes_of(const MultilingualTokenizerClass& known, std::string_view list) {
   std::string_view rest = list == "wmt21" ? kWmt21 : known.codes;
   std::vector<std::string> codes;
   while (!rest.empty()) {

@@ -14,16 +14,16 @@ struct LanguageToken {
 };
 
 /// What makes a model write a language.
-enum class TargetBy {
-  nothing,       ///< it has one language
-  source_mark,   ///< a mark before the source: Marian's >>deu<<
-  first_token,   ///< the token that a translation begins with (forced_bos_token_id)
+enum class TargetLanguageMethod {
+  none,       ///< it has one language
+  source_language_tag,   ///< a mark before the source: Marian's >>deu<<
+  forced_bos_token,   ///< the token that a translation begins with (forced_bos_token_id)
   decoder_start  ///< the token that the decoder begins with (decoder_start_token_id)
 };
 
 struct Languages {
   std::vector<LanguageToken> tokens;  ///< in order of their ids
-  TargetBy target_by = TargetBy::nothing;
+  TargetLanguageMethod target_language_method = TargetLanguageMethod::none;
   /// Those around texts where nobody asks for others: ids, or -1.
   int source = -1, target = -1;
 
@@ -33,8 +33,8 @@ struct Languages {
   /// "deu_Latn"; empty for an id that is no language's.
   std::string code_of(int id) const;
   /// Whether tokens of languages stand around its texts, and the decoder is told one.
-  bool frames_texts() const {
-    return target_by == TargetBy::first_token || target_by == TargetBy::decoder_start;
+  bool uses_language_tokens() const {
+    return target_language_method == TargetLanguageMethod::forced_bos_token || target_language_method == TargetLanguageMethod::decoder_start;
   }
 };
 
@@ -45,26 +45,26 @@ struct LanguageChoice {
 };
 
 /// A class of transformers' tokenizers that knows languages.
-struct LanguageClass {
+struct MultilingualTokenizerClass {
   std::string_view tokenizer_class;  ///< without "Fast"
   std::string_view source;           ///< the code that stands where none is said
-  bool behind = false;               ///< text, </s>, language; else language, text, </s>
-  TargetBy target_by = TargetBy::first_token;
+  bool language_after_text = false;               ///< text, </s>, language; else language, text, </s>
+  TargetLanguageMethod target_language_method = TargetLanguageMethod::forced_bos_token;
   std::string_view shape;  ///< of a token: A a capital, a a small letter, * any number of these
   std::string_view codes;  ///< its own list, in order of their ids, blanks between
 };
 
 /// "NllbTokenizer", "NllbTokenizerFast"; null for a class that knows no languages.
-const LanguageClass* find_language_class(std::string_view tokenizer_class);
+const MultilingualTokenizerClass* find_multilingual_tokenizer_class(std::string_view tokenizer_class);
 /// The tokenizers whose class must be known, for messages.
-std::string known_language_classes();
+std::string multilingual_tokenizer_class_names();
 
 /// "deu_Latn" of a token of the class's shape, "de" of "__de__"; empty for any other token.
-std::string code_of(const LanguageClass& known, std::string_view token);
+std::string code_of(const MultilingualTokenizerClass& known, std::string_view token);
 /// "__de__" of "de" where the class's tokens have other texts than their codes.
-std::string token_of(const LanguageClass& known, std::string_view code);
+std::string token_of(const MultilingualTokenizerClass& known, std::string_view code);
 
 /// The codes of a class; M2M100's two lists are "m2m100" and "wmt21".
-std::vector<std::string> codes_of(const LanguageClass& known, std::string_view list = "");
+std::vector<std::string> codes_of(const MultilingualTokenizerClass& known, std::string_view list = "");
 
 }  // namespace attn

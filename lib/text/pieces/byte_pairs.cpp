@@ -11,9 +11,9 @@
 namespace attn {
 
 /// The merges of one text.
-class BytePairs::Merging {
+class SentencePieceBpe::MergeQueue {
  public:
-  Merging(const BytePairs& pairs, std::string_view text) : model_(pairs.model_), text_(text) {
+  MergeQueue(const SentencePieceBpe& pairs, std::string_view text) : model_(pairs.model_), text_(text) {
     for (std::size_t begin = 0; begin < text.size(); begin += symbols_.back().size) {
       Symbol symbol;
       symbol.begin = begin;
@@ -30,7 +30,7 @@ class BytePairs::Merging {
     for (std::size_t i = 1; i < symbols_.size(); ++i) offer(i - 1, i);
   }
 
-  void run(double dropout, RandomNumbers& random) {
+  void run(double dropout, RandomGenerator& random) {
     while (!agenda_.empty()) {
       const Merge merge = agenda_.top();
       agenda_.pop();
@@ -49,11 +49,11 @@ class BytePairs::Merging {
   }
 
   std::vector<std::string> pieces() const {
-    std::vector<CutPiece> cut;
+    std::vector<SegmentedPiece> cut;
     for (std::size_t i = 0; i < symbols_.size(); i = symbols_[i].next) {
       add(text_.substr(symbols_[i].begin, symbols_[i].size), cut);
     }
-    return spelled_out(cut, model_.byte_fallback);
+    return expand_unknown_pieces(cut, model_.byte_fallback);
   }
 
  private:
@@ -100,7 +100,7 @@ class BytePairs::Merging {
   }
 
   /// Unused pieces are steps on the way to others; where one is left, its parts are the pieces.
-  void add(std::string_view text, std::vector<CutPiece>& cut) const {
+  void add(std::string_view text, std::vector<SegmentedPiece>& cut) const {
     const SentencePieceEntry* piece = find(text);
     const auto parts = left_part_.find(text);
     if (piece != nullptr && piece->type == PieceType::unused && parts != left_part_.end()) {
@@ -118,15 +118,15 @@ class BytePairs::Merging {
   std::unordered_map<std::string_view, std::size_t> left_part_;  ///< of unused pieces, in bytes
 };
 
-BytePairs::BytePairs(const SentencePieceModel& model) : model_(model) {
+SentencePieceBpe::SentencePieceBpe(const SentencePieceModel& model) : model_(model) {
   for (const SentencePieceEntry& piece : model_.pieces) {
     if (piece.type == PieceType::user_defined) user_defined_.add(piece.text, 0);
   }
 }
 
-std::vector<std::string> BytePairs::sample(std::string_view text, double dropout,
-                                           RandomNumbers& random) const {
-  Merging merging(*this, text);
+std::vector<std::string> SentencePieceBpe::sample(std::string_view text, double dropout,
+                                           RandomGenerator& random) const {
+  MergeQueue merging(*this, text);
   merging.run(dropout, random);
   return merging.pieces();
 }

@@ -15,20 +15,20 @@ namespace attn {
 /// Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units": from single
 /// characters on, the neighbours whose joint piece has the best score are joined, again and again.
 /// Pieces that the user defined are characters of their own and join nobody.
-class BytePairs {
+class SentencePieceBpe {
  public:
   /// The model outlives this.
-  explicit BytePairs(const SentencePieceModel& model);
+  explicit SentencePieceBpe(const SentencePieceModel& model);
 
   /// BPE-dropout (Provilkov et al. 2020) as SentencePiece has it: where a merge's turn comes, it is
   /// left out with probability `dropout`, and two neighbours once left out stay apart until one of
   /// them has grown. (In the paper they may join at a later step: its cuts are a little coarser for
   /// the same number.) At 0 this is the model's own cut, and draws no number.
   std::vector<std::string> sample(std::string_view text, double dropout,
-                                  RandomNumbers& random) const;
+                                  RandomGenerator& random) const;
 
  private:
-  class Merging;
+  class MergeQueue;
 
   const SentencePieceModel& model_;
   PieceTrie user_defined_;

@@ -63,7 +63,7 @@ class CharsmapCheck {
  private:
   static constexpr signed char kUnknown = -1;
 
-  [[noreturn]] void fail(const std::string& found) const { throw_damaged(where_, offset_, found); }
+  [[noreturn]] void fail(const std::string& found) const { throw_damaged_file(where_, offset_, found); }
 
   std::size_t base_of(std::size_t i) const { return charsmap_base(i, units_[i]); }
 
@@ -77,7 +77,7 @@ class CharsmapCheck {
     }
     if (!has_leaf(i)) return;
     const std::size_t string = units_[base] & ~kValueBit;
-    if (string >= strings_.size() || continues_character(strings_[string])) {
+    if (string >= strings_.size() || is_continuation_byte(strings_[string])) {
       fail(fmt::format("normalisation table entry {} leads to string byte {} of {}", i, string,
                        strings_.size()));
     }
@@ -96,7 +96,7 @@ class CharsmapCheck {
     std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (!(units_[i] & kValueBit))
-        children_[next[parent_base(i)]++] = same_number<std::uint32_t>(i);
+        children_[next[parent_base(i)]++] = narrow_cast<std::uint32_t>(i);
     }
   }
 

@@ -4,7 +4,7 @@
 
 namespace attn {
 
-std::vector<std::string> spelled_out(const std::vector<CutPiece>& cut, bool byte_fallback) {
+std::vector<std::string> expand_unknown_pieces(const std::vector<SegmentedPiece>& cut, bool byte_fallback) {
   std::vector<std::string> pieces;
   pieces.reserve(cut.size());
   bool after_unknown = false;

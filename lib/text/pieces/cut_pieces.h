@@ -7,12 +7,12 @@
 
 namespace attn {
 
-struct CutPiece {
+struct SegmentedPiece {
   std::string_view text;
   bool unknown = false;  ///< no piece of the model covers it
 };
 
 /// A run of unknown parts is one piece, or, with byte_fallback, the byte pieces of each.
-std::vector<std::string> spelled_out(const std::vector<CutPiece>& cut, bool byte_fallback);
+std::vector<std::string> expand_unknown_pieces(const std::vector<SegmentedPiece>& cut, bool byte_fallback);
 
 }  // namespace attn

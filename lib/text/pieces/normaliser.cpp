@@ -6,12 +6,12 @@
 
 namespace attn {
 
-Normaliser::Normaliser(const NormaliserRules& rules, bool blank_at_end, PieceTrie user_defined)
+SentencePieceNormalizer::SentencePieceNormalizer(const NormalizerSpec& rules, bool blank_at_end, PieceTrie user_defined)
     : rules_(rules), blank_at_end_(blank_at_end), user_defined_(std::move(user_defined)) {
   if (!rules.charsmap.empty()) charsmap_.emplace(rules.charsmap);
 }
 
-Normaliser::Step Normaliser::step(std::string_view text) const {
+SentencePieceNormalizer::Step SentencePieceNormalizer::step(std::string_view text) const {
   std::size_t defined = 0;
   user_defined_.each_prefix(text, [&](std::size_t length, int) { defined = length; });
   if (defined > 0) return {text.substr(0, defined), defined};
@@ -22,17 +22,17 @@ Normaliser::Step Normaliser::step(std::string_view text) const {
   return {text.substr(0, length), length};
 }
 
-std::string Normaliser::normalise(std::string_view text) const {
-  const std::string_view blank = rules_.escapes_blanks ? kBlankMark : " ";
+std::string SentencePieceNormalizer::normalise(std::string_view text) const {
+  const std::string_view blank = rules_.escape_whitespaces ? kSpaceSymbol : " ";
   std::string out;
-  bool after_blank = rules_.removes_extra_blanks;
+  bool after_blank = rules_.remove_extra_whitespaces;
   bool begun = false;
   while (!text.empty()) {
     Step next = step(text);
     text.remove_prefix(next.length);
     // A beginning that becomes more than a blank ends what is left out before the text.
-    if (!begun && rules_.removes_extra_blanks && next.text == " ") continue;
-    if (!begun && rules_.adds_blank && !blank_at_end_) out += blank;
+    if (!begun && rules_.remove_extra_whitespaces && next.text == " ") continue;
+    if (!begun && rules_.add_dummy_prefix && !blank_at_end_) out += blank;
     begun = true;
     while (after_blank && next.text.starts_with(' ')) next.text.remove_prefix(1);
     for (const char c : next.text) {
@@ -42,11 +42,11 @@ std::string Normaliser::normalise(std::string_view text) const {
         out += c;
       }
     }
-    if (!next.text.empty()) after_blank = rules_.removes_extra_blanks && next.text.ends_with(' ');
+    if (!next.text.empty()) after_blank = rules_.remove_extra_whitespaces && next.text.ends_with(' ');
   }
   if (!begun) return {};
-  while (rules_.removes_extra_blanks && out.ends_with(blank)) out.resize(out.size() - blank.size());
-  if (rules_.adds_blank && blank_at_end_) out += blank;
+  while (rules_.remove_extra_whitespaces && out.ends_with(blank)) out.resize(out.size() - blank.size());
+  if (rules_.add_dummy_prefix && blank_at_end_) out += blank;
   return out;
 }
 

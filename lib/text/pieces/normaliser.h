@@ -12,10 +12,10 @@
 
 namespace attn {
 
-class Normaliser {
+class SentencePieceNormalizer {
  public:
   /// Pieces that the user defined pass as they are. The checked bytes of `rules` outlive this.
-  Normaliser(const NormaliserRules& rules, bool blank_at_end, PieceTrie user_defined);
+  SentencePieceNormalizer(const NormalizerSpec& rules, bool blank_at_end, PieceTrie user_defined);
 
   /// Of valid UTF-8 without zero bytes.
   std::string normalise(std::string_view text) const;
@@ -28,7 +28,7 @@ class Normaliser {
   };
   Step step(std::string_view text) const;
 
-  NormaliserRules rules_;
+  NormalizerSpec rules_;
   bool blank_at_end_;  ///< the ▁ that is added stands behind the text
   std::optional<Charsmap> charsmap_;
   PieceTrie user_defined_;

@@ -27,23 +27,23 @@ PieceTrie user_defined_of(const SentencePieceModel& model) {
 }
 
 void replace_blank_marks(std::string_view piece, std::string& out) {
-  for (std::size_t mark = piece.find(kBlankMark); mark != piece.npos;
-       mark = piece.find(kBlankMark)) {
+  for (std::size_t mark = piece.find(kSpaceSymbol); mark != piece.npos;
+       mark = piece.find(kSpaceSymbol)) {
     out += piece.substr(0, mark);
     out += ' ';
-    piece.remove_prefix(mark + kBlankMark.size());
+    piece.remove_prefix(mark + kSpaceSymbol.size());
   }
   out += piece;
 }
 
 }  // namespace
 
-struct PieceModel::Parts {
+struct SentencePieceProcessor::Parts {
   Parts(std::string file, const std::string& where)
       : bytes(std::move(file)),
-        model(check_sentencepiece_model(bytes, where)),
+        model(parse_sentencepiece_model(bytes, where)),
         user_defined(user_defined_of(model)),
-        normaliser(model.normaliser, model.blanks_end_pieces, user_defined) {
+        normaliser(model.normaliser, model.treat_whitespace_as_suffix, user_defined) {
     if (!model.denormaliser.charsmap.empty()) {
       denormaliser.emplace(model.denormaliser, false, PieceTrie());
     }
@@ -54,10 +54,10 @@ struct PieceModel::Parts {
   std::string bytes;  ///< of the file, which all that follows may keep views of
   SentencePieceModel model;
   PieceTrie user_defined;
-  Normaliser normaliser;
-  std::optional<Normaliser> denormaliser;
-  std::optional<Unigram> unigram;
-  std::optional<BytePairs> pairs;
+  SentencePieceNormalizer normaliser;
+  std::optional<SentencePieceNormalizer> denormaliser;
+  std::optional<SentencePieceUnigram> unigram;
+  std::optional<SentencePieceBpe> pairs;
 
   PieceType type_of(std::string_view piece) const {
     const auto found = model.index.find(piece);
@@ -65,8 +65,8 @@ struct PieceModel::Parts {
   }
 
   /// Words from blank to blank, or characters and pieces that the user defined.
-  std::vector<CutPiece> parts_of(std::string_view text) const {
-    std::vector<CutPiece> cut;
+  std::vector<SegmentedPiece> parts_of(std::string_view text) const {
+    std::vector<SegmentedPiece> cut;
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t length = model.segmentation == SegmentationType::word
                                      ? word_length(text.substr(begin))
@@ -79,9 +79,9 @@ struct PieceModel::Parts {
   }
 
   std::size_t word_length(std::string_view text) const {
-    if (!model.blanks_end_pieces) return std::min(text.find(kBlankMark, 1), text.size());
-    const std::size_t blank = text.find(kBlankMark);
-    return blank == text.npos ? text.size() : blank + kBlankMark.size();
+    if (!model.treat_whitespace_as_suffix) return std::min(text.find(kSpaceSymbol, 1), text.size());
+    const std::size_t blank = text.find(kSpaceSymbol);
+    return blank == text.npos ? text.size() : blank + kSpaceSymbol.size();
   }
 
   std::size_t character_length(std::string_view text) const {
@@ -91,36 +91,36 @@ struct PieceModel::Parts {
   }
 };
 
-PieceModel::PieceModel(std::string bytes, const std::string& where)
+SentencePieceProcessor::SentencePieceProcessor(std::string bytes, const std::string& where)
     : parts_(std::make_unique<Parts>(std::move(bytes), where)) {}
 
-PieceModel::~PieceModel() = default;
+SentencePieceProcessor::~SentencePieceProcessor() = default;
 
-SegmentationType PieceModel::segmentation() const {
+SegmentationType SentencePieceProcessor::segmentation() const {
   return parts_->model.segmentation;
 }
 
-std::vector<std::string> PieceModel::cut(std::string_view text) const {
+std::vector<std::string> SentencePieceProcessor::encode(std::string_view text) const {
   const std::string normalised = normalise(text);
-  if (parts_->unigram) return parts_->unigram->cut(normalised);
-  RandomNumbers unused(0, "", 0);  // no merge is left out
+  if (parts_->unigram) return parts_->unigram->encode(normalised);
+  RandomGenerator unused(0, "", 0);  // no merge is left out
   if (parts_->pairs) return parts_->pairs->sample(normalised, 0, unused);
-  return spelled_out(parts_->parts_of(normalised), parts_->model.byte_fallback);
+  return expand_unknown_pieces(parts_->parts_of(normalised), parts_->model.byte_fallback);
 }
 
-std::string PieceModel::normalise(std::string_view text) const {
+std::string SentencePieceProcessor::normalise(std::string_view text) const {
   return parts_->normaliser.normalise(text);
 }
 
-std::vector<std::string> PieceModel::sample(std::string_view normalised, double sampling,
-                                            RandomNumbers& random) const {
+std::vector<std::string> SentencePieceProcessor::sample(std::string_view normalised, double sampling,
+                                            RandomGenerator& random) const {
   if (parts_->pairs) return parts_->pairs->sample(normalised, sampling, random);
   return parts_->unigram.value().sample(normalised, sampling, random);
 }
 
-std::string PieceModel::join(const std::vector<std::string>& pieces) const {
-  const NormaliserRules& rules = parts_->model.normaliser;
-  const bool drops_blank = rules.adds_blank || rules.removes_extra_blanks;
+std::string SentencePieceProcessor::join(const std::vector<std::string>& pieces) const {
+  const NormalizerSpec& rules = parts_->model.normaliser;
+  const bool drops_blank = rules.add_dummy_prefix || rules.remove_extra_whitespaces;
   std::string text, bytes;
   bool at_begin = true;
   // Bytes in a row are characters; what is none becomes U+FFFD, a byte at a time.
@@ -147,9 +147,9 @@ std::string PieceModel::join(const std::vector<std::string>& pieces) const {
       continue;
     }
     std::string_view rest = piece;
-    if (at_begin && drops_blank && rest.starts_with(kBlankMark)) {
-      rest.remove_prefix(kBlankMark.size());
-      at_begin = rules.removes_extra_blanks;
+    if (at_begin && drops_blank && rest.starts_with(kSpaceSymbol)) {
+      rest.remove_prefix(kSpaceSymbol.size());
+      at_begin = rules.remove_extra_whitespaces;
     }
     replace_blank_marks(rest, text);
   }

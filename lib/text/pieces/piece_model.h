@@ -12,25 +12,25 @@
 
 namespace attn {
 
-class PieceModel {
+class SentencePieceProcessor {
  public:
   /// `bytes` are the whole file. InputError, beginning with `where`, where it is damaged.
-  PieceModel(std::string bytes, const std::string& where);
-  ~PieceModel();
-  PieceModel(const PieceModel&) = delete;
-  PieceModel& operator=(const PieceModel&) = delete;
+  SentencePieceProcessor(std::string bytes, const std::string& where);
+  ~SentencePieceProcessor();
+  SentencePieceProcessor(const SentencePieceProcessor&) = delete;
+  SentencePieceProcessor& operator=(const SentencePieceProcessor&) = delete;
 
   SegmentationType segmentation() const;
 
   /// The pieces of a clean text.
-  std::vector<std::string> cut(std::string_view text) const;
+  std::vector<std::string> encode(std::string_view text) const;
 
   /// A clean text as the model sees it, ▁ for its blanks.
   std::string normalise(std::string_view text) const;
 
-  /// One cut of what normalise() gave, drawn at random: Unigram::sample or BytePairs::sample.
+  /// One cut of what normalise() gave, drawn at random: Unigram::sample or SentencePieceBpe::sample.
   std::vector<std::string> sample(std::string_view normalised, double sampling,
-                                  RandomNumbers& random) const;
+                                  RandomGenerator& random) const;
 
   /// The text of the pieces, in which a piece that the model lacks stands as it is (its ▁ too).
   std::string join(const std::vector<std::string>& pieces) const;

@@ -26,7 +26,7 @@ constexpr std::size_t kMaxNesting = 64;       // its room for user-defined piece
 /// A field of a message that the library reads.
 struct KnownField {
   std::uint32_t number;
-  WireType type;
+  ProtobufWireType type;
   const char* name;
 };
 
@@ -35,10 +35,10 @@ class ModelCheck {
   ModelCheck(std::string_view bytes, const std::string& where) : bytes_(bytes), where_(where) {}
 
   SentencePieceModel run() {
-    if (bytes_.empty()) throw_damaged(where_, 0, "an empty file");
+    if (bytes_.empty()) throw_damaged_file(where_, 0, "an empty file");
     read_model();
-    if (model_.pieces.empty()) throw_damaged(where_, bytes_.size(), "no pieces");
-    if (!unknown_) throw_damaged(where_, bytes_.size(), "no unknown piece");
+    if (model_.pieces.empty()) throw_damaged_file(where_, bytes_.size(), "no pieces");
+    if (!unknown_) throw_damaged_file(where_, bytes_.size(), "no unknown piece");
     model_.unknown_id = *unknown_;
     index_pieces();
     check_byte_pieces();
@@ -49,15 +49,15 @@ class ModelCheck {
  private:
   /// The known field's name, or null; the wrong type or a second occurrence is damage, because the
   /// library would silently read something else than this check.
-  const char* known(const WireField& field, std::initializer_list<KnownField> fields,
+  const char* known(const ProtobufField& field, std::initializer_list<KnownField> fields,
                     std::set<std::uint32_t>& seen) const {
     for (const KnownField& candidate : fields) {
       if (candidate.number != field.number) continue;
       if (candidate.type != field.type) {
-        throw_damaged(where_, field.offset, fmt::format("a {} of the wrong type", candidate.name));
+        throw_damaged_file(where_, field.offset, fmt::format("a {} of the wrong type", candidate.name));
       }
       if (!seen.insert(field.number).second) {
-        throw_damaged(where_, field.offset, fmt::format("a second {}", candidate.name));
+        throw_damaged_file(where_, field.offset, fmt::format("a second {}", candidate.name));
       }
       return candidate.name;
     }
@@ -68,27 +68,27 @@ class ModelCheck {
     return to_size(part.data() - bytes_.data());
   }
 
-  WireReader reader(std::string_view message) const {
-    return WireReader(message, offset_of(message), where_);
+  ProtobufReader reader(std::string_view message) const {
+    return ProtobufReader(message, offset_of(message), where_);
   }
 
   void read_model() {
-    WireReader fields(bytes_, 0, where_);
-    WireField field;
+    ProtobufReader fields(bytes_, 0, where_);
+    ProtobufField field;
     std::set<std::uint32_t> seen;
     while (fields.next(field)) {
       if (field.number == 1) {
-        if (field.type != WireType::bytes) {
-          throw_damaged(where_, field.offset, "a piece of the wrong type");
+        if (field.type != ProtobufWireType::bytes) {
+          throw_damaged_file(where_, field.offset, "a piece of the wrong type");
         }
         read_piece(field.bytes);
         continue;
       }
       if (!known(field,
-                 {{2, WireType::bytes, "training record"},
-                  {3, WireType::bytes, "normalizer"},
-                  {4, WireType::bytes, "self test"},
-                  {5, WireType::bytes, "denormalizer"}},
+                 {{2, ProtobufWireType::bytes, "training record"},
+                  {3, ProtobufWireType::bytes, "normalizer"},
+                  {4, ProtobufWireType::bytes, "self test"},
+                  {5, ProtobufWireType::bytes, "denormalizer"}},
                  seen)) {
         continue;
       }
@@ -100,19 +100,19 @@ class ModelCheck {
   }
 
   void read_piece(std::string_view message) {
-    WireReader fields = reader(message);
-    WireField field;
+    ProtobufReader fields = reader(message);
+    ProtobufField field;
     SentencePieceEntry piece;
     std::uint32_t seen = 0;  // one bit a field number; a set would cost more than all the rest
     const std::size_t offset = offset_of(message);
     const auto fail = [&](const std::string& found) {
-      throw_damaged(where_, offset, fmt::format("piece {}: {}", model_.pieces.size(), found));
+      throw_damaged_file(where_, offset, fmt::format("piece {}: {}", model_.pieces.size(), found));
     };
     while (fields.next(field)) {
       if (field.number > 3) continue;
       if (seen & (1u << field.number)) fail("a field twice");
       seen |= 1u << field.number;
-      constexpr WireType kTypes[] = {WireType::bytes, WireType::fixed32, WireType::varint};
+      constexpr ProtobufWireType kTypes[] = {ProtobufWireType::bytes, ProtobufWireType::fixed32, ProtobufWireType::varint};
       if (field.type != kTypes[field.number - 1]) fail("a field of the wrong type");
       if (field.number == 1) piece.text = field.bytes;
       if (field.number == 2) {
@@ -138,65 +138,65 @@ class ModelCheck {
   }
 
   void read_trainer(std::string_view message) {
-    WireReader fields = reader(message);
-    WireField field;
+    ProtobufReader fields = reader(message);
+    ProtobufField field;
     std::set<std::uint32_t> seen;
     while (fields.next(field)) {
       const char* name = known(field,
-                               {{3, WireType::varint, "model type"},
-                                {24, WireType::varint, "treat_whitespace_as_suffix"},
-                                {35, WireType::varint, "byte_fallback"},
-                                {44, WireType::bytes, "unknown surface"},
-                                {45, WireType::bytes, "name of the unknown piece"},
-                                {46, WireType::bytes, "name of the begin piece"},
-                                {47, WireType::bytes, "name of the end piece"},
-                                {48, WireType::bytes, "name of the padding piece"}},
+                               {{3, ProtobufWireType::varint, "model type"},
+                                {24, ProtobufWireType::varint, "treat_whitespace_as_suffix"},
+                                {35, ProtobufWireType::varint, "byte_fallback"},
+                                {44, ProtobufWireType::bytes, "unknown surface"},
+                                {45, ProtobufWireType::bytes, "name of the unknown piece"},
+                                {46, ProtobufWireType::bytes, "name of the begin piece"},
+                                {47, ProtobufWireType::bytes, "name of the end piece"},
+                                {48, ProtobufWireType::bytes, "name of the padding piece"}},
                                seen);
       if (!name) continue;
       if (field.number == 3 && (field.value < 1 || field.value > 4)) {
-        throw_damaged(where_, field.offset,
+        throw_damaged_file(where_, field.offset,
                       fmt::format("model type {} (known: 1 to 4)", field.value));
       }
       if (field.number == 3) model_.segmentation = static_cast<SegmentationType>(field.value);
-      if (field.number == 24) model_.blanks_end_pieces = field.value != 0;
+      if (field.number == 24) model_.treat_whitespace_as_suffix = field.value != 0;
       if (field.number == 35) model_.byte_fallback = field.value != 0;
       if (field.number == 44) model_.unknown_surface = field.bytes;
-      if (field.type == WireType::bytes && !is_valid_utf8(field.bytes)) {
-        throw_damaged(where_, field.offset, fmt::format("the {} in no UTF-8", name));
+      if (field.type == ProtobufWireType::bytes && !is_valid_utf8(field.bytes)) {
+        throw_damaged_file(where_, field.offset, fmt::format("the {} in no UTF-8", name));
       }
     }
   }
 
-  NormaliserRules read_normalizer(std::string_view message) {
-    NormaliserRules rules;
-    WireReader fields = reader(message);
-    WireField field;
+  NormalizerSpec read_normalizer(std::string_view message) {
+    NormalizerSpec rules;
+    ProtobufReader fields = reader(message);
+    ProtobufField field;
     std::set<std::uint32_t> seen;
     while (fields.next(field)) {
       if (!known(field,
-                 {{2, WireType::bytes, "table of normalisation rules"},
-                  {3, WireType::varint, "add_dummy_prefix"},
-                  {4, WireType::varint, "remove_extra_whitespaces"},
-                  {5, WireType::varint, "escape_whitespaces"}},
+                 {{2, ProtobufWireType::bytes, "table of normalisation rules"},
+                  {3, ProtobufWireType::varint, "add_dummy_prefix"},
+                  {4, ProtobufWireType::varint, "remove_extra_whitespaces"},
+                  {5, ProtobufWireType::varint, "escape_whitespaces"}},
                  seen)) {
         continue;
       }
       if (field.number == 2) rules.charsmap = field.bytes;
-      if (field.number == 3) rules.adds_blank = field.value != 0;
-      if (field.number == 4) rules.removes_extra_blanks = field.value != 0;
-      if (field.number == 5) rules.escapes_blanks = field.value != 0;
+      if (field.number == 3) rules.add_dummy_prefix = field.value != 0;
+      if (field.number == 4) rules.remove_extra_whitespaces = field.value != 0;
+      if (field.number == 5) rules.escape_whitespaces = field.value != 0;
     }
     if (!rules.charsmap.empty()) check_charsmap(rules.charsmap, offset_of(rules.charsmap), where_);
     return rules;
   }
 
   void read_self_test(std::string_view message) {
-    WireReader samples = reader(message);
-    WireField sample;
+    ProtobufReader samples = reader(message);
+    ProtobufField sample;
     while (samples.next(sample)) {
-      if (sample.number != 1 || sample.type != WireType::bytes) continue;
-      WireReader fields = reader(sample.bytes);
-      WireField field;
+      if (sample.number != 1 || sample.type != ProtobufWireType::bytes) continue;
+      ProtobufReader fields = reader(sample.bytes);
+      ProtobufField field;
       while (fields.next(field)) {
       }
     }
@@ -206,7 +206,7 @@ class ModelCheck {
     model_.index.reserve(model_.pieces.size());
     for (const SentencePieceEntry& piece : model_.pieces) {
       if (!model_.index.emplace(piece.text, to_int(model_.index.size())).second) {
-        throw_damaged(where_, offset_of(piece.text),
+        throw_damaged_file(where_, offset_of(piece.text),
                       fmt::format("the piece \"{}\" twice", excerpt(piece.text)));
       }
     }
@@ -218,12 +218,12 @@ class ModelCheck {
       const int value = byte_value(piece.text);
       const bool ordinary = piece.type == PieceType::normal || piece.type == PieceType::unused;
       if (value < kByteValues && piece.type != PieceType::byte && !ordinary) {
-        throw_damaged(where_, offset_of(piece.text),
+        throw_damaged_file(where_, offset_of(piece.text),
                       fmt::format("the byte piece \"{}\" of another type", piece.text));
       }
       if (piece.type != PieceType::byte) continue;
       if (!model_.byte_fallback || value == kByteValues) {
-        throw_damaged(where_, offset_of(piece.text),
+        throw_damaged_file(where_, offset_of(piece.text),
                       fmt::format("the byte piece \"{}\" {}", excerpt(piece.text),
                                   model_.byte_fallback ? "(<0x00> to <0xFF> are known)"
                                                        : "in a model without byte_fallback"));
@@ -232,7 +232,7 @@ class ModelCheck {
     }
     const auto missing = std::find(found.begin(), found.end(), false);
     if (model_.byte_fallback && missing != found.end()) {
-      throw_damaged(
+      throw_damaged_file(
           where_, bytes_.size(),
           fmt::format("byte_fallback without the piece <0x{:02X}>", missing - found.begin()));
     }
@@ -250,7 +250,7 @@ class ModelCheck {
       while (!prefixes.empty() && !text.starts_with(prefixes.back())) prefixes.pop_back();
       prefixes.push_back(text);
       if (prefixes.size() > kMaxNesting) {
-        throw_damaged(
+        throw_damaged_file(
             where_, offset_of(text),
             fmt::format("more than {} user-defined pieces that begin alike", kMaxNesting));
       }
@@ -278,7 +278,7 @@ std::string byte_piece(int value) {
   return fmt::format("<0x{:02X}>", value);
 }
 
-SentencePieceModel check_sentencepiece_model(std::string_view bytes, const std::string& where) {
+SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::string& where) {
   return ModelCheck(bytes, where).run();
 }
 

@@ -21,14 +21,14 @@ struct SentencePieceEntry {
 };
 
 /// How a text is normalised, or, of the denormaliser, put in form after it is joined.
-struct NormaliserRules {
+struct NormalizerSpec {
   std::string_view charsmap;  ///< (charsmap.h), a part of the checked bytes
-  bool adds_blank = true;     ///< before the text, or behind it
-  bool removes_extra_blanks = true;
-  bool escapes_blanks = true;  ///< as ▁
+  bool add_dummy_prefix = true;     ///< before the text, or behind it
+  bool remove_extra_whitespaces = true;
+  bool escape_whitespaces = true;  ///< as ▁
 };
 
-inline constexpr std::string_view kBlankMark = "\xE2\x96\x81";  // ▁, U+2581
+inline constexpr std::string_view kSpaceSymbol = "\xE2\x96\x81";  // ▁, U+2581
 
 struct SentencePieceModel {
   SegmentationType segmentation = SegmentationType::unigram;
@@ -36,8 +36,8 @@ struct SentencePieceModel {
   std::vector<SentencePieceEntry> pieces;           ///< by SentencePiece's own id
   std::unordered_map<std::string_view, int> index;  ///< the id of each piece
   int unknown_id = 0;
-  NormaliserRules normaliser, denormaliser;
-  bool blanks_end_pieces = false;                       ///< a ▁ belongs to the piece before it
+  NormalizerSpec normaliser, denormaliser;
+  bool treat_whitespace_as_suffix = false;                       ///< a ▁ belongs to the piece before it
   std::string_view unknown_surface = " \xE2\x81\x87 ";  ///< what <unk> becomes in a text: ⁇
 };
 
@@ -53,6 +53,6 @@ std::string byte_piece(int value);
 ///   the unknown piece, and byte pieces are all 256 or none, as byte_fallback says,
 /// - the model type is one of the library's four,
 /// - the tables of normalisation rules stay inside themselves (charsmap_check.h).
-SentencePieceModel check_sentencepiece_model(std::string_view bytes, const std::string& where);
+SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::string& where);
 
 }  // namespace attn

@@ -18,7 +18,7 @@ constexpr float kUserDefinedLoss = 0.1F;
 
 }  // namespace
 
-Unigram::Unigram(const SentencePieceModel& model)
+SentencePieceUnigram::SentencePieceUnigram(const SentencePieceModel& model)
     : unknown_id_(model.unknown_id), byte_fallback_(model.byte_fallback) {
   float least = FLT_MAX;
   float most = FLT_MIN;
@@ -39,7 +39,7 @@ Unigram::Unigram(const SentencePieceModel& model)
 }
 
 template <typename Offer>
-void Unigram::each_piece(std::string_view text, std::size_t begin, Offer&& offer) const {
+void SentencePieceUnigram::each_piece(std::string_view text, std::size_t begin, Offer&& offer) const {
   const std::size_t character = decode_code_point(text.substr(begin)).length;
   bool covered = false;
   pieces_.each_prefix(text.substr(begin), [&](std::size_t length, int id) {
@@ -50,24 +50,24 @@ void Unigram::each_piece(std::string_view text, std::size_t begin, Offer&& offer
 }
 
 template <typename Last>
-std::vector<std::string> Unigram::pieces_of(std::string_view text, Last&& last) const {
-  std::vector<CutPiece> path;
+std::vector<std::string> SentencePieceUnigram::pieces_of(std::string_view text, Last&& last) const {
+  std::vector<SegmentedPiece> path;
   for (std::size_t end = text.size(); end > 0;) {
     const Edge edge = last(end);
     path.push_back({text.substr(edge.begin, end - edge.begin), edge.id == unknown_id_});
     end = edge.begin;
   }
   std::reverse(path.begin(), path.end());
-  return spelled_out(path, byte_fallback_);
+  return expand_unknown_pieces(path, byte_fallback_);
 }
 
-std::vector<std::string> Unigram::cut(std::string_view text) const {
-  struct Best {
+std::vector<std::string> SentencePieceUnigram::encode(std::string_view text) const {
+  struct ViterbiState {
     float score = 0;  ///< of the best cut of this prefix
     bool reached = false;
     Edge last;
   };
-  std::vector<Best> best(text.size() + 1);
+  std::vector<ViterbiState> best(text.size() + 1);
   for (std::size_t begin = 0; begin < text.size();) {
     each_piece(text, begin, [&](std::size_t end, const Edge& edge) {
       const float total = edge.score + best[begin].score;
@@ -79,31 +79,31 @@ std::vector<std::string> Unigram::cut(std::string_view text) const {
 }
 
 /// Going forward: the weights of all pieces that end at each place.
-struct Unigram::Lattice {
+struct SentencePieceUnigram::Lattice {
   static constexpr std::size_t kNone = std::string_view::npos;
   struct Step {
     Edge edge;
     double weight = 0;         ///< ln Σ exp(alpha · score) over the cuts that end in this edge
     std::size_t next = kNone;  ///< another one that ends at the same place
   };
-  struct Place {
+  struct LatticePosition {
     double largest = -std::numeric_limits<double>::infinity();  ///< of its steps' weights
     double sum = 0;                                             ///< Σ exp(weight − largest)
     std::size_t first = kNone;                                  ///< of its steps
     double weight() const { return largest + std::log(sum); }
   };
   std::vector<Step> steps;
-  std::vector<Place> places;  ///< one a byte, and the text's end
+  std::vector<LatticePosition> places;  ///< one a byte, and the text's end
 };
 
-Unigram::Lattice Unigram::lattice(std::string_view text, double alpha) const {
+SentencePieceUnigram::Lattice SentencePieceUnigram::lattice(std::string_view text, double alpha) const {
   Lattice lattice;
   lattice.places.resize(text.size() + 1);
   lattice.places[0] = {0.0, 1.0, Lattice::kNone};
   for (std::size_t begin = 0; begin < text.size();) {
     const double before = lattice.places[begin].weight();
     each_piece(text, begin, [&](std::size_t end, const Edge& edge) {
-      Lattice::Place& place = lattice.places[end];
+      Lattice::LatticePosition& place = lattice.places[end];
       const double weight = before + alpha * static_cast<double>(edge.score);
       if (weight > place.largest) {
         place.sum *= std::exp(place.largest - weight);
@@ -117,15 +117,15 @@ Unigram::Lattice Unigram::lattice(std::string_view text, double alpha) const {
   return lattice;
 }
 
-double Unigram::log_sum(std::string_view text, double alpha) const {
+double SentencePieceUnigram::log_sum(std::string_view text, double alpha) const {
   return lattice(text, alpha).places.back().weight();
 }
 
-std::vector<std::string> Unigram::sample(std::string_view text, double alpha,
-                                         RandomNumbers& random) const {
+std::vector<std::string> SentencePieceUnigram::sample(std::string_view text, double alpha,
+                                         RandomGenerator& random) const {
   const Lattice all = lattice(text, alpha);
   return pieces_of(text, [&](std::size_t end) {
-    const Lattice::Place& place = all.places[end];
+    const Lattice::LatticePosition& place = all.places[end];
     double left = random.uniform() * place.sum;
     std::size_t chosen = place.first;
     for (std::size_t i = chosen; i != Lattice::kNone && left >= 0; i = all.steps[i].next) {

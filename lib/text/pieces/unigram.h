@@ -19,20 +19,20 @@ namespace attn {
 /// Kudo 2018, "Subword Regularization": the lattice of all segmentations. Both functions take text
 /// that is normalised and valid UTF-8. What no piece covers is unknown, a character at a time; a
 /// run of unknown characters comes out as one piece, or as byte pieces where the model has them.
-class Unigram {
+class SentencePieceUnigram {
  public:
   /// Keeps nothing of `model`.
-  explicit Unigram(const SentencePieceModel& model);
+  explicit SentencePieceUnigram(const SentencePieceModel& model);
 
   /// The segmentation with the largest sum of scores, by Viterbi's search.
-  std::vector<std::string> cut(std::string_view text) const;
+  std::vector<std::string> encode(std::string_view text) const;
 
   /// A segmentation x drawn from P(x) ∝ exp(alpha · Σ score of its pieces) over all of the lattice
   /// (section 3.2 of the paper with l → ∞; SentencePiece's SampleEncode with nbest_size −1): sums
   /// over all cuts of each prefix going forward, and one piece after another drawn by them going
   /// back. `alpha` is from 0 (every cut is as likely) on; 1 draws from the model itself, and the
-  /// larger it is, the nearer to cut().
-  std::vector<std::string> sample(std::string_view text, double alpha, RandomNumbers& random) const;
+  /// larger it is, the nearer to encode().
+  std::vector<std::string> sample(std::string_view text, double alpha, RandomGenerator& random) const;
 
   /// ln Σ exp(alpha · Σ score) over all of the lattice: what makes those probabilities sum to 1.
   double log_sum(std::string_view text, double alpha) const;

@@ -9,11 +9,11 @@
 
 namespace attn {
 
-enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+enum class ProtobufWireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
-struct WireField {
+struct ProtobufField {
   std::uint32_t number = 0;
-  WireType type = WireType::varint;
+  ProtobufWireType type = ProtobufWireType::varint;
   std::uint64_t value = 0;  ///< of varint, fixed64 and fixed32
   std::string_view bytes;   ///< of bytes: a part of the message
   std::size_t offset = 0;   ///< of the field's first byte in the file
@@ -23,15 +23,15 @@ struct WireField {
 /// Reads one message field by field. A length that leaves the message, a varint of more than ten
 /// bytes, field number 0 and the obsolete groups throw InputError; embedded messages are read by a
 /// reader of their own, so nesting is as deep as its callers are.
-class WireReader {
+class ProtobufReader {
  public:
   /// `message` lies at byte `offset` of the file; `where` (kept by reference) begins each error.
-  WireReader(std::string_view message, std::size_t offset, const std::string& where);
+  ProtobufReader(std::string_view message, std::size_t offset, const std::string& where);
 
-  bool next(WireField& field);  ///< false at the end of the message
+  bool next(ProtobufField& field);  ///< false at the end of the message
 
  private:
-  void read_value(std::uint64_t wire_type, WireField& field);
+  void read_value(std::uint64_t wire_type, ProtobufField& field);
   std::uint64_t read_varint();
   std::string_view take(std::uint64_t count, const char* what);
 
@@ -46,7 +46,7 @@ std::string wire_number(std::uint32_t field, std::uint64_t value);
 std::string wire_bytes(std::uint32_t field, std::string_view value);
 
 /// InputError for a damaged SentencePiece file, with the byte where it was noticed.
-[[noreturn]] void throw_damaged(const std::string& where, std::size_t offset,
+[[noreturn]] void throw_damaged_file(const std::string& where, std::size_t offset,
                                 const std::string& found);
 
 }  // namespace attn

@@ -24,13 +24,13 @@ bool is_word_character(char32_t c) {
 /// The character before the end of a text that is not empty.
 std::string_view last_character(std::string_view text) {
   std::size_t begin = text.size() - 1;
-  while (begin > 0 && continues_character(text[begin])) --begin;
+  while (begin > 0 && is_continuation_byte(text[begin])) --begin;
   return text.substr(begin);
 }
 
 }  // namespace
 
-std::size_t white_space_at_begin(std::string_view text) {
+std::size_t leading_whitespace_bytes(std::string_view text) {
   std::size_t length = 0;
   while (length < text.size()) {
     const CodePoint c = decode_code_point(text.substr(length));
@@ -40,7 +40,7 @@ std::size_t white_space_at_begin(std::string_view text) {
   return length;
 }
 
-std::size_t white_space_at_end(std::string_view text) {
+std::size_t trailing_whitespace_bytes(std::string_view text) {
   std::size_t end = text.size();
   while (end > 0) {
     const std::string_view last = last_character(text.substr(0, end));

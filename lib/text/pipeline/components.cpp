@@ -28,7 +28,7 @@ struct OwnedCharsmap {
 std::string by_rules(const Charsmap& rules, std::string_view text) {
   std::string out;
   std::size_t begin = 0;
-  for (const std::size_t end : icu_boundaries(text, TextPart::character)) {
+  for (const std::size_t end : icu_boundaries(text, TextUnit::character)) {
     const std::string_view cluster = text.substr(begin, end - begin);
     begin = end;
     if (cluster.size() < kLongCluster) {
@@ -71,9 +71,9 @@ char32_t small_letter(char32_t c) {
 }
 
 /// Joined and cut again into words of `word`'s kind: only what begins where it began is at a start.
-std::vector<UncutText> words_in(const std::string& text, const std::vector<std::string_view>& parts,
+std::vector<PreToken> words_in(const std::string& text, const std::vector<std::string_view>& parts,
                                 bool at_start) {
-  std::vector<UncutText> words;
+  std::vector<PreToken> words;
   for (const std::string_view part : parts) {
     words.push_back({std::string(part), at_start && part.data() == text.data()});
   }
@@ -107,8 +107,8 @@ Normalizer lowercase_normalizer() {
 Normalizer strip_normalizer(bool left, bool right) {
   return [left, right](const std::string& text) {
     std::string_view rest = text;
-    if (left) rest.remove_prefix(white_space_at_begin(rest));
-    if (right) rest.remove_suffix(white_space_at_end(rest));
+    if (left) rest.remove_prefix(leading_whitespace_bytes(rest));
+    if (right) rest.remove_suffix(trailing_whitespace_bytes(rest));
     return std::string(rest);
   };
 }
@@ -125,29 +125,29 @@ Normalizer replace_normalizer(TextPattern pattern, std::string to) {
   };
 }
 
-PreTokenizer metaspace(std::string mark, PrependScheme scheme, bool split) {
+PreTokenizer metaspace_pre_tokenizer(std::string mark, PrependScheme scheme, bool split) {
   const TextPattern marks = literal_pattern(mark);
-  return [=](const UncutText& word) {
+  return [=](const PreToken& word) {
     std::string text = replace_matches(word.text, literal_pattern(" "), mark);
     const bool wanted =
         scheme == PrependScheme::always || (scheme == PrependScheme::first && word.at_start);
     if (wanted && !text.starts_with(mark)) text.insert(0, mark);
-    if (!split) return std::vector<UncutText>{{text, word.at_start}};
+    if (!split) return std::vector<PreToken>{{text, word.at_start}};
     return words_in(text, split_text(text, marks, SplitBehavior::merged_with_next), word.at_start);
   };
 }
 
-PreTokenizer byte_level(bool add_prefix_space, bool words) {
-  return [=](const UncutText& word) {
+PreTokenizer byte_level_pre_tokenizer(bool add_prefix_space, bool words) {
+  return [=](const PreToken& word) {
     std::string text = word.text;
     if (add_prefix_space && !text.starts_with(' ')) text.insert(0, " ");
     std::vector<std::string_view> parts{text};
     if (words) parts = byte_level_words(text);
-    std::vector<UncutText> spelled;
+    std::vector<PreToken> spelled;
     for (const std::string_view part : parts) {
       std::string& characters = spelled.emplace_back().text;
       for (const char byte : part) {
-        append_code_point(characters, character_of_byte(static_cast<unsigned char>(byte)));
+        append_code_point(characters, byte_to_unicode(static_cast<unsigned char>(byte)));
       }
     }
     if (!spelled.empty()) spelled.front().at_start = word.at_start;
@@ -155,8 +155,8 @@ PreTokenizer byte_level(bool add_prefix_space, bool words) {
   };
 }
 
-PreTokenizer splitting(TextPattern pattern, SplitBehavior behavior, bool invert) {
-  return [=](const UncutText& word) {
+PreTokenizer split_pre_tokenizer(TextPattern pattern, SplitBehavior behavior, bool invert) {
+  return [=](const PreToken& word) {
     return words_in(word.text, split_text(word.text, pattern, behavior, invert), word.at_start);
   };
 }
@@ -174,7 +174,7 @@ TokenDecoder metaspace_decoder(std::string mark, PrependScheme scheme) {
 TokenDecoder byte_level_decoder() {
   return [](const std::vector<std::string>& tokens) {
     std::string bytes;
-    for (const std::string& token : tokens) bytes += bytes_of_piece(token).value_or(token);
+    for (const std::string& token : tokens) bytes += bytes_of_token(token).value_or(token);
     // A model may cut a character in two.
     return std::vector<std::string>{valid_text(bytes)};
   };

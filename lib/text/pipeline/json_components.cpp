@@ -28,18 +28,18 @@ TextPattern pattern_of(KeyReader& reader) {
     reader.fail_type("pattern", text, "a text");
   }
   if (literal) return literal_pattern(text.get<std::string>());
-  const std::optional<TextPattern> known = known_expression(text.get<std::string>());
+  const std::optional<TextPattern> known = supported_regex(text.get<std::string>());
   if (!known) {
     reader.fail("pattern", fmt::format("{} is a regular expression that is not known here; known "
                                        "are {}",
-                                       describe(text), known_expressions()));
+                                       describe(text), supported_regex_list()));
   }
   return *known;
 }
 
 Normalizer precompiled_of(KeyReader& reader) {
   const std::string text = required_text(reader, "precompiled_charsmap");
-  std::optional<std::string> charsmap = read_base64(text);
+  std::optional<std::string> charsmap = decode_base64(text);
   if (!charsmap) reader.fail("precompiled_charsmap", "is no base64");
   check_charsmap(*charsmap, 0, reader.where() + ": precompiled_charsmap");
   return precompiled_normalizer(std::move(*charsmap));
@@ -100,13 +100,13 @@ PreTokenizer split_of(KeyReader& reader) {
   if (behavior == behaviors.end()) {
     reader.fail("behavior", fmt::format("{} is not known here", in_quotes(name)));
   }
-  return splitting(std::move(pattern), behavior->second, reader.boolean("invert").value_or(false));
+  return split_pre_tokenizer(std::move(pattern), behavior->second, reader.boolean("invert").value_or(false));
 }
 
 PreTokenizer byte_level_of(KeyReader& reader) {
   reader.boolean("trim_offsets");  // of places in the text, which nobody asks for
   const bool prefix = reader.boolean("add_prefix_space").value_or(true);
-  return byte_level(prefix, reader.boolean("use_regex").value_or(true));
+  return byte_level_pre_tokenizer(prefix, reader.boolean("use_regex").value_or(true));
 }
 
 const Readers<PreTokenizer>& pre_tokenizer_readers() {
@@ -115,11 +115,11 @@ const Readers<PreTokenizer>& pre_tokenizer_readers() {
       {"Metaspace",
        [](KeyReader& r) {
          const MetaspaceKeys keys(r);
-         return metaspace(keys.mark, keys.scheme, keys.split);
+         return metaspace_pre_tokenizer(keys.mark, keys.scheme, keys.split);
        }},
       {"Split", split_of},
       {"WhitespaceSplit",
-       [](KeyReader&) { return splitting(white_space_pattern(), SplitBehavior::removed, false); }},
+       [](KeyReader&) { return split_pre_tokenizer(whitespace_pattern(), SplitBehavior::removed, false); }},
   };
   return readers;
 }

@@ -18,7 +18,7 @@ std::vector<PreTokenizer> pre_tokenizers_of(const Json& value, const std::string
 std::vector<TokenDecoder> decoders_of(const Json& value, const std::string& where);
 
 /// Of a post-processor: TemplateProcessing's "single", RobertaProcessing, ByteLevel (nothing).
-TextFrame frame_of(const Json& value, const std::string& where);
+SpecialTokensTemplate post_processor_of(const Json& value, const std::string& where);
 
 /// Whether a ByteLevel is among the decoders.
 bool has_byte_level(const Json& decoder);

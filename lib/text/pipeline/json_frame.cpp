@@ -35,14 +35,14 @@ std::vector<int> template_ids(const Json& tokens, const std::string& name,
 }
 
 /// [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}, …]
-TextFrame template_of(KeyReader& reader) {
+SpecialTokensTemplate template_of(KeyReader& reader) {
   const Json* parts = reader.find("single");
   const Json* tokens = reader.find("special_tokens");
   reader.find("pair");  // of two texts, which nobody asks for
   if (parts == nullptr || !parts->is_array() || tokens == nullptr || !tokens->is_object()) {
     reader.fail("single", "is missing; expected it and special_tokens");
   }
-  TextFrame frame;
+  SpecialTokensTemplate frame;
   bool after = false;
   for (const Json& part : *parts) {
     const bool object = part.is_object() && part.size() == 1 && part.begin()->is_object();
@@ -64,17 +64,17 @@ TextFrame template_of(KeyReader& reader) {
   return frame;
 }
 
-TextFrame roberta_of(KeyReader& reader) {
+SpecialTokensTemplate roberta_of(KeyReader& reader) {
   for (const char* key : {"add_prefix_space", "trim_offsets"}) reader.boolean(key);
   return {{pair_id(reader, "cls")}, {pair_id(reader, "sep")}};
 }
 
-const Readers<TextFrame>& frame_readers() {
-  static const Readers<TextFrame> readers{
+const Readers<SpecialTokensTemplate>& post_processor_readers() {
+  static const Readers<SpecialTokensTemplate> readers{
       {"ByteLevel",
        [](KeyReader& r) {
          for (const char* key : {"add_prefix_space", "trim_offsets", "use_regex"}) r.boolean(key);
-         return TextFrame{};
+         return SpecialTokensTemplate{};
        }},
       {"RobertaProcessing", roberta_of},
       {"TemplateProcessing", template_of},
@@ -84,11 +84,11 @@ const Readers<TextFrame>& frame_readers() {
 
 }  // namespace
 
-TextFrame frame_of(const Json& value, const std::string& where) {
-  std::vector<TextFrame> found;
-  read_components(value, where + ": post_processor", "processors", frame_readers(), found);
-  TextFrame frame;
-  for (TextFrame& one : found) {
+SpecialTokensTemplate post_processor_of(const Json& value, const std::string& where) {
+  std::vector<SpecialTokensTemplate> found;
+  read_components(value, where + ": post_processor", "processors", post_processor_readers(), found);
+  SpecialTokensTemplate frame;
+  for (SpecialTokensTemplate& one : found) {
     frame.before.insert(frame.before.begin(), one.before.begin(), one.before.end());
     frame.after.insert(frame.after.end(), one.after.begin(), one.after.end());
   }

@@ -6,13 +6,13 @@
 namespace attn {
 namespace {
 
-class MergesCutter : public PieceCutter {
+class BpeModel : public SubwordModel {
  public:
-  MergesCutter(std::shared_ptr<const Vocabulary> vocabulary, ByteMerges merges,
-               UnknownCharacters unknown)
+  BpeModel(std::shared_ptr<const Vocabulary> vocabulary, BpeMerges merges,
+               UnknownHandling unknown)
       : vocabulary_(std::move(vocabulary)), merges_(std::move(merges)), unknown_(unknown) {}
 
-  void cut(std::string_view word, EncodedText& out) const override {
+  void tokenize(std::string_view word, EncodedText& out) const override {
     std::vector<int> ids;
     bool after_unknown = false;
     for (std::size_t begin = 0; begin < word.size();) {
@@ -26,7 +26,7 @@ class MergesCutter : public PieceCutter {
         ids.push_back(*id);
       } else {
         ++out.unknown;
-        const bool joined = after_unknown && unknown_.fused;
+        const bool joined = after_unknown && unknown_.fuse_unk;
         if (unknown_.unknown && !joined) ids.push_back(*unknown_.unknown);
       }
       after_unknown = !id;
@@ -51,15 +51,15 @@ class MergesCutter : public PieceCutter {
   }
 
   std::shared_ptr<const Vocabulary> vocabulary_;
-  ByteMerges merges_;
-  UnknownCharacters unknown_;
+  BpeMerges merges_;
+  UnknownHandling unknown_;
 };
 
 }  // namespace
 
-std::unique_ptr<const PieceCutter> merges_cutter(std::shared_ptr<const Vocabulary> vocabulary,
-                                                 ByteMerges merges, UnknownCharacters unknown) {
-  return std::make_unique<MergesCutter>(std::move(vocabulary), std::move(merges), unknown);
+std::unique_ptr<const SubwordModel> bpe_model(std::shared_ptr<const Vocabulary> vocabulary,
+                                                 BpeMerges merges, UnknownHandling unknown) {
+  return std::make_unique<BpeModel>(std::move(vocabulary), std::move(merges), unknown);
 }
 
 }  // namespace attn

@@ -19,11 +19,11 @@ class PipelineTokenizer : public TokenizerKind {
   explicit PipelineTokenizer(Pipeline pipeline) : p_(std::move(pipeline)) {
     shown_.reserve(p_.pieces.size());
     for (std::size_t id = 0; id < p_.pieces.size(); ++id) {
-      const bool readable = p_.shows_bytes && !p_.is_special[id];
-      shown_.push_back(readable ? readable_piece(p_.pieces[id]) : p_.pieces[id]);
+      const bool readable = p_.pieces_are_byte_level && !p_.is_special[id];
+      shown_.push_back(readable ? readable_token(p_.pieces[id]) : p_.pieces[id]);
       if (!p_.is_special[id]) in_use_ = to_int(id) + 1;
     }
-    for (const TextFrame* frame : {&p_.source, &p_.target}) {
+    for (const SpecialTokensTemplate* frame : {&p_.source, &p_.target}) {
       for (const auto* ids : {&frame->before, &frame->after}) {
         for (const int id : *ids) in_use_ = std::max(in_use_, id + 1);
       }
@@ -36,14 +36,14 @@ class PipelineTokenizer : public TokenizerKind {
 
   EncodedText encode(TextSide side, std::string_view text, int language) const override {
     EncodedText encoded;
-    const TextFrame& frame = side == TextSide::source ? p_.source : p_.target;
+    const SpecialTokensTemplate& frame = side == TextSide::source ? p_.source : p_.target;
     const auto add_around = [&](const std::vector<int>& ids) {
       for (const int id : ids) {
         add(language >= 0 && p_.languages.holds(id) ? language : id, encoded);
       }
     };
     add_around(frame.before);
-    for (const AddedTokens::Part& part : p_.added.split(text)) {
+    for (const AddedTokens::Part& part : p_.added_tokens.split(text)) {
       if (part.token) {
         add(*part.token, encoded);
       } else {
@@ -51,25 +51,25 @@ class PipelineTokenizer : public TokenizerKind {
       }
     }
     add_around(frame.after);
-    encoded.behind = frame.after.size();
+    encoded.suffix_length = frame.after.size();
     return encoded;
   }
 
   std::string decode(const std::vector<int>& ids) const override {
     std::vector<std::string> tokens;
     for (const int id : ids) {
-      if (p_.nameless.contains(id)) {
+      if (p_.ids_without_piece.contains(id)) {
         tokens.push_back(at(p_.pieces, p_.special.unk));
         continue;
       }
       if (at(p_.is_special, id)) continue;
-      const auto other = p_.decoded_as.find(id);
-      tokens.push_back(other == p_.decoded_as.end() ? at(p_.pieces, id) : other->second);
+      const auto other = p_.decoded_texts.find(id);
+      tokens.push_back(other == p_.decoded_texts.end() ? at(p_.pieces, id) : other->second);
     }
     for (const TokenDecoder& decoder : p_.decoders) tokens = decoder(std::move(tokens));
     std::string text;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (p_.joins_with_blanks && i > 0) text += ' ';
+      if (p_.join_with_spaces && i > 0) text += ' ';
       text += tokens[i];
     }
     if (p_.clean_up_spaces) clean_up_spaces(text);
@@ -90,16 +90,16 @@ class PipelineTokenizer : public TokenizerKind {
 
   void encode_part(std::string text, bool at_start, EncodedText& encoded) const {
     text = normalised(p_.normalizers, std::move(text));
-    for (const AddedTokens::Part& part : p_.normalised_added.split(text)) {
+    for (const AddedTokens::Part& part : p_.normalized_added_tokens.split(text)) {
       if (part.token) {
         add(*part.token, encoded);
         continue;
       }
       const bool first = at_start && part.text.data() == text.data();
-      for (const UncutText& word : words_of({std::string(part.text), first})) {
+      for (const PreToken& word : words_of({std::string(part.text), first})) {
         const std::size_t before = encoded.ids.size();
-        p_.cutter->cut(word.text, encoded);
-        if (!p_.shows_bytes) continue;
+        p_.subword_model->tokenize(word.text, encoded);
+        if (!p_.pieces_are_byte_level) continue;
         for (std::size_t i = before; i < encoded.ids.size(); ++i) {
           encoded.pieces[i] = at(shown_, encoded.ids[i]);
         }
@@ -107,13 +107,13 @@ class PipelineTokenizer : public TokenizerKind {
     }
   }
 
-  std::vector<UncutText> words_of(UncutText text) const {
-    std::vector<UncutText> words;
+  std::vector<PreToken> words_of(PreToken text) const {
+    std::vector<PreToken> words;
     if (!text.text.empty()) words.push_back(std::move(text));
     for (const PreTokenizer& cut : p_.pre_tokenizers) {
-      std::vector<UncutText> parts;
-      for (const UncutText& word : words) {
-        for (UncutText& part : cut(word)) {
+      std::vector<PreToken> parts;
+      for (const PreToken& word : words) {
+        for (PreToken& part : cut(word)) {
           if (!part.text.empty()) parts.push_back(std::move(part));
         }
       }
@@ -148,11 +148,11 @@ void add_tokens(Pipeline& pipeline, const std::vector<AddedToken>& tokens,
     AddedToken found = token;
     if (token.normalized) found.text = normalised(pipeline.normalizers, token.text);
     // As the library decodes it.
-    if (found.text != token.text) pipeline.decoded_as[token.id] = found.text;
+    if (found.text != token.text) pipeline.decoded_texts[token.id] = found.text;
     if (!found.text.empty()) (token.normalized ? in_normalised : raw).push_back(found);
   }
-  pipeline.added = AddedTokens(std::move(raw));
-  pipeline.normalised_added = AddedTokens(std::move(in_normalised));
+  pipeline.added_tokens = AddedTokens(std::move(raw));
+  pipeline.normalized_added_tokens = AddedTokens(std::move(in_normalised));
 }
 
 }  // namespace attn

@@ -20,13 +20,13 @@
 namespace attn {
 
 /// A part of a text that is yet to be cut into pieces.
-struct UncutText {
+struct PreToken {
   std::string text;
   bool at_start = false;  ///< of the whole text
 };
 
 using Normalizer = std::function<std::string(const std::string&)>;
-using PreTokenizer = std::function<std::vector<UncutText>(const UncutText&)>;
+using PreTokenizer = std::function<std::vector<PreToken>(const PreToken&)>;
 /// Tokens in, tokens out; what is left is one text.
 using TokenDecoder = std::function<std::vector<std::string>(std::vector<std::string>)>;
 
@@ -46,10 +46,10 @@ Normalizer replace_normalizer(TextPattern pattern, std::string to);
 enum class PrependScheme { always, first, never };
 /// Blanks become `mark`, which is put before what does not begin with it; where `split`, every mark
 /// begins a word.
-PreTokenizer metaspace(std::string mark, PrependScheme scheme, bool split);
+PreTokenizer metaspace_pre_tokenizer(std::string mark, PrependScheme scheme, bool split);
 /// Bytes become characters (text/byte_level/byte_level.h); where `words`, words are cut before.
-PreTokenizer byte_level(bool add_prefix_space, bool words);
-PreTokenizer splitting(TextPattern pattern, SplitBehavior behavior, bool invert);
+PreTokenizer byte_level_pre_tokenizer(bool add_prefix_space, bool words);
+PreTokenizer split_pre_tokenizer(TextPattern pattern, SplitBehavior behavior, bool invert);
 
 TokenDecoder metaspace_decoder(std::string mark, PrependScheme scheme);
 TokenDecoder byte_level_decoder();
@@ -60,27 +60,27 @@ TokenDecoder fuse_decoder();
 TokenDecoder strip_decoder(std::string content, int start, int stop);
 
 /// Ids around a text.
-struct TextFrame {
+struct SpecialTokensTemplate {
   std::vector<int> before;
   std::vector<int> after;
 };
 
 struct Pipeline {
-  AddedTokens added;             ///< found in the text as it is
-  AddedTokens normalised_added;  ///< found in what the normalizers leave
+  AddedTokens added_tokens;             ///< found in the text as it is
+  AddedTokens normalized_added_tokens;  ///< found in what the normalizers leave
   std::vector<Normalizer> normalizers;
   std::vector<PreTokenizer> pre_tokenizers;
-  std::unique_ptr<const PieceCutter> cutter;
-  TextFrame source;
-  TextFrame target;
+  std::unique_ptr<const SubwordModel> subword_model;
+  SpecialTokensTemplate source;
+  SpecialTokensTemplate target;
   std::vector<TokenDecoder> decoders;
-  bool joins_with_blanks = false;  ///< decoded tokens: there is no decoder
+  bool join_with_spaces = false;  ///< decoded tokens: there is no decoder
   bool clean_up_spaces = false;
-  bool shows_bytes = false;               ///< pieces are of bytes written as characters
+  bool pieces_are_byte_level = false;               ///< pieces are of bytes written as characters
   std::vector<std::string> pieces;        ///< [V], by id
-  std::map<int, std::string> decoded_as;  ///< added tokens that a decoded text has otherwise
+  std::map<int, std::string> decoded_texts;  ///< added tokens that a decoded text has otherwise
   std::vector<bool> is_special;           ///< [V]: left out of a decoded text
-  std::set<int> nameless;  ///< ids of no piece: decoded as the unknown one, which else is left out
+  std::set<int> ids_without_piece;  ///< ids of no piece: decoded as the unknown one, which else is left out
   SpecialTokens special;
   Languages languages;
 };
@@ -97,6 +97,6 @@ void add_tokens(Pipeline& pipeline, const std::vector<AddedToken>& tokens,
 /// of the special pieces are theirs, and the frames of texts as that class makes them, whatever a
 /// file's own template says. InputError, beginning with `where`, for a src_lang or tgt_lang without
 /// a token.
-void set_languages(Pipeline& pipeline, const TokenizerSettings& settings, const std::string& where);
+void add_language_tokens(Pipeline& pipeline, const TokenizerSettings& settings, const std::string& where);
 
 }  // namespace attn

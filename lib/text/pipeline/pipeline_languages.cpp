@@ -26,8 +26,8 @@ int language_of(const Languages& languages, const std::string& code, const char*
 
 }  // namespace
 
-void set_languages(Pipeline& p, const TokenizerSettings& settings, const std::string& where) {
-  const LanguageClass* known = find_language_class(settings.tokenizer_class);
+void add_language_tokens(Pipeline& p, const TokenizerSettings& settings, const std::string& where) {
+  const MultilingualTokenizerClass* known = find_multilingual_tokenizer_class(settings.tokenizer_class);
   if (known == nullptr) return;
   Languages& languages = p.languages;
   for (std::size_t id = 0; id < p.pieces.size(); ++id) {
@@ -39,15 +39,15 @@ void set_languages(Pipeline& p, const TokenizerSettings& settings, const std::st
     return code.empty() ? std::string(otherwise) : code;
   };
   const std::string source = said(settings.source_language, known->source);
-  languages.target_by = known->target_by;
+  languages.target_language_method = known->target_language_method;
   languages.source = language_of(languages, source, "src_lang", where);
   languages.target =
       language_of(languages, said(settings.target_language, source), "tgt_lang", where);
   const auto around = [&](int language) {
-    if (known->behind || settings.legacy_behaviour) {
-      return TextFrame{{}, {p.special.eos, language}};
+    if (known->language_after_text || settings.legacy_behaviour) {
+      return SpecialTokensTemplate{{}, {p.special.eos, language}};
     }
-    return TextFrame{{language}, {p.special.eos}};
+    return SpecialTokensTemplate{{language}, {p.special.eos}};
   };
   p.source = around(languages.source);
   p.target = around(languages.target);

@@ -31,7 +31,7 @@ std::vector<TextSpan> white_space(std::string_view text, bool whole_runs) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::string_view rest = text.substr(begin);
     const std::size_t character = decode_code_point(rest).length;
-    const std::size_t run = white_space_at_begin(whole_runs ? rest : rest.substr(0, character));
+    const std::size_t run = leading_whitespace_bytes(whole_runs ? rest : rest.substr(0, character));
     if (run > 0) found.push_back({begin, begin + run});
     begin += std::max(run, character);
   }
@@ -96,11 +96,11 @@ TextPattern literal_pattern(std::string text) {
   };
 }
 
-TextPattern white_space_pattern() {
+TextPattern whitespace_pattern() {
   return [](std::string_view text) { return white_space(text, false); };
 }
 
-std::optional<TextPattern> known_expression(std::string_view expression) {
+std::optional<TextPattern> supported_regex(std::string_view expression) {
   if (expression == kBlanks) return two_blanks_or_more;
   if (expression == kWords) return words;
   if (expression == kLineEnd) return literal_pattern("\n");
@@ -110,7 +110,7 @@ std::optional<TextPattern> known_expression(std::string_view expression) {
   return std::nullopt;
 }
 
-std::string known_expressions() {
+std::string supported_regex_list() {
   return "\" {2,}\", \"\\s+\", \"\\n\" and GPT-2's words";
 }
 

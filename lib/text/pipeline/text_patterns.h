@@ -22,11 +22,11 @@ using TextPattern = std::function<std::vector<TextSpan>(std::string_view)>;
 /// The text itself, which is not empty.
 TextPattern literal_pattern(std::string text);
 /// White space, a character at a time.
-TextPattern white_space_pattern();
+TextPattern whitespace_pattern();
 /// A regular expression: one of those that published tokenizers have; nothing for others. They are
 /// " {2,}", "\s+", "\n" and byte_level_words' own.
-std::optional<TextPattern> known_expression(std::string_view expression);
-std::string known_expressions();  ///< for a message
+std::optional<TextPattern> supported_regex(std::string_view expression);
+std::string supported_regex_list();  ///< for a message
 
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 

@@ -28,15 +28,15 @@ class TokenizerJsonReader {
     p_.normalizers = normalizers_of(part("normalizer"), where_);
     p_.pre_tokenizers = pre_tokenizers_of(part("pre_tokenizer"), where_);
     p_.decoders = decoders_of(part("decoder"), where_);
-    p_.joins_with_blanks = part("decoder").is_null();
-    p_.shows_bytes = has_byte_level(part("decoder"));
-    p_.source = frame_of(part("post_processor"), where_);
+    p_.join_with_spaces = part("decoder").is_null();
+    p_.pieces_are_byte_level = has_byte_level(part("decoder"));
+    p_.source = post_processor_of(part("post_processor"), where_);
     read_model();
     read_added_tokens();
     root_.refuse_unused();
     find_special_tokens();
     set_target();
-    set_languages(p_, settings_, where_);
+    add_language_tokens(p_, settings_, where_);
     return std::move(p_);
   }
 
@@ -87,8 +87,8 @@ class TokenizerJsonReader {
     }
     unknown_ = pieces[to_size(*unknown)].text;
     p_.clean_up_spaces = settings_.clean_up_spaces;
-    p_.cutter =
-        unigram_cutter(std::move(pieces), *unknown, model.boolean("byte_fallback").value_or(false));
+    p_.subword_model =
+        unigram_model(std::move(pieces), *unknown, model.boolean("byte_fallback").value_or(false));
   }
 
   void read_byte_pairs(KeyReader& model) {
@@ -108,26 +108,26 @@ class TokenizerJsonReader {
         Vocabulary::of(std::move(entries), where_ + ": model: vocab"));
     for (int id = 0; id < vocabulary->size(); ++id) p_.pieces.push_back(vocabulary->piece(id));
     check_pieces(model);
-    ByteMerges merges = read_merges(model, *vocabulary);
-    UnknownCharacters unknown;
+    BpeMerges merges = read_merges(model, *vocabulary);
+    UnknownHandling unknown;
     if (const Json* token = model.find_not_null("unk_token")) {
       if (!token->is_string()) model.fail_type("unk_token", *token, "a piece");
       unknown_ = token->get<std::string>();
       unknown.unknown = required_id(*vocabulary, unknown_, where_);
     }
-    unknown.fused = model.boolean("fuse_unk").value_or(false);
+    unknown.fuse_unk = model.boolean("fuse_unk").value_or(false);
     unknown.byte_fallback = model.boolean("byte_fallback").value_or(false);
     refuse_other_pairs(model);
-    p_.cutter = merges_cutter(std::move(vocabulary), std::move(merges), unknown);
+    p_.subword_model = bpe_model(std::move(vocabulary), std::move(merges), unknown);
   }
 
   /// "a b" or ["a", "b"].
-  ByteMerges read_merges(KeyReader& model, const Vocabulary& vocabulary) {
+  BpeMerges read_merges(KeyReader& model, const Vocabulary& vocabulary) {
     const Json* list = model.find("merges");
     if (list == nullptr || !list->is_array()) {
       model.fail("merges", "is missing; expected a list of pairs of pieces");
     }
-    ByteMerges merges;
+    BpeMerges merges;
     for (std::size_t i = 0; i < list->size(); ++i) {
       const Json& merge = (*list)[i];
       const auto here = [&] { return fmt::format("{}: model: merges: {}", where_, i); };
@@ -186,7 +186,7 @@ class TokenizerJsonReader {
       const Json id = one.is_object() && one.contains("id") ? one["id"] : Json();
       tokens.push_back(read_added_token(one, id, where_ + ": added_tokens"));
       tokens.back().typed_as_text =
-          tokens.back().special && settings_.is_own_mark(tokens.back().text);
+          tokens.back().special && settings_.is_model_special_token(tokens.back().text);
     }
     std::ranges::stable_sort(tokens, {}, &AddedToken::id);
     add_tokens(p_, tokens, where_ + ": added_tokens");

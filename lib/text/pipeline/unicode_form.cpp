@@ -25,8 +25,8 @@ const icu::Normalizer2& normalizer_of(UnicodeForm form, UErrorCode& error) {
 }
 
 /// The library's tables end with Unicode 12.0: what came later it leaves as it is.
-struct OlderNormalizer {
-  explicit OlderNormalizer(UnicodeForm form)
+struct PinnedUnicodeNormalizer {
+  explicit PinnedUnicodeNormalizer(UnicodeForm form)
       : known("[:age=12.0:]", error), normalizer(normalizer_of(form, error), known) {
     if (U_FAILURE(error)) throw std::runtime_error("ICU has no normalizer");
   }
@@ -38,7 +38,7 @@ struct OlderNormalizer {
 }  // namespace
 
 Normalizer unicode_normalizer(UnicodeForm form) {
-  const auto older = std::make_shared<const OlderNormalizer>(form);
+  const auto older = std::make_shared<const PinnedUnicodeNormalizer>(form);
   return [older](const std::string& text) {
     UErrorCode error = U_ZERO_ERROR;
     std::string out;

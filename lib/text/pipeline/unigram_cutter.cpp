@@ -12,9 +12,9 @@ namespace {
 
 constexpr double kUnknownLoss = 10;  // below the least likely piece
 
-class UnigramCutter : public PieceCutter {
+class UnigramModel : public SubwordModel {
  public:
-  UnigramCutter(std::vector<ScoredPiece> pieces, int unknown, bool byte_fallback)
+  UnigramModel(std::vector<ScoredPiece> pieces, int unknown, bool byte_fallback)
       : pieces_(std::move(pieces)), unknown_(unknown), byte_fallback_(byte_fallback) {
     ids_.reserve(pieces_.size());
     for (std::size_t i = 0; i < pieces_.size(); ++i) ids_[pieces_[i].text] = to_int(i);
@@ -22,7 +22,7 @@ class UnigramCutter : public PieceCutter {
     for (const ScoredPiece& piece : pieces_) least_ = std::min(least_, piece.score);
   }
 
-  void cut(std::string_view word, EncodedText& out) const override {
+  void tokenize(std::string_view word, EncodedText& out) const override {
     for (const std::string_view piece : likeliest(word)) {
       const auto found = ids_.find(piece);
       const int id = found == ids_.end() ? unknown_ : found->second;
@@ -34,7 +34,7 @@ class UnigramCutter : public PieceCutter {
   }
 
  private:
-  struct Best {
+  struct ViterbiState {
     double score = 0;  ///< of the best cut of this prefix
     std::size_t begin = 0;
     bool reached = false;
@@ -44,7 +44,7 @@ class UnigramCutter : public PieceCutter {
   /// By Viterbi's search; a run of unknown characters, and of the unknown piece where the text
   /// spells it, is one.
   std::vector<std::string_view> likeliest(std::string_view word) const {
-    const std::vector<Best> best = search(word);
+    const std::vector<ViterbiState> best = search(word);
     std::vector<std::string_view> pieces;
     bool after_unknown = false;
     for (std::size_t end = word.size(); end > 0; end = best[end].begin) {
@@ -60,8 +60,8 @@ class UnigramCutter : public PieceCutter {
     return pieces;
   }
 
-  std::vector<Best> search(std::string_view word) const {
-    std::vector<Best> best(word.size() + 1);
+  std::vector<ViterbiState> search(std::string_view word) const {
+    std::vector<ViterbiState> best(word.size() + 1);
     const auto offer = [&](std::size_t begin, std::size_t end, double score, bool is_unknown) {
       const double total = score + best[begin].score;
       if (!best[end].reached || total > best[end].score) {
@@ -105,9 +105,9 @@ class UnigramCutter : public PieceCutter {
 
 }  // namespace
 
-std::unique_ptr<const PieceCutter> unigram_cutter(std::vector<ScoredPiece> pieces, int unknown,
+std::unique_ptr<const SubwordModel> unigram_model(std::vector<ScoredPiece> pieces, int unknown,
                                                   bool byte_fallback) {
-  return std::make_unique<UnigramCutter>(std::move(pieces), unknown, byte_fallback);
+  return std::make_unique<UnigramModel>(std::move(pieces), unknown, byte_fallback);
 }
 
 }  // namespace attn

@@ -57,11 +57,11 @@ bool holds_either(std::span<const std::string_view> list, std::string_view word)
 
 }  // namespace
 
-bool never_ends_sentence(std::string_view word) {
+bool is_never_sentence_end(std::string_view word) {
   return holds_either(kNever, word);
 }
 
-bool numbers_something(std::string_view word) {
+bool precedes_number(std::string_view word) {
   return holds_either(kNumbering, word);
 }
 

@@ -9,10 +9,10 @@ namespace attn {
 // which are words.
 
 /// A title or a link to what follows: Dr, Mrs, e.g, d.h, vgl.
-bool never_ends_sentence(std::string_view word);
+bool is_never_sentence_end(std::string_view word);
 
 /// The name of a number, where one follows: No, Nr, p, Fig, Abs.
-bool numbers_something(std::string_view word);
+bool precedes_number(std::string_view word);
 
 /// It stands at the end of sentences as well as in them: etc, Inc, Jr, Jan, usw, St.
 bool may_end_sentence(std::string_view word);

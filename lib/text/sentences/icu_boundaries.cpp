@@ -20,9 +20,9 @@ void require_success(UErrorCode status) {
 
 }  // namespace
 
-std::vector<std::size_t> icu_boundaries(std::string_view text, TextPart part) {
+std::vector<std::size_t> icu_boundaries(std::string_view text, TextUnit part) {
   UErrorCode status = U_ZERO_ERROR;
-  const auto make = part == TextPart::sentence ? icu::BreakIterator::createSentenceInstance
+  const auto make = part == TextUnit::sentence ? icu::BreakIterator::createSentenceInstance
                                                : icu::BreakIterator::createCharacterInstance;
   const std::unique_ptr<icu::BreakIterator> iterator(make(icu::Locale::getRoot(), status));
   require_success(status);

@@ -7,12 +7,12 @@
 
 namespace attn {
 
-enum class TextPart {
+enum class TextUnit {
   character,  ///< as a reader sees it: a letter with its accents (Unicode Annex 29, section 3)
   sentence    ///< section 5
 };
 
 /// The ends of all parts of a valid UTF-8 text in bytes, that of the text included.
-std::vector<std::size_t> icu_boundaries(std::string_view text, TextPart part);
+std::vector<std::size_t> icu_boundaries(std::string_view text, TextUnit part);
 
 }  // namespace attn

@@ -142,8 +142,8 @@ bool full_stop_ends(std::string_view before, const Boundary& boundary) {
   const bool starts = is_sentence_starter(next);
   const bool letter =
       decode_code_point(word).length == word.size() && is_letter(decode_code_point(word).value);
-  if (never_ends_sentence(word)) return false;
-  if (number_follows && numbers_something(word)) return false;
+  if (is_never_sentence_end(word)) return false;
+  if (number_follows && precedes_number(word)) return false;
   // "z. B. Die …", "J. R. …": the letter before it has its own point.
   if (letter) {
     const std::string_view earlier = without_end(before.substr(0, before.size() - word.size()),
@@ -171,9 +171,9 @@ bool ends(const Boundary& boundary) {
 }
 
 /// Which bytes of a text lie inside quotation marks or parentheses; none where they do not pair up.
-class Pairs {
+class OpenBrackets {
  public:
-  explicit Pairs(std::string_view text) {
+  explicit OpenBrackets(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
       const CodePoint c = decode_code_point(text.substr(at));
       if (!close(c.value)) open(c.value);
@@ -235,11 +235,11 @@ std::string with_capitals(std::string_view text) {
 
 std::vector<SentenceSpan> split_sentences(std::string_view text) {
   const std::string read = with_capitals(text);
-  const Pairs pairs(text);
+  const OpenBrackets pairs(text);
   const auto offset = [&](std::string_view part) { return to_size(part.data() - text.data()); };
   std::vector<SentenceSpan> sentences;
   std::size_t begin = offset(without_start(text, is_blank));
-  for (const std::size_t boundary : icu_boundaries(read, TextPart::sentence)) {
+  for (const std::size_t boundary : icu_boundaries(read, TextUnit::sentence)) {
     if (boundary <= begin) continue;
     const std::string_view before = without_end(text.substr(begin, boundary - begin), is_blank);
     const std::string_view after = without_start(text.substr(boundary), is_blank);

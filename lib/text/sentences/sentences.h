@@ -13,7 +13,7 @@ struct SentenceSpan {
   std::size_t end = 0;
   /// It begins inside quotation marks or parentheses that are open since an earlier sentence:
   /// “I came. I saw.” are two of which the second one does.
-  bool inside = false;
+  bool inside_brackets = false;
 };
 
 /// The sentences of a clean text (base/strings/utf8.h), in order; what lies between them is blanks

@@ -39,14 +39,14 @@ std::optional<std::uint64_t> update_of(std::string_view name) {
   return update;
 }
 
-struct FolderContent {
+struct CheckpointFolder {
   std::map<std::uint64_t, std::string> checkpoints;  ///< update to path, oldest first
   std::vector<std::string> leftovers;                ///< temporary files of a killed run
 };
 
 /// Empty where the folder is missing.
-FolderContent look_into(const std::string& folder) {
-  FolderContent content;
+CheckpointFolder list_checkpoints(const std::string& folder) {
+  CheckpointFolder content;
   std::error_code error;
   fs::directory_iterator entry(folder, error);
   if (error == std::errc::no_such_file_or_directory) return content;
@@ -56,14 +56,14 @@ FolderContent look_into(const std::string& folder) {
     if (const auto update = update_of(name)) content.checkpoints[*update] = path;
     if (update_of(target_of_temporary(name))) content.leftovers.push_back(path);
   }
-  if (error) throw_system(folder, "cannot read the folder", error.value());
+  if (error) throw_system_error(folder, "cannot read the folder", error.value());
   return content;
 }
 
 /// Removes what is not needed once the checkpoint of `update` is on the disk. What cannot be
 /// removed harms nothing.
-void tidy(const std::string& folder, std::uint64_t update) try {
-  const FolderContent content = look_into(folder);
+void remove_old_checkpoints(const std::string& folder, std::uint64_t update) try {
+  const CheckpointFolder content = list_checkpoints(folder);
   for (const std::string& path : content.leftovers) remove_abandoned(path);
   const auto own = content.checkpoints.find(update);
   if (own == content.checkpoints.end()) return;
@@ -92,7 +92,7 @@ std::string make_header(std::uint64_t update, const Json& state,
 
 void make_folder(const std::string& folder) {
   if (mkdir(folder.c_str(), 0777) == 0) return sync_directory_of(folder);
-  if (errno != EEXIST) throw_system(folder, "cannot make the folder", errno);
+  if (errno != EEXIST) throw_system_error(folder, "cannot make the folder", errno);
 }
 
 /// The header of a whole checkpoint; throws DamagedCheckpoint.
@@ -136,13 +136,13 @@ void write_checkpoint(const std::string& folder, std::uint64_t update, const Jso
   const auto write = [&](const void* data, std::size_t size) {
     // In small pieces: each is hashed and then written while it lies in the cache.
     std::string_view bytes(static_cast<const char*>(data), size);
-    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kCheckpointPiece))) {
-      const std::string_view piece = bytes.substr(0, kCheckpointPiece);
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kCheckpointChunk))) {
+      const std::string_view piece = bytes.substr(0, kCheckpointChunk);
       sum.update(piece);
       file.write(piece);
     }
   };
-  write(kCheckpointKind.data(), kCheckpointKind.size());
+  write(kCheckpointMagic.data(), kCheckpointMagic.size());
   write(kCheckpointVersion.data(), kCheckpointVersion.size());
   const std::uint64_t length = header.size();
   write(&length, sizeof length);
@@ -152,12 +152,12 @@ void write_checkpoint(const std::string& folder, std::uint64_t update, const Jso
   }
   file.write(sum.hex());
   file.commit();
-  tidy(folder, update);
+  remove_old_checkpoints(folder, update);
 }
 
 std::optional<CheckpointInfo> newest_checkpoint(const std::string& folder,
                                                 std::vector<std::string>& notes) {
-  const FolderContent content = look_into(folder);
+  const CheckpointFolder content = list_checkpoints(folder);
   std::vector<std::string> damages;
   for (auto entry = content.checkpoints.rbegin(); entry != content.checkpoints.rend(); ++entry) {
     const auto& [update, path] = *entry;

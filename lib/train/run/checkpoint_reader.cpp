@@ -14,12 +14,12 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "floats are written as they lie");
 
 /// Opens a regular file (anything else could make open or read wait) and states its size.
-Descriptor open_regular(const std::string& path, std::uint64_t& size) {
+FileDescriptor open_regular(const std::string& path, std::uint64_t& size) {
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw DamagedCheckpoint{"found no regular file"};
   }
-  Descriptor file(open_to_read(path, status));
+  FileDescriptor file(open_to_read(path, status));
   size = to_size(status.st_size);
   return file;
 }
@@ -57,7 +57,7 @@ CheckpointHeader parse_header(const std::string& text) {
 
 CheckpointReader::CheckpointReader(const std::string& path)
     : path_(path), file_(open_regular(path, size_)) {
-  char magic[kCheckpointKind.size() + kCheckpointVersion.size()];
+  char magic[kCheckpointMagic.size() + kCheckpointVersion.size()];
   std::uint64_t length = 0;
   constexpr std::uint64_t kFixed = sizeof magic + sizeof length + kCheckpointDigest;
   if (size_ < kFixed) {
@@ -65,7 +65,7 @@ CheckpointReader::CheckpointReader(const std::string& path)
   }
   read(magic, sizeof magic);
   const std::string_view kind(magic, sizeof magic);
-  if (!kind.starts_with(kCheckpointKind)) {
+  if (!kind.starts_with(kCheckpointMagic)) {
     throw DamagedCheckpoint{"it does not begin as a checkpoint does"};
   }
   if (!kind.ends_with(kCheckpointVersion)) {
@@ -98,7 +98,7 @@ void CheckpointReader::check_sizes(std::uint64_t found) const {
 void CheckpointReader::read(void* out, std::size_t size) {
   for (std::size_t done = 0; done < size;) {
     char* piece = static_cast<char*>(out) + done;
-    const std::size_t wanted = std::min(size - done, kCheckpointPiece);
+    const std::size_t wanted = std::min(size - done, kCheckpointChunk);
     if (read_up_to(file_.number(), piece, wanted, path_) < wanted) {
       throw DamagedCheckpoint{"it became shorter while it was read"};
     }
@@ -112,7 +112,7 @@ void CheckpointReader::read_floats(float* out, std::uint64_t count) {
 }
 
 void CheckpointReader::skip_arrays() {
-  std::vector<float> piece(kCheckpointPiece / sizeof(float));
+  std::vector<float> piece(kCheckpointChunk / sizeof(float));
   for (const auto& [name, count] : header_.arrays) {
     for (std::uint64_t done = 0; done < count;) {
       const std::uint64_t wanted = std::min<std::uint64_t>(count - done, piece.size());

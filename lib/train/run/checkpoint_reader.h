@@ -13,10 +13,10 @@
 
 namespace attn {
 
-inline constexpr std::string_view kCheckpointKind = "attn-demo checkpoint ";
+inline constexpr std::string_view kCheckpointMagic = "attn-demo checkpoint ";
 inline constexpr std::string_view kCheckpointVersion = "1\n";
 inline constexpr std::size_t kCheckpointDigest = 64;  ///< bytes of the checksum at the end
-inline constexpr std::size_t kCheckpointPiece = std::size_t{1} << 20;
+inline constexpr std::size_t kCheckpointChunk = std::size_t{1} << 20;
 
 /// Why a file is no whole checkpoint: "found …, expected …".
 struct DamagedCheckpoint {
@@ -48,7 +48,7 @@ class CheckpointReader {
 
   std::string path_;
   std::uint64_t size_ = 0;
-  Descriptor file_;
+  FileDescriptor file_;
   Sha256 sum_;
   CheckpointHeader header_;
 };

@@ -14,31 +14,31 @@ double perplexity(double nll) {
 
 }  // namespace
 
-Journal::Journal(std::string directory, std::string title, TrainingListener& listener)
+TrainingLog::TrainingLog(std::string directory, std::string title, TrainingListener& listener)
     : directory_(std::move(directory)), title_(std::move(title)), listener_(listener) {}
 
-void Journal::open(const RunState& state) {
+void TrainingLog::open(const RunState& state) {
   log_.emplace(path("train.jsonl"), state.log_bytes);
   probe_.emplace(path("probe.jsonl"), state.probe_bytes);
   curve_ = read_curve(path("train.jsonl"));
   curve_.title = title_;
 }
 
-void Journal::train(const RunState& state, const UpdateFigures& figures, double gradient_norm) {
+void TrainingLog::train(const RunState& state, const UpdateMetrics& metrics, double gradient_norm) {
   const Json line = {{"event", "train"},
-                     {"epoch", figures.epoch},
+                     {"epoch", metrics.epoch},
                      {"update", state.update},
-                     {"loss", figures.loss},
+                     {"loss", metrics.loss},
                      {"nll", mean_of(state.since_log.nll, state.since_log.tokens)},
                      {"tokens", state.since_log.tokens},
-                     {"tokens_per_second", figures.tokens_per_second},
-                     {"learning_rate", figures.learning_rate},
+                     {"tokens_per_second", metrics.tokens_per_second},
+                     {"learning_rate", metrics.learning_rate},
                      {"gradient_norm", gradient_norm}};
   log_->append(line.dump());
-  curve_.train.push_back({state.update, figures.loss});
+  curve_.train.push_back({state.update, metrics.loss});
 }
 
-void Journal::epoch(const RunState& state) {
+void TrainingLog::epoch(const RunState& state) {
   const Json line = {{"event", "epoch"},
                      {"epoch", state.epoch},
                      {"update", state.update},
@@ -49,7 +49,7 @@ void Journal::epoch(const RunState& state) {
 }
 
 /// What both kinds of looks have, for the log, the curve and the listener.
-Json Journal::measured(const char* event, const RunState& state, const ValidationResult& result) {
+Json TrainingLog::add_validation(const char* event, const RunState& state, const ValidationResult& result) {
   const double loss = mean_of(result.loss.loss, result.loss.tokens);
   const double nll = mean_of(result.loss.nll, result.loss.tokens);
   Json line = {
@@ -65,32 +65,32 @@ Json Journal::measured(const char* event, const RunState& state, const Validatio
   return line;
 }
 
-void Journal::validation(const RunState& state, const ValidationResult& result, bool best,
+void TrainingLog::validation(const RunState& state, const ValidationResult& result, bool best,
                          double seconds) {
-  Json line = measured("validation", state, result);
+  Json line = add_validation("validation", state, result);
   line["best"] = best;
   line["seconds"] = seconds;
   log_->append(line.dump());
-  listener_.looked({curve_.validations.back(), line["perplexity"].get<double>(), best});
+  listener_.validated({curve_.validations.back(), line["perplexity"].get<double>(), best});
 }
 
-void Journal::early_look(const RunState& state, const ValidationResult& result, double seconds) {
-  Json line = measured("early", state, result);
+void TrainingLog::early_validation(const RunState& state, const ValidationResult& result, double seconds) {
+  Json line = add_validation("early", state, result);
   line["seconds"] = seconds;
   log_->append(line.dump());
-  listener_.looked({curve_.validations.back(), line["perplexity"].get<double>()});
+  listener_.validated({curve_.validations.back(), line["perplexity"].get<double>()});
 }
 
-void Journal::probe(const AttentionRecord& record) {
+void TrainingLog::probe(const AttentionRecord& record) {
   probe_->append(listener_.record_line(record));
 }
 
-void Journal::show_curve(std::uint64_t best_update) {
+void TrainingLog::show_curve(std::uint64_t best_update) {
   if (best_update > 0) curve_.best_update = best_update;
   listener_.curve_changed(curve_);
 }
 
-void Journal::sync(RunState& state) {
+void TrainingLog::sync(RunState& state) {
   log_->sync();
   probe_->sync();
   state.log_bytes = log_->bytes();

@@ -35,13 +35,13 @@ Json train_identity(const TrainConfig& c) {
              {"validate_beams", c.validate_beams},
              {"metric", at(kMetrics, c.metric)},
              {"max_length", c.max_length},
-             {"precision", c.precision == Precision::bfloat16 ? "bfloat16" : "float32"},
+             {"precision", c.precision == TrainingPrecision::bfloat16 ? "bfloat16" : "float32"},
              {"seed", c.seed}};
   if (c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine) {
     train["updates"] = c.updates;
   }
   // Averaging over checkpoints depends on when they are made.
-  if (c.average == Averaging::checkpoints) train["checkpoint_every"] = c.checkpoint_every;
+  if (c.average == WeightAveraging::checkpoints) train["checkpoint_every"] = c.checkpoint_every;
   return train;
 }
 
@@ -49,7 +49,7 @@ std::string digest(const std::string& path) {
   return "sha256:" + sha256_hex(read_file(path, std::size_t{1} << 34));
 }
 
-void add_digests(Json& data, const char* part, const DataFiles& files) {
+void add_digests(Json& data, const char* part, const ParallelFiles& files) {
   Json digests = Json::object();
   if (!files.source.empty()) digests["source"] = digest(files.source);
   if (!files.target.empty()) digests["target"] = digest(files.target);
@@ -61,7 +61,7 @@ void add_digests(Json& data, const char* part, const DataFiles& files) {
 Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
                   const std::string& tokenizer_directory, const std::string& from) {
   Json identity = Json::object();
-  identity["model"] = to_directory_json(model);
+  identity["model"] = to_config_json(model);
   for (const char* key : {"dropout", "attention_dropout", "activation_dropout"}) {
     if (!identity["model"].contains(key)) identity["model"][key] = 0.0;
   }
@@ -107,7 +107,7 @@ void add_languages(Json& identity, const Languages& languages, const LanguageCho
   }
 }
 
-Json with_later_keys(Json identity) {
+Json with_newer_keys(Json identity) {
   const auto add = [&](const char* section, const char* key, const Json& value) {
     if (!identity.is_object() || !identity.contains(section)) return;
     Json& keys = identity[section];

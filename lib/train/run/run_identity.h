@@ -22,7 +22,7 @@ void add_languages(Json& identity, const Languages& languages, const LanguageCho
 
 /// The identity that a checkpoint holds, with the keys that came after the program that wrote it: a
 /// run from before them goes on as long as they are off.
-Json with_later_keys(Json identity);
+Json with_newer_keys(Json identity);
 
 /// The first difference as a clause, "train.seed was 1 and is 2"; empty where there is none.
 std::string first_difference(const Json& before, const Json& now);

@@ -30,10 +30,10 @@ bool is_file_of(int descriptor, const std::string& path) {
 constexpr std::string_view kMark = "attn-demo training run\n";
 
 /// As much of a file as `most` bytes; empty where it is missing or cannot be read.
-std::string start_of(const std::string& path, std::size_t most) try {
+std::string first_bytes(const std::string& path, std::size_t most) try {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
-  const Descriptor file(open_to_read(path, status));
+  const FileDescriptor file(open_to_read(path, status));
   std::string bytes(most, '\0');
   bytes.resize(read_up_to(file.number(), bytes.data(), most, path));
   return bytes;
@@ -43,15 +43,15 @@ std::string start_of(const std::string& path, std::size_t most) try {
 
 }  // namespace
 
-bool has_mark_of_run(const std::string& directory) {
-  if (start_of(directory + "/lock", kMark.size() + 1) == kMark) return true;
+bool contains_training_run(const std::string& directory) {
+  if (first_bytes(directory + "/lock", kMark.size() + 1) == kMark) return true;
   const std::string folder = directory + "/checkpoints";
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename();
     if (name.starts_with("checkpoint-") &&
-        start_of(folder + "/" + name, kCheckpointKind.size()) == kCheckpointKind) {
+        first_bytes(folder + "/" + name, kCheckpointMagic.size()) == kCheckpointMagic) {
       return true;
     }
   }
@@ -64,7 +64,7 @@ bool is_foreign_lock(const std::string& directory) {
   if (lstat(path.c_str(), &status) != 0) return false;
   if (!S_ISREG(status.st_mode)) return true;
   // A run that was killed may have left it empty.
-  return status.st_size != 0 && start_of(path, kMark.size() + 1) != kMark;
+  return status.st_size != 0 && first_bytes(path, kMark.size() + 1) != kMark;
 }
 
 RunLock::RunLock(const std::string& directory) {
@@ -72,11 +72,11 @@ RunLock::RunLock(const std::string& directory) {
   do {
     if (descriptor_ >= 0) close(descriptor_);
     descriptor_ = open_descriptor(path, O_RDWR | O_CREAT, 0666);
-    if (descriptor_ < 0) throw_system(path, "cannot open", errno);
+    if (descriptor_ < 0) throw_system_error(path, "cannot open", errno);
     lock(directory, path);
   } while (!is_file_of(descriptor_, path));
   struct stat status = {};
-  if (fstat(descriptor_, &status) != 0) throw_system(path, "cannot read", errno);
+  if (fstat(descriptor_, &status) != 0) throw_system_error(path, "cannot read", errno);
   if (status.st_size == 0) write_all(descriptor_, kMark, path);
 }
 
@@ -88,7 +88,7 @@ void RunLock::lock(const std::string& directory, const std::string& path) {
   if (result == 0) return;
   const int error = errno;
   close(std::exchange(descriptor_, -1));
-  if (error != EWOULDBLOCK) throw_system(path, "cannot lock", error);
+  if (error != EWOULDBLOCK) throw_system_error(path, "cannot lock", error);
   throw SystemError(
       "{}: another training run is writing here; wait for its end, stop it, or choose another "
       "folder",

@@ -6,7 +6,7 @@
 namespace attn {
 
 /// Whether a run has written into this directory: by what its lock says, or by a checkpoint.
-bool has_mark_of_run(const std::string& directory);
+bool contains_training_run(const std::string& directory);
 
 /// Whether DIR/lock is there and says something that no run has written.
 bool is_foreign_lock(const std::string& directory);

@@ -22,7 +22,7 @@ namespace {
 void cut_back(int descriptor, const std::string& path, std::uint64_t size, std::uint64_t keep) {
   char last = '\n';
   if (keep > 0 && keep <= size && pread(descriptor, &last, 1, to_index(keep - 1)) != 1) {
-    throw_system(path, "cannot read", errno);
+    throw_system_error(path, "cannot read", errno);
   }
   if (keep > size || last != '\n') {
     throw InputError(
@@ -31,17 +31,17 @@ void cut_back(int descriptor, const std::string& path, std::uint64_t size, std::
         printable(path), size, keep > size ? "" : " and another line there", keep);
   }
   if (size > keep && ftruncate(descriptor, to_index(keep)) != 0) {
-    throw_system(path, "cannot cut back", errno);
+    throw_system_error(path, "cannot cut back", errno);
   }
 }
 
 }  // namespace
 
-AppendedFile::AppendedFile(const std::string& path, std::uint64_t keep_bytes) : path_(path) {
-  Descriptor file(open_descriptor(path, O_RDWR | O_CREAT | O_APPEND, 0666));
+AppendOnlyFile::AppendOnlyFile(const std::string& path, std::uint64_t keep_bytes) : path_(path) {
+  FileDescriptor file(open_descriptor(path, O_RDWR | O_CREAT | O_APPEND, 0666));
   struct stat status = {};
   if (file.number() < 0 || fstat(file.number(), &status) != 0) {
-    throw_system(path, "cannot open for writing", errno);
+    throw_system_error(path, "cannot open for writing", errno);
   }
   regular_ = S_ISREG(status.st_mode);
   if (regular_) {
@@ -52,11 +52,11 @@ AppendedFile::AppendedFile(const std::string& path, std::uint64_t keep_bytes) : 
   descriptor_ = file.release();
 }
 
-AppendedFile::~AppendedFile() {
+AppendOnlyFile::~AppendOnlyFile() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-void AppendedFile::append(std::string_view line) {
+void AppendOnlyFile::append(std::string_view line) {
   std::string bytes(line);
   bytes += '\n';
   try {
@@ -69,15 +69,15 @@ void AppendedFile::append(std::string_view line) {
   if (regular_) bytes_ += bytes.size();
 }
 
-void AppendedFile::sync() {
+void AppendOnlyFile::sync() {
   if (fsync(descriptor_) != 0 && errno != EINVAL) {
-    throw_system(path_, "cannot write", errno);
+    throw_system_error(path_, "cannot write", errno);
   }
 }
 
 namespace {
 
-double figure(const Json& line, const char* key) {
+double number_or_nan(const Json& line, const char* key) {
   const auto found = line.find(key);
   if (found == line.end() || !found->is_number()) return std::numeric_limits<double>::quiet_NaN();
   return found->get<double>();
@@ -94,11 +94,11 @@ void add_line(const Json& line, const std::string& where, TrainingCurve& curve) 
   }
   const auto at = update->get<std::uint64_t>();
   if (train) {
-    curve.train.push_back({at, figure(line, "loss")});
+    curve.train.push_back({at, number_or_nan(line, "loss")});
     return;
   }
   curve.validations.push_back(
-      {at, figure(line, "loss"), figure(line, "bleu"), figure(line, "chrf")});
+      {at, number_or_nan(line, "loss"), number_or_nan(line, "bleu"), number_or_nan(line, "chrf")});
   const auto best = line.find("best");
   if (best != line.end() && *best == true) curve.best_update = at;
 }

@@ -11,15 +11,15 @@
 namespace attn {
 
 /// A file of lines that only grows, except when it is cut back to a checkpoint.
-class AppendedFile {
+class AppendOnlyFile {
  public:
   /// Opens or creates; what lies beyond `keep_bytes` is cut off. InputError where the file is
   /// shorter than that, or where no line ends there (it was changed since the checkpoint);
   /// SystemError where the system refuses. A device (/dev/null) is never cut, and has no bytes.
-  AppendedFile(const std::string& path, std::uint64_t keep_bytes);
-  ~AppendedFile();
-  AppendedFile(const AppendedFile&) = delete;
-  AppendedFile& operator=(const AppendedFile&) = delete;
+  AppendOnlyFile(const std::string& path, std::uint64_t keep_bytes);
+  ~AppendOnlyFile();
+  AppendOnlyFile(const AppendOnlyFile&) = delete;
+  AppendOnlyFile& operator=(const AppendOnlyFile&) = delete;
 
   /// Writes line and line end at once. SystemError where the system refuses (disk full): then no
   /// part of the line stays in the file.

@@ -11,7 +11,7 @@
 namespace attn {
 
 /// The figures of one update, for a person.
-struct UpdateFigures {
+struct UpdateMetrics {
   std::uint64_t epoch = 1;
   std::uint64_t update = 0;
   std::uint64_t updates = 0;  ///< how many there will be; 0: unknown
@@ -23,7 +23,7 @@ struct UpdateFigures {
 };
 
 /// What a look at the dev part found, for a person.
-struct LookFigures {
+struct ValidationMetrics {
   TrainingCurve::Validation point;  ///< its scores are NaN where none were taken
   double perplexity = 0;            ///< e^(loss without label smoothing)
   bool best = false;                ///< the model is kept
@@ -33,8 +33,8 @@ struct LookFigures {
 class TrainingListener {
  public:
   virtual ~TrainingListener() = default;
-  virtual void updated(const UpdateFigures& figures) = 0;
-  virtual void looked(const LookFigures& figures) = 0;
+  virtual void updated(const UpdateMetrics& metrics) = 0;
+  virtual void validated(const ValidationMetrics& metrics) = 0;
   virtual void say(const std::string& text) = 0;
   /// The probe's record as the line that probe.jsonl gets.
   virtual std::string record_line(const AttentionRecord& record) = 0;

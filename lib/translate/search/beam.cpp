@@ -13,11 +13,11 @@ constexpr float kNone = -1e9F;  ///< `generate`'s score of a beam that must not 
 
 }  // namespace
 
-SentenceBeam::SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, Index most_tokens)
+SentenceBeam::SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, Index max_generated_tokens)
     : decode_(decode),
       ends_(std::move(ends)),
       beams_(decode.num_beams),
-      most_tokens_(most_tokens),
+      max_generated_tokens_(max_generated_tokens),
       running_(to_size(beams_)),
       finished_(to_size(beams_)) {
   // Before the first step all beams are the same hypothesis: only the first one counts.
@@ -25,13 +25,13 @@ SentenceBeam::SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, In
 }
 
 bool SentenceBeam::ends(const Candidate& candidate) const {
-  return std::ranges::find(ends_, candidate.token) != ends_.end() || produced_ + 1 >= most_tokens_;
+  return std::ranges::find(ends_, candidate.token) != ends_.end() || produced_ + 1 >= max_generated_tokens_;
 }
 
 void SentenceBeam::merge_finished(std::span<const Candidate> best) {
   const bool full = std::all_of(finished_.begin(), finished_.end(),
                                 [](const Finished& f) { return f.is_finished; });
-  const float length = length_power(produced_ + 1, decode_.length_penalty);
+  const float length = length_penalty_divisor(produced_ + 1, decode_.length_penalty);
   for (std::size_t i = 0; i < best.size(); ++i) {
     // Of the 2 · beams_ candidates only the first `beams_` may end as results, as in `generate`;
     // the others are there so that enough go on.
@@ -73,8 +73,8 @@ void SentenceBeam::choose_running(std::span<const Candidate> best) {
 bool SentenceBeam::can_improve() const {
   const bool hope_for_length =
       decode_.early_stopping == EarlyStopping::never && decode_.length_penalty > 0.0F;
-  const Index length = hope_for_length ? most_tokens_ : produced_;
-  const float best = running_.front().score / length_power(length, decode_.length_penalty);
+  const Index length = hope_for_length ? max_generated_tokens_ : produced_;
+  const float best = running_.front().score / length_penalty_divisor(length, decode_.length_penalty);
   float worst = finished_.front().score;
   for (const Finished& f : finished_) worst = std::min(worst, f.score);
   return std::any_of(finished_.begin(), finished_.end(),

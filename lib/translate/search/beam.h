@@ -23,10 +23,10 @@ class SentenceBeam {
     int token = 0;
   };
 
-  SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, Index most_tokens);
+  SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, Index max_generated_tokens);
 
   const std::vector<Running>& running() const { return running_; }
-  Index most_tokens() const { return most_tokens_; }
+  Index max_generated_tokens() const { return max_generated_tokens_; }
   bool done() const { return done_; }
 
   /// How many best candidates over all beams a step needs: even where each beam ends in every way
@@ -55,7 +55,7 @@ class SentenceBeam {
   DecodeConfig decode_;
   std::vector<int> ends_;  ///< tokens that end a hypothesis
   Index beams_;
-  Index most_tokens_;
+  Index max_generated_tokens_;
   Index produced_ = 0;  ///< tokens that every running beam has
   bool improvement_possible_ = true;
   bool done_ = false;

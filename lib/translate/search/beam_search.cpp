@@ -37,7 +37,7 @@ class BestCandidates {
 
 /// Offers every token of a row to the list. Once that is full, logits below a bound are skipped
 /// sixteen at a time; the bound is a little too low, and what passes it is compared exactly.
-void offer_row(std::span<const float> row, const RowNormaliser& normal, float running_score,
+void offer_row(std::span<const float> row, const LogSoftmax& normal, float running_score,
                Index beam, BestCandidates& best) {
   const auto n = std::ssize(row);
   const auto bound = [&] {
@@ -58,14 +58,14 @@ void offer_row(std::span<const float> row, const RowNormaliser& normal, float ru
 
 class BeamSearch : public SentenceSearch {
  public:
-  BeamSearch(const SearchRules& rules, std::span<const int> source, Index most_tokens,
-             const Traced& traced)
-      : SentenceSearch(rules, source, most_tokens),
-        beam_(rules.decode, rules.ends, most_tokens),
-        traced_(traced) {}
+  BeamSearch(const SearchRules& rules, std::span<const int> source, Index max_generated_tokens,
+             const BeamTrace& traced)
+      : SentenceSearch(rules, source, max_generated_tokens),
+        beam_(rules.decode, rules.ends, max_generated_tokens),
+        trace_(traced) {}
 
   /// Before the first step all beams are the same hypothesis: one row serves them.
-  void add_rows(const RowPlace& before, SearchRows& rows) const override {
+  void add_rows(const SentenceRows& before, StepInput& rows) const override {
     const std::vector<SentenceBeam::Running>& running = beam_.running();
     if (running.front().ids.empty()) return rows.add(rules().start, 0, before.slot);
     const bool parents_share = running.front().ids.size() == 1;
@@ -75,7 +75,7 @@ class BeamSearch : public SentenceSearch {
   }
 
   void choose(EnsembleDecoder& decoder, Index first) override {
-    beam_.advance(best_candidates(decoder, first).best(), traced_.trace, traced_.sentence);
+    beam_.advance(best_candidates(decoder, first).best(), trace_.trace, trace_.sentence);
   }
 
   bool done() const override { return beam_.done(); }
@@ -97,11 +97,11 @@ class BeamSearch : public SentenceSearch {
         scores = decoder.scores(processor, context(running.ids), first + to_index(i));
       }
       const auto& [row, normal] = scores;
-      if (!normal.finite) refuse_logits(rules().models, produced);
-      if (const auto forced = processor.forced(produced, most_tokens())) {
+      if (!normal.finite) throw_non_finite_logits(rules().models, produced);
+      if (const auto forced = processor.forced_token(produced, max_generated_tokens())) {
         // Everything else is −∞; the forced token's own log-probability counts 0.
         best.offer({running.score, to_index(i), *forced});
-        if (produced + 1 < most_tokens()) continue;
+        if (produced + 1 < max_generated_tokens()) continue;
         for (int token = 0; to_size(token) < row.size() && !best.full(); ++token) {
           if (token == *forced) continue;
           best.offer({-std::numeric_limits<float>::infinity(), to_index(i), token});
@@ -114,14 +114,14 @@ class BeamSearch : public SentenceSearch {
   }
 
   SentenceBeam beam_;
-  Traced traced_;
+  BeamTrace trace_;
 };
 
 }  // namespace
 
 std::unique_ptr<SentenceSearch> beam_search(const SearchRules& rules, std::span<const int> source,
-                                            Index most_tokens, const Traced& traced) {
-  return std::make_unique<BeamSearch>(rules, source, most_tokens, traced);
+                                            Index max_generated_tokens, const BeamTrace& traced) {
+  return std::make_unique<BeamSearch>(rules, source, max_generated_tokens, traced);
 }
 
 }  // namespace attn

@@ -22,7 +22,7 @@ struct GreedyRow {
 /// The first token with a row's largest score. That is the normaliser's maximum already, but for a
 /// token that is forbidden, or where scores changed: then the row is searched again.
 Index likeliest(const LogitsProcessor& processor, std::span<const float> row,
-                const RowNormaliser& normal) {
+                const LogSoftmax& normal) {
   const auto n = std::ssize(row);
   if (processor.changes_scores()) return kernels().arg_max(row.data(), n);
   const float below = std::nextafter(normal.maximum, -std::numeric_limits<float>::infinity());
@@ -32,8 +32,8 @@ Index likeliest(const LogitsProcessor& processor, std::span<const float> row,
 
 class GreedySearch : public SentenceSearch {
  public:
-  GreedySearch(const SearchRules& rules, std::span<const int> source, Index most_tokens)
-      : SentenceSearch(rules, source, most_tokens), all_(to_size(rules.hypotheses())) {
+  GreedySearch(const SearchRules& rules, std::span<const int> source, Index max_generated_tokens)
+      : SentenceSearch(rules, source, max_generated_tokens), all_(to_size(rules.hypotheses())) {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (rules.decode.sampling) all_[i].sampler.emplace(*rules.decode.sampling, source, i);
       running_.push_back(to_index(i));
@@ -41,7 +41,7 @@ class GreedySearch : public SentenceSearch {
     }
   }
 
-  void add_rows(const RowPlace& before, SearchRows& rows) const override {
+  void add_rows(const SentenceRows& before, StepInput& rows) const override {
     for (std::size_t i = 0; i < running_.size(); ++i) {
       const GreedyRow& row = at(all_, running_[i]);
       rows.add(row.ids.empty() ? rules().start : row.ids.back(), before.first + parents_[i],
@@ -56,7 +56,7 @@ class GreedySearch : public SentenceSearch {
       GreedyRow& row = at(all_, running_[i]);
       choose_next(decoder, row, first + to_index(i));
       const bool ended = std::ranges::find(rules().ends, row.ids.back()) != rules().ends.end();
-      if (ended || std::ssize(row.ids) >= most_tokens()) continue;
+      if (ended || std::ssize(row.ids) >= max_generated_tokens()) continue;
       still.push_back(running_[i]);
       parents_.push_back(to_index(i));
     }
@@ -80,12 +80,12 @@ class GreedySearch : public SentenceSearch {
   void choose_next(EnsembleDecoder& decoder, GreedyRow& next, Index r) const {
     const LogitsProcessor& processor = rules().processor;
     const auto [row, normal] = decoder.scores(processor, context(next.ids), r);
-    if (!normal.finite) refuse_logits(rules().models, std::ssize(next.ids));
-    if (const auto forced = processor.forced(std::ssize(next.ids), most_tokens())) {
+    if (!normal.finite) throw_non_finite_logits(rules().models, std::ssize(next.ids));
+    if (const auto forced = processor.forced_token(std::ssize(next.ids), max_generated_tokens())) {
       next.ids.push_back(*forced);
       return;
     }
-    const Index chosen = next.sampler ? next.sampler->draw(row) : likeliest(processor, row, normal);
+    const Index chosen = next.sampler ? next.sampler->sample(row) : likeliest(processor, row, normal);
     next.sum += normal(at(row, chosen));
     next.ids.push_back(to_int(chosen));
   }
@@ -98,8 +98,8 @@ class GreedySearch : public SentenceSearch {
 }  // namespace
 
 std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
-                                              Index most_tokens) {
-  return std::make_unique<GreedySearch>(rules, source, most_tokens);
+                                              Index max_generated_tokens) {
+  return std::make_unique<GreedySearch>(rules, source, max_generated_tokens);
 }
 
 }  // namespace attn

@@ -15,7 +15,7 @@ void require_id(const char* key, int id, int vocab_size) {
 }
 
 /// Whether the context ends in `ids`, the last `left_out` of them left out.
-bool ends_in(const RowContext& context, std::span<const int> ids, std::size_t left_out) {
+bool ends_in(const LogitsContext& context, std::span<const int> ids, std::size_t left_out) {
   const std::size_t length = ids.size() - left_out;
   if (length > context.size()) return false;
   for (std::size_t i = 0; i < length; ++i) {
@@ -25,7 +25,7 @@ bool ends_in(const RowContext& context, std::span<const int> ids, std::size_t le
 }
 
 /// Calls `found` with the last token of each of a text's n-grams whose first n − 1 end the context.
-void each_repeated(const RowContext& context, const auto& text, std::size_t n, const auto& found) {
+void each_repeated(const LogitsContext& context, const auto& text, std::size_t n, const auto& found) {
   if (n == 0 || context.size() + 1 < n) return;
   const std::size_t first = context.size() + 1 - n;
   for (std::size_t begin = 0; begin + n <= text.size(); ++begin) {
@@ -59,14 +59,14 @@ std::vector<int> inside(const std::vector<int>& ids, int vocab_size) {
 
 }  // namespace
 
-RowNormaliser normaliser(std::span<const float> row) {
-  RowNormaliser n;
+LogSoftmax log_softmax(std::span<const float> row) {
+  LogSoftmax n;
   const auto size = std::ssize(row);
   n.finite = kernels().log_sum_exp(row.data(), size, &n.maximum, &n.log_sum);
   return n;
 }
 
-void refuse_logits(std::string_view model, Index step) {
+void throw_non_finite_logits(std::string_view model, Index step) {
   throw InputError(
       "{}: the logits of token {} are not finite; the weights are too large for 32-bit floats",
       model, step + 1);
@@ -81,7 +81,7 @@ LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, const std::vector<i
       repetition_penalty_(decode.repetition_penalty),
       no_repeat_(to_size(decode.no_repeat_ngram_size)),
       no_repeat_source_(to_size(decode.encoder_no_repeat_ngram_size)),
-      fewest_(to_size(decode.min_new_tokens)),
+      min_tokens_(to_size(decode.min_new_tokens)),
       forced_bos_(decode.forced_bos_token_id),
       forced_eos_(decode.forced_eos_token_id),
       renormalise_(decode.renormalize_logits),
@@ -108,13 +108,13 @@ LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, const std::vector<i
   }
 }
 
-RowNormaliser LogitsProcessor::process(const RowContext& context, std::span<float> row) const {
+LogSoftmax LogitsProcessor::process(const LogitsContext& context, std::span<float> row) const {
   constexpr float kForbidden = -std::numeric_limits<float>::infinity();
   const bool changed = changes_scores();
   bool finite = true;
-  RowNormaliser normal;
+  LogSoftmax normal;
   if (!renormalise_ || changed) {
-    normal = normaliser(row);
+    normal = log_softmax(row);
     finite = normal.finite;
   }
   if (changed) {
@@ -123,20 +123,20 @@ RowNormaliser LogitsProcessor::process(const RowContext& context, std::span<floa
       normal = {0, 0, finite};
     }
     add_biases(context, row);
-    penalise(context, row);
+    penalize_repetitions(context, row);
   }
   if (renormalise_) {
     // The lowest float and not −∞: it adds 0 to the sum, too, and the check for infinite logits
     // still sees only what the model made.
     forbid(context, std::numeric_limits<float>::lowest(), row);
-    normal = normaliser(row);
+    normal = log_softmax(row);
     normal.finite = normal.finite && finite;
   }
   forbid(context, kForbidden, row);
   return normal;
 }
 
-void LogitsProcessor::add_biases(const RowContext& context, std::span<float> row) const {
+void LogitsProcessor::add_biases(const LogitsContext& context, std::span<float> row) const {
   // A token's biases are summed before they are added to its score, as in `generate`.
   std::vector<std::pair<int, float>> sums;
   for (const SequenceBias& bias : biases_) {
@@ -152,7 +152,7 @@ void LogitsProcessor::add_biases(const RowContext& context, std::span<float> row
   for (const auto& [token, bias] : sums) at(row, token) += bias;
 }
 
-void LogitsProcessor::penalise(const RowContext& context, std::span<float> row) const {
+void LogitsProcessor::penalize_repetitions(const LogitsContext& context, std::span<float> row) const {
   if (repetition_penalty_ == 1) return;
   for (std::size_t i = 0; i < context.size(); ++i) {
     const int token = context[i];
@@ -164,7 +164,7 @@ void LogitsProcessor::penalise(const RowContext& context, std::span<float> row) 
   }
 }
 
-void LogitsProcessor::forbid(const RowContext& context, float value, std::span<float> row) const {
+void LogitsProcessor::forbid(const LogitsContext& context, float value, std::span<float> row) const {
   const auto forbid_one = [&](int token) { at(row, token) = value; };
   const auto forbid_all = [&](const std::vector<int>& tokens) {
     for (const int token : tokens) forbid_one(token);
@@ -176,12 +176,12 @@ void LogitsProcessor::forbid(const RowContext& context, float value, std::span<f
   for (const std::vector<int>& word : bad_words_) {
     if (ends_in(context, word, 1)) forbid_one(word.back());
   }
-  if (context.produced.size() < fewest_) forbid_all(ends_);
+  if (context.produced.size() < min_tokens_) forbid_all(ends_);
   forbid_all(suppressed_);
   if (context.produced.size() == (forced_bos_ ? 1U : 0U)) forbid_all(suppressed_first_);
 }
 
-std::optional<int> LogitsProcessor::forced(Index produced, Index most) const {
+std::optional<int> LogitsProcessor::forced_token(Index produced, Index most) const {
   if (produced == most - 1 && forced_eos_) return forced_eos_;
   return produced == 0 ? forced_bos_ : std::nullopt;
 }

@@ -15,20 +15,20 @@
 namespace attn {
 
 /// log Σ exp of a row, split so that log-softmax(x) = (x − maximum) − log_sum.
-struct RowNormaliser {
+struct LogSoftmax {
   float maximum = 0;
   float log_sum = 0;
   bool finite = true;  ///< no number of the row is NaN or infinite
   float operator()(float logit) const { return (logit - maximum) - log_sum; }
 };
-RowNormaliser normaliser(std::span<const float> row);
+LogSoftmax log_softmax(std::span<const float> row);
 
 /// InputError that names the model: its logits are NaN or infinite, so that no token is likeliest.
 /// `step` counts from 0.
-[[noreturn]] void refuse_logits(std::string_view model, Index step);
+[[noreturn]] void throw_non_finite_logits(std::string_view model, Index step);
 
 /// What a row of logits continues.
-struct RowContext {
+struct LogitsContext {
   std::span<const int> produced;  ///< tokens so far, without the start symbol
   std::span<const int> source;    ///< the whole source, end symbol included
   int start = 0;                  ///< the decoder's start symbol, part of the context in `generate`
@@ -46,26 +46,26 @@ class LogitsProcessor {
   /// returns what makes log-probabilities of it: the row's as it was, or as it is now where the
   /// config renormalises. `finite` is about the row as the model made it. With several beams,
   /// biases and penalties change log-probabilities; with one, logits, as in `generate`.
-  RowNormaliser process(const RowContext& context, std::span<float> row) const;
+  LogSoftmax process(const LogitsContext& context, std::span<float> row) const;
 
   /// Whether more than forbidding happens to scores, so that the likeliest token may be another.
   bool changes_scores() const { return repetition_penalty_ != 1 || !biases_.empty(); }
 
   /// The only token allowed when `produced` tokens of `most` exist: the forced end at the last, the
   /// forced beginning at the first.
-  std::optional<int> forced(Index produced, Index most) const;
+  std::optional<int> forced_token(Index produced, Index most) const;
 
  private:
-  void add_biases(const RowContext& context, std::span<float> row) const;
-  void penalise(const RowContext& context, std::span<float> row) const;
-  void forbid(const RowContext& context, float value, std::span<float> row) const;
+  void add_biases(const LogitsContext& context, std::span<float> row) const;
+  void penalize_repetitions(const LogitsContext& context, std::span<float> row) const;
+  void forbid(const LogitsContext& context, float value, std::span<float> row) const;
 
   std::vector<std::vector<int>> bad_words_;
   std::vector<SequenceBias> biases_;
   std::vector<int> ends_, suppressed_, suppressed_first_;
   float repetition_penalty_ = 1;
   std::size_t no_repeat_ = 0, no_repeat_source_ = 0;  ///< sizes of n-grams; 0: any may repeat
-  std::size_t fewest_ = 0;                            ///< tokens before an end
+  std::size_t min_tokens_ = 0;                            ///< tokens before an end
   std::optional<int> forced_bos_;
   std::optional<int> forced_eos_;
   bool renormalise_ = false;

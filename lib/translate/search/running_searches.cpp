@@ -6,7 +6,7 @@
 
 namespace attn {
 
-void RunningSearches::join(std::span<SentenceSearch* const> searches,
+void ContinuousBatch::join(std::span<SentenceSearch* const> searches,
                            const EncodedSource* encoded) {
   PackedTokens source;
   std::vector<SlotSize> sizes;
@@ -15,26 +15,26 @@ void RunningSearches::join(std::span<SentenceSearch* const> searches,
     sizes.push_back(search->size());
   }
   running_.reserve(running_.size() + searches.size());
-  const std::vector<Index> slots = decoder_.join(source, sizes, encoded);
+  const std::vector<Index> slots = decoder_.add_sentences(source, sizes, encoded);
   for (std::size_t i = 0; i < searches.size(); ++i) {
     running_.push_back({searches[i], {slots[i], 0}, nullptr});
     hypotheses_ += sizes[i].hypotheses;
   }
 }
 
-void RunningSearches::let_go(const Running& one) {
-  decoder_.leave(one.place.slot);
+void ContinuousBatch::release(const Running& one) {
+  decoder_.remove_sentence(one.place.slot);
   hypotheses_ -= one.search->size().hypotheses;
 }
 
-void RunningSearches::leave(const SentenceSearch& search) {
+void ContinuousBatch::leave(const SentenceSearch& search) {
   const auto found = std::ranges::find(running_, &search, &Running::search);
   if (found == running_.end()) return;
-  let_go(*found);
+  release(*found);
   running_.erase(found);
 }
 
-std::vector<RunningSearches::Ended> RunningSearches::step() {
+std::vector<ContinuousBatch::FinishedSearch> ContinuousBatch::step() {
   rows_.clear();
   for (Running& one : running_) {
     const Index first = rows_.size();
@@ -50,11 +50,11 @@ std::vector<RunningSearches::Ended> RunningSearches::step() {
       one.error = std::current_exception();
     }
   });
-  std::vector<Ended> ended;
+  std::vector<FinishedSearch> ended;
   std::erase_if(running_, [&](const Running& one) {
     if (!one.error && !one.search->done()) return false;
     ended.push_back({one.search, one.error});
-    let_go(one);
+    release(one);
     return true;
   });
   return ended;

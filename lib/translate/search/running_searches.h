@@ -10,10 +10,10 @@
 
 namespace attn {
 
-class RunningSearches {
+class ContinuousBatch {
  public:
   /// The observer is of the first model's encoder and steps; null: nobody.
-  explicit RunningSearches(const Ensemble& models, AttentionObserver* observer = nullptr)
+  explicit ContinuousBatch(const Ensemble& models, AttentionObserver* observer = nullptr)
       : decoder_(models, observer) {}
 
   /// Encodes their sources, and they take part from the next step on. They stay where they are
@@ -30,26 +30,26 @@ class RunningSearches {
   Index hypotheses() const { return hypotheses_; }
 
   /// One that is done, or met an error of its own.
-  struct Ended {
+  struct FinishedSearch {
     SentenceSearch* search = nullptr;
     std::exception_ptr error;
   };
 
   /// One step for all. Those that have ended by it are not here any more; in the order in which
   /// they joined.
-  std::vector<Ended> step();
+  std::vector<FinishedSearch> step();
 
  private:
   struct Running {
     SentenceSearch* search = nullptr;
-    RowPlace place;
+    SentenceRows place;
     std::exception_ptr error;
   };
-  void let_go(const Running& one);
+  void release(const Running& one);
 
   EnsembleDecoder decoder_;
   std::vector<Running> running_;
-  SearchRows rows_;
+  StepInput rows_;
   Index hypotheses_ = 0;
 };
 

@@ -27,12 +27,12 @@ std::vector<std::size_t> longest_first(const PackedTokens& source) {
   return order;
 }
 
-/// MemoryError where keys, values and logits of the longest `at_once` sentences, or of all where
+/// MemoryError where keys, values and logits of the longest `max_active` sentences, or of all where
 /// that is 0, would not fit for all models together, whatever number of threads shares them.
 void require_room(const SearchRules& rules, const Ensemble& models, const PackedTokens& source,
-                  Index at_once) {
+                  Index max_active) {
   std::vector<std::size_t> order = longest_first(source);
-  if (at_once > 0) order.resize(std::min(order.size(), to_size(at_once)));
+  if (max_active > 0) order.resize(std::min(order.size(), to_size(max_active)));
   std::optional<std::uint64_t> bytes = 0;
   for (const std::size_t b : order) {
     const auto own = search_bytes(rules, models, source.length(to_index(b)));
@@ -44,7 +44,7 @@ void require_room(const SearchRules& rules, const Ensemble& models, const Packed
     require_memory(needed, fmt::format("the cache of keys and values for {} sentences at a time, "
                                        "{} beams and up to {} tokens each",
                                        order.size(), rules.hypotheses(),
-                                       most_tokens(rules.decode, models,
+                                       max_generated_tokens(rules.decode, models,
                                                    source.length(to_index(order.front())))));
   }
 }
@@ -58,12 +58,12 @@ class BatchSearch {
       : models_(models), source_(source), rules_(rules), order_(order) {}
 
   /// Puts what is found where each sentence has its place.
-  void run(const SearchWatch& watch, SearchResults& results) {
-    RunningSearches running(models_, watch.observer);
+  void run(const SearchContext& watch, SearchResults& results) {
+    ContinuousBatch running(models_, watch.observer);
     while (joined_ < order_.size() || !running.empty()) {
-      stop_if_asked(watch.stop);
-      let_in(running, watch);
-      for (const RunningSearches::Ended& one : running.step()) {
+      throw_if_stopped(watch.stop);
+      admit_waiting(running, watch);
+      for (const ContinuousBatch::FinishedSearch& one : running.step()) {
         if (one.error) std::rethrow_exception(one.error);
         const auto found = std::ranges::find(
             searches_, one.search, [](const Search& search) { return search.second.get(); });
@@ -77,14 +77,14 @@ class BatchSearch {
   using Search = std::pair<std::size_t, std::unique_ptr<SentenceSearch>>;  ///< by its number
 
   /// As many as there is room for, but not one by one: they are encoded together.
-  void let_in(RunningSearches& running, const SearchWatch& watch) {
-    const std::size_t most = watch.at_once > 0 ? to_size(watch.at_once) : order_.size();
+  void admit_waiting(ContinuousBatch& running, const SearchContext& watch) {
+    const std::size_t most = watch.max_active > 0 ? to_size(watch.max_active) : order_.size();
     const std::size_t room = most - std::min(most, searches_.size());
     if (joined_ == order_.size() || room < most / 4 || room == 0) return;
     std::vector<SentenceSearch*> joining;
     for (; joined_ < order_.size() && joining.size() < room; ++joined_) {
       const Index b = to_index(order_[joined_]);
-      const Index longest = most_tokens(rules_.decode, models_, source_.length(b));
+      const Index longest = max_generated_tokens(rules_.decode, models_, source_.length(b));
       searches_.emplace_back(order_[joined_],
                              sentence_search(rules_, source_.of(b), longest, {watch.trace, b}));
       joining.push_back(searches_.back().second.get());
@@ -105,11 +105,11 @@ class BatchSearch {
 /// scheduler of a busy machine; with sentences of their own they wait once. The bits are the same,
 /// because no row depends on its neighbours.
 void search_in_parts(const Ensemble& models, const PackedTokens& source, const SearchRules& rules,
-                     const SearchWatch& watch, SearchResults& results) {
+                     const SearchContext& watch, SearchResults& results) {
   // Sentences are dealt out by length, so that the parts take about as long.
   const std::vector<std::size_t> order = longest_first(source);
   const auto parts = std::min(to_size(threads()), order.size());
-  const SearchWatch own{.at_once = (watch.at_once + to_index(parts) - 1) / to_index(parts)};
+  const SearchContext own{.max_active = (watch.max_active + to_index(parts) - 1) / to_index(parts)};
   constexpr Index kMuch = std::numeric_limits<Index>::max();  // always worth a thread
   parallel_for(to_index(parts), kMuch, [&](Index part) {
     std::vector<std::size_t> dealt;
@@ -123,13 +123,13 @@ void search_in_parts(const Ensemble& models, const PackedTokens& source, const S
 SearchRules::SearchRules(const Ensemble& ensemble, const DecodeConfig& given)
     : decode(given),
       ends(given.eos_token_ids.value_or(std::vector<int>{ensemble.config().eos_token_id})),
-      start(start_of(given, ensemble.config())),
+      start(decoder_start_token(given, ensemble.config())),
       processor(given, ends, ensemble.config().decoder_vocab_size),
       models(ensemble.name()) {}
 
 std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemble& models,
                                           Index source_length) {
-  const Index steps = most_tokens(rules.decode, models, source_length);
+  const Index steps = max_generated_tokens(rules.decode, models, source_length);
   std::optional<std::uint64_t> bytes = 0;
   for (const Transformer* model : models.models()) {
     const ModelConfig& config = model->config();
@@ -144,23 +144,23 @@ std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemb
 }
 
 std::unique_ptr<SentenceSearch> sentence_search(const SearchRules& rules,
-                                                std::span<const int> source, Index most_tokens,
-                                                const Traced& traced) {
+                                                std::span<const int> source, Index max_generated_tokens,
+                                                const BeamTrace& traced) {
   return rules.decode.num_beams == 1 && traced.trace == nullptr
-             ? greedy_search(rules, source, most_tokens)
-             : beam_search(rules, source, most_tokens, traced);
+             ? greedy_search(rules, source, max_generated_tokens)
+             : beam_search(rules, source, max_generated_tokens, traced);
 }
 
-int start_of(const DecodeConfig& decode, const ModelConfig& model) {
+int decoder_start_token(const DecodeConfig& decode, const ModelConfig& model) {
   return decode.decoder_start_token_id.value_or(model.decoder_start_token_id);
 }
 
-Index most_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length) {
+Index max_generated_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length) {
   const Index wanted = decode.max_new_tokens > 0 ? decode.max_new_tokens : 2 * source_length + 10;
   return std::min(wanted, models.max_decoder_positions());
 }
 
-float length_power(Index length, float length_penalty) {
+float length_penalty_divisor(Index length, float length_penalty) {
   // Python raises an int to a float in double, and torch then divides float32 by it.
   const auto power = static_cast<float>(
       std::pow(static_cast<double>(length), static_cast<double>(length_penalty)));
@@ -179,19 +179,19 @@ void require_finite_score(float score, float length_penalty) {
 }
 
 float hypothesis_score(float sum, std::size_t length, float length_penalty) {
-  const float score = sum / length_power(to_index(length), length_penalty);
+  const float score = sum / length_penalty_divisor(to_index(length), length_penalty);
   require_finite_score(score, length_penalty);
   return score;
 }
 
 SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
-                     const SearchWatch& watch) {
+                     const SearchContext& watch) {
   if (source.sentences() == 0) return {};
   if (decode.sampling && watch.trace != nullptr) {
     throw InputError("translations that are drawn at random have no search tree");
   }
   const SearchRules rules(models, decode);
-  require_room(rules, models, source, watch.at_once);
+  require_room(rules, models, source, watch.max_active);
   SearchResults results(to_size(source.sentences()));
   const bool watched = watch.trace != nullptr || watch.observer != nullptr || watch.stop != nullptr;
   if (!watched && source.sentences() > 1 && may_use_threads()) {
@@ -200,7 +200,7 @@ SearchResults search(const Ensemble& models, const PackedTokens& source, const D
   }
   std::vector<std::size_t> order(results.size());
   std::iota(order.begin(), order.end(), std::size_t{0});  // as `encoded` has them
-  if (watch.at_once > 0) order = longest_first(source);
+  if (watch.max_active > 0) order = longest_first(source);
   BatchSearch(models, source, rules, order).run(watch, results);
   return results;
 }

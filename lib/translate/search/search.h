@@ -35,7 +35,7 @@ class SearchTrace {
 };
 
 /// Who looks on, and who interferes. Null is off and costs nothing.
-struct SearchWatch {
+struct SearchContext {
   SearchTrace* trace = nullptr;
   AttentionObserver* observer = nullptr;    ///< of the first model's encoder and of its every step
   const std::atomic<bool>* stop = nullptr;  ///< another thread sets it: nobody waits any more
@@ -45,13 +45,13 @@ struct SearchWatch {
   /// Sentences that share the decoder's steps; where there are more, the next joins as soon as one
   /// has ended, so that none waits for the longest of its batch. 0: all of them, as ever where
   /// somebody looks on.
-  Index at_once = 0;
+  Index max_active = 0;
 };
 
 /// What a search throws at the step after it was told to stop.
 struct SearchStopped {};
 
-inline void stop_if_asked(const std::atomic<bool>* stop) {
+inline void throw_if_stopped(const std::atomic<bool>* stop) {
   if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw SearchStopped();
 }
 
@@ -61,14 +61,14 @@ using SearchResults = std::vector<std::vector<SearchHypothesis>>;
 /// Most tokens that a translation of a source of `source_length` tokens may have, the end symbol
 /// included: max_new_tokens, or without one 2 · source + 10; never more than the decoder's
 /// positions.
-Index most_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length);
+Index max_generated_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length);
 
 /// What the decoder begins with.
-int start_of(const DecodeConfig& decode, const ModelConfig& model);
+int decoder_start_token(const DecodeConfig& decode, const ModelConfig& model);
 
 /// length ^ length_penalty, by which a hypothesis's sum is divided. InputError where that is 0 or
 /// infinite as a float, so that scores could not be compared.
-float length_power(Index length, float length_penalty);
+float length_penalty_divisor(Index length, float length_penalty);
 
 /// InputError where a result's score is infinite or no number.
 void require_finite_score(float score, float length_penalty);
@@ -81,6 +81,6 @@ float hypothesis_score(float sum, std::size_t length, float length_penalty);
 /// beam search of one beam, which finds the same). Of several models the mean log-probability
 /// counts (translate/ensemble.h).
 SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
-                     const SearchWatch& watch = {});
+                     const SearchContext& watch = {});
 
 }  // namespace attn

@@ -12,12 +12,12 @@ namespace attn {
 namespace {
 
 /// Adds the time until its end.
-class Spend {
+class AddElapsed {
  public:
-  explicit Spend(std::chrono::nanoseconds& into) : into_(into) {}
-  ~Spend() { into_ += std::chrono::steady_clock::now() - begun_; }
-  Spend(const Spend&) = delete;
-  Spend& operator=(const Spend&) = delete;
+  explicit AddElapsed(std::chrono::nanoseconds& into) : into_(into) {}
+  ~AddElapsed() { into_ += std::chrono::steady_clock::now() - begun_; }
+  AddElapsed(const AddElapsed&) = delete;
+  AddElapsed& operator=(const AddElapsed&) = delete;
 
  private:
   std::chrono::nanoseconds& into_;
@@ -40,7 +40,7 @@ void require_room(std::span<QueuedSentence* const> joining) {
 
 }  // namespace
 
-bool SearchLane::closed() const {
+bool SearchLane::exclusive() const {
   return std::ranges::any_of(groups_, [](const Group& group) {
     return std::ranges::any_of(group.sentences, &QueuedSentence::alone);
   });
@@ -56,9 +56,9 @@ void SearchLane::remove(Group& group, const QueuedSentence& sentence) {
 void SearchLane::drop(Group& group, Step& step) {
   for (std::size_t i = group.sentences.size(); i-- > 0;) {
     QueuedSentence& one = *group.sentences[i];
-    if (!one.request->over) continue;
+    if (!one.request->cancelled) continue;
     group.running->leave(*one.search);
-    step.gone.push_back(&one);
+    step.finished.push_back(&one);
     remove(group, one);
   }
 }
@@ -69,10 +69,10 @@ void SearchLane::fail(std::span<QueuedSentence* const> failed, bool company, Ste
     one->search.reset();
     if (company) {
       one->alone = true;
-      step.again.push_back(one);
+      step.retry_alone.push_back(one);
     } else {
       one->error = std::current_exception();
-      step.gone.push_back(one);
+      step.finished.push_back(one);
     }
   }
 }
@@ -101,7 +101,7 @@ void SearchLane::join_some(Group& group, std::span<QueuedSentence* const> some, 
 }
 
 void SearchLane::join(Group& group, std::span<QueuedSentence* const> joining, Step& step) {
-  const Spend timed(group.spent);
+  const AddElapsed timed(group.spent);
   std::vector<QueuedSentence*> encoded_together;
   for (QueuedSentence* const& one : joining) {
     if (&groups_[one->heavy ? 1 : 0] != &group) continue;
@@ -115,8 +115,8 @@ void SearchLane::join(Group& group, std::span<QueuedSentence* const> joining, St
 }
 
 void SearchLane::advance(Group& group, Step& step) {
-  const Spend timed(group.spent);
-  std::vector<RunningSearches::Ended> ended;
+  const AddElapsed timed(group.spent);
+  std::vector<ContinuousBatch::FinishedSearch> ended;
   try {
     ended = group.running->step();
   } catch (...) {
@@ -126,11 +126,11 @@ void SearchLane::advance(Group& group, Step& step) {
     group.load = {};
     return fail(failed, company, step);
   }
-  for (const RunningSearches::Ended& one : ended) {
+  for (const ContinuousBatch::FinishedSearch& one : ended) {
     QueuedSentence& sentence = **std::ranges::find(
         group.sentences, one.search, [](const QueuedSentence* s) { return s->search.get(); });
     sentence.error = one.error;
-    step.gone.push_back(&sentence);
+    step.finished.push_back(&sentence);
     remove(group, sentence);
   }
 }
@@ -147,8 +147,8 @@ SearchLane::Group* SearchLane::next_group() {
 }
 
 void SearchLane::run(std::span<QueuedSentence* const> joining, Step& step) {
-  step.gone.reserve(size() + joining.size());
-  step.again.reserve(size() + joining.size());
+  step.finished.reserve(size() + joining.size());
+  step.retry_alone.reserve(size() + joining.size());
   for (Group& group : groups_) drop(group, step);
   for (Group& group : groups_) join(group, joining, step);
   Group* group = next_group();
@@ -159,7 +159,7 @@ void SearchLane::run(std::span<QueuedSentence* const> joining, Step& step) {
 
 void SearchLane::clear(Step& step) {
   for (Group& group : groups_) {
-    step.gone.insert(step.gone.end(), group.sentences.begin(), group.sentences.end());
+    step.finished.insert(step.finished.end(), group.sentences.begin(), group.sentences.end());
     group.sentences.clear();
     group.running.reset();
     group.load = {};

@@ -43,8 +43,8 @@ struct QueuedRequest {
   const std::atomic<bool>* stop = nullptr;  ///< null: never
   std::uint64_t client = 0;
   // What follows is the queue's, under its lock, but `over`.
-  std::size_t open = 0;           ///< sentences that wait or run
-  std::atomic<bool> over{false};  ///< stopped or failed: those that run leave
+  std::size_t remaining = 0;           ///< sentences that wait or run
+  std::atomic<bool> cancelled{false};  ///< stopped or failed: those that run leave
   std::exception_ptr error;       ///< the first
   std::condition_variable changed;
 };
@@ -64,11 +64,11 @@ class SearchLane {
   bool empty() const { return size() == 0; }
   std::size_t size() const { return groups_[0].sentences.size() + groups_[1].sentences.size(); }
   /// Whether somebody is here who must be alone.
-  bool closed() const;
+  bool exclusive() const;
 
   struct Step {
-    std::vector<QueuedSentence*> gone;   ///< done, failed or not wanted any more
-    std::vector<QueuedSentence*> again;  ///< failed in company: to be searched alone
+    std::vector<QueuedSentence*> finished;   ///< done, failed or not wanted any more
+    std::vector<QueuedSentence*> retry_alone;  ///< failed in company: to be searched alone
     Index rows = 0;                      ///< of the step
   };
   /// Those that nobody waits for leave, `joining` join, and some or all take a step. Where it
@@ -80,7 +80,7 @@ class SearchLane {
 
  private:
   struct Group {
-    std::optional<RunningSearches> running;
+    std::optional<ContinuousBatch> running;
     std::vector<QueuedSentence*> sentences;
     Load load;
     std::chrono::nanoseconds spent{0};  ///< since both groups have sentences

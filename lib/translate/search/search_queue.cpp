@@ -28,22 +28,22 @@ bool is_heavy(Index hypotheses, Index source_length) {
 constexpr std::uint64_t kMostQueueBytes = std::uint64_t{256} << 20;
 
 std::unique_ptr<QueuedRequest> request_of(const Ensemble& models, const PackedTokens& source,
-                                          const DecodeConfig& decode, const Asker& asker) {
+                                          const DecodeConfig& decode, const RequestContext& context) {
   auto request = std::make_unique<QueuedRequest>(models, decode);
   const SearchRules& rules = request->rules;
   for (Index i = 0; i < source.sentences(); ++i) {
     QueuedSentence& one = request->sentences.emplace_back();
     one.request = request.get();
     one.source = source.of(i);
-    one.size = {rules.hypotheses(), most_tokens(decode, models, source.length(i))};
+    one.size = {rules.hypotheses(), max_generated_tokens(decode, models, source.length(i))};
     one.bytes = search_bytes(rules, models, source.length(i))
                     .value_or(std::numeric_limits<std::uint64_t>::max() / 2);
     one.heavy = is_heavy(one.size.hypotheses, source.length(i));
   }
-  request->open = request->sentences.size();
-  request->client = asker.client;
-  request->stop = asker.stop;
-  if (source.sentences() == 1) request->encoded = asker.encoded;
+  request->remaining = request->sentences.size();
+  request->client = context.client;
+  request->stop = context.stop;
+  if (source.sentences() == 1) request->encoded = context.encoded;
   return request;
 }
 
@@ -51,15 +51,15 @@ std::unique_ptr<QueuedRequest> request_of(const Ensemble& models, const PackedTo
 
 class SearchQueue::State {
  public:
-  State(const Ensemble& models, const Room& room);
+  State(const Ensemble& models, const Capacity& room);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   void search(QueuedRequest& request);
-  bool begin_whole();
-  void end_whole();
-  BatchSizes sizes() const;
+  bool go_alone();
+  void end_alone();
+  BatchHistogram sizes() const;
 
  private:
   struct Lane {
@@ -99,16 +99,16 @@ class SearchQueue::State {
   mutable std::mutex mutex_;
   std::list<Client> clients_;  ///< whose turn is next comes first
   std::deque<Lane> lanes_;
-  std::list<QueuedRequest*> asking_;
+  std::list<QueuedRequest*> requests_;
   std::condition_variable handed_over_;
   bool closing_ = false;
   int driven_ = 0;
-  bool whole_ = false;  ///< somebody has all threads for sentences of their own
+  bool runs_alone_ = false;  ///< somebody has all threads for sentences of their own
   std::uint64_t next_client_ = std::uint64_t{1} << 63;
-  BatchSizes sizes_;
+  BatchHistogram sizes_;
 };
 
-SearchQueue::State::State(const Ensemble& models, const Room& room) : rows_(room.rows) {
+SearchQueue::State::State(const Ensemble& models, const Capacity& room) : rows_(room.rows) {
   const int lanes = room.lanes > 0 ? room.lanes : std::max(1, available_cores());
   for (int i = 0; i < lanes; ++i) lanes_.emplace_back(models);
 }
@@ -125,18 +125,18 @@ SearchQueue::State::~State() {
 }
 
 /// Whether nobody is here, so that a batch may have all threads to itself.
-bool SearchQueue::State::begin_whole() {
+bool SearchQueue::State::go_alone() {
   const std::lock_guard lock(mutex_);
-  if (whole_ || !asking_.empty()) return false;
-  return whole_ = true;
+  if (runs_alone_ || !requests_.empty()) return false;
+  return runs_alone_ = true;
 }
 
-void SearchQueue::State::end_whole() {
+void SearchQueue::State::end_alone() {
   const std::lock_guard lock(mutex_);
-  whole_ = false;
+  runs_alone_ = false;
 }
 
-BatchSizes SearchQueue::State::sizes() const {
+BatchHistogram SearchQueue::State::sizes() const {
   const std::lock_guard lock(mutex_);
   return sizes_;
 }
@@ -150,13 +150,13 @@ SearchQueue::State::Client& SearchQueue::State::client_of(const QueuedRequest& r
 
 void SearchQueue::State::add(QueuedRequest& request) {
   if (request.client == 0) request.client = next_client_++;
-  asking_.push_back(&request);
+  requests_.push_back(&request);
   try {
     Client& client = client_of(request);
     for (QueuedSentence& one : request.sentences) client.waiting.push_back(&one);
   } catch (...) {
     give_up(request);
-    asking_.pop_back();
+    requests_.pop_back();
     throw;
   }
 }
@@ -166,8 +166,8 @@ void SearchQueue::State::search(QueuedRequest& request) {
   Lock lock(mutex_);
   add(request);
   if (Lane* lane = free_lane()) drive(lock, *lane, &request);
-  request.changed.wait(lock, [&] { return request.open == 0; });
-  std::erase(asking_, &request);
+  request.changed.wait(lock, [&] { return request.remaining == 0; });
+  std::erase(requests_, &request);
 }
 
 bool SearchQueue::State::somebody_waits() const {
@@ -187,14 +187,14 @@ SearchQueue::State::Lane* SearchQueue::State::free_lane() {
 /// than something is to be done. Who waits then waits for one of the same client in another lane.
 void SearchQueue::State::drive(Lock& lock, Lane& lane, const QueuedRequest* own) {
   std::vector<QueuedSentence*> joining;
-  while (own == nullptr || own->open > 0) {
+  while (own == nullptr || own->remaining > 0) {
     SearchLane::Step step;
     try {
       joining.clear();
       stop_those_asked();
       choose(lane, joining);
       if (joining.empty() && lane.searches.empty()) break;
-      std::optional<RunsAlone> beside;
+      std::optional<SerialScope> beside;
       if (driven_ > 1) beside.emplace();
       lock.unlock();
       lane.searches.run(joining, step);
@@ -207,20 +207,20 @@ void SearchQueue::State::drive(Lock& lock, Lane& lane, const QueuedRequest* own)
   }
   lane.driven = false;
   --driven_;
-  if (own != nullptr && own->open == 0) hand_over(lock, lane);
+  if (own != nullptr && own->remaining == 0) hand_over(lock, lane);
 }
 
 /// Called while handling what ended a lane's step: with it ends whatever had part in it.
 void SearchQueue::State::fail_all(Lane& lane, const std::vector<QueuedSentence*>& joining,
                                   SearchLane::Step& step) {
   lane.searches.clear(step);
-  std::vector<QueuedSentence*>& gone = step.gone;
-  gone.insert(gone.end(), step.again.begin(), step.again.end());
-  gone.insert(gone.end(), joining.begin(), joining.end());
-  std::ranges::sort(gone);
-  gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
-  for (QueuedSentence* one : gone) one->error = std::current_exception();
-  step.again.clear();
+  std::vector<QueuedSentence*>& finished = step.finished;
+  finished.insert(finished.end(), step.retry_alone.begin(), step.retry_alone.end());
+  finished.insert(finished.end(), joining.begin(), joining.end());
+  std::ranges::sort(finished);
+  finished.erase(std::unique(finished.begin(), finished.end()), finished.end());
+  for (QueuedSentence* one : finished) one->error = std::current_exception();
+  step.retry_alone.clear();
 }
 
 /// Its keeper drives on, who does not stop for an answer of its own: a thread that has to be woken
@@ -249,21 +249,21 @@ void SearchQueue::State::keep(Lane& lane) {
 }
 
 void SearchQueue::State::stop_those_asked() {
-  for (QueuedRequest* one : asking_) {
-    if (one->stop != nullptr && *one->stop && !one->over) give_up(*one);
+  for (QueuedRequest* one : requests_) {
+    if (one->stop != nullptr && *one->stop && !one->cancelled) give_up(*one);
   }
 }
 
 /// What of it runs leaves at its lane's next step, what waits now.
 void SearchQueue::State::give_up(QueuedRequest& request) {
-  request.over = true;
+  request.cancelled = true;
   const auto client = std::ranges::find(clients_, request.client, &Client::number);
   if (client != clients_.end()) {
-    request.open -= std::erase_if(
+    request.remaining -= std::erase_if(
         client->waiting, [&](const QueuedSentence* one) { return one->request == &request; });
     remove_idle(*client);
   }
-  if (request.open == 0) request.changed.notify_one();
+  if (request.remaining == 0) request.changed.notify_one();
 }
 
 bool SearchQueue::State::may_join(const Client& client, const Lane& lane,
@@ -279,7 +279,7 @@ bool SearchQueue::State::may_join(const Client& client, const Lane& lane,
 
 /// Those that join a lane now: a sentence of each client in turn, while there is room.
 void SearchQueue::State::choose(const Lane& lane, std::vector<QueuedSentence*>& joining) {
-  if (lane.searches.closed()) return;
+  if (lane.searches.exclusive()) return;
   std::array<SearchLane::Load, 2> loads{lane.searches.load(false), lane.searches.load(true)};
   auto waiting =
       std::ranges::count_if(clients_, [](const Client& c) { return !c.waiting.empty(); });
@@ -308,11 +308,11 @@ void SearchQueue::State::choose(const Lane& lane, std::vector<QueuedSentence*>& 
 
 void SearchQueue::State::settle(const SearchLane::Step& step) {
   if (step.rows > 0) {
-    const auto* const bound = std::ranges::lower_bound(BatchSizes::bounds, step.rows);
-    ++sizes_.counts[to_size(bound - BatchSizes::bounds.begin())];
+    const auto* const bound = std::ranges::lower_bound(BatchHistogram::bounds, step.rows);
+    ++sizes_.counts[to_size(bound - BatchHistogram::bounds.begin())];
     sizes_.rows += static_cast<std::uint64_t>(step.rows);
   }
-  for (QueuedSentence* one : step.again) {
+  for (QueuedSentence* one : step.retry_alone) {
     try {
       client_of(*one->request).waiting.push_front(one);
     } catch (...) {
@@ -323,9 +323,9 @@ void SearchQueue::State::settle(const SearchLane::Step& step) {
     Client& client = client_of(*one->request);
     client.rows -= one->size.hypotheses;
     --client.sentences;
-    if (one->request->over) give_up(*one->request);
+    if (one->request->cancelled) give_up(*one->request);
   }
-  for (QueuedSentence* one : step.gone) end(*one);
+  for (QueuedSentence* one : step.finished) end(*one);
 }
 
 void SearchQueue::State::end(QueuedSentence& sentence) {
@@ -333,13 +333,13 @@ void SearchQueue::State::end(QueuedSentence& sentence) {
   Client& client = client_of(request);
   client.rows -= sentence.size.hypotheses;
   --client.sentences;
-  --request.open;
+  --request.remaining;
   if (sentence.error) {
     if (!request.error) request.error = sentence.error;
     return give_up(request);
   }
   remove_idle(client);
-  if (request.open == 0) request.changed.notify_one();
+  if (request.remaining == 0) request.changed.notify_one();
 }
 
 void SearchQueue::State::remove_idle(const Client& client) {
@@ -347,7 +347,7 @@ void SearchQueue::State::remove_idle(const Client& client) {
   clients_.remove_if([&](const Client& one) { return &one == &client; });
 }
 
-SearchQueue::SearchQueue(Ensemble models, Room room)
+SearchQueue::SearchQueue(Ensemble models, Capacity room)
     : models_(std::move(models)),
       room_(room),
       state_(new State(models_, room)),
@@ -371,26 +371,26 @@ SearchQueue::State& SearchQueue::state() {
   return *state_;
 }
 
-BatchSizes SearchQueue::sizes() const {
+BatchHistogram SearchQueue::sizes() const {
   return state_.load()->sizes();
 }
 
 SearchResults SearchQueue::search(const PackedTokens& source, const DecodeConfig& decode,
-                                  const Asker& asker) {
+                                  const RequestContext& context) {
   if (source.sentences() == 0) return {};
   State& state = this->state();
   // A batch that nobody shares has the threads' own way, on which each has its own sentences.
-  if (source.sentences() > 1 && asker.stop == nullptr && may_use_threads() && state.begin_whole()) {
+  if (source.sentences() > 1 && context.stop == nullptr && may_use_threads() && state.go_alone()) {
     struct End {
       State& state;
-      ~End() { state.end_whole(); }
+      ~End() { state.end_alone(); }
     } const end{state};
-    return attn::search(models_, source, decode, {.at_once = asker.at_once});
+    return attn::search(models_, source, decode, {.max_active = context.max_active});
   }
-  const std::unique_ptr<QueuedRequest> request = request_of(models_, source, decode, asker);
+  const std::unique_ptr<QueuedRequest> request = request_of(models_, source, decode, context);
   state.search(*request);
   if (request->error) std::rethrow_exception(request->error);
-  if (request->over) throw SearchStopped();
+  if (request->cancelled) throw SearchStopped();
   SearchResults results;
   for (const QueuedSentence& one : request->sentences) results.push_back(one.search->results());
   return results;

@@ -14,12 +14,12 @@
 namespace attn {
 
 /// How many rows the steps of a queue had: the last count is of those beyond all bounds.
-struct BatchSizes {
+struct BatchHistogram {
   static constexpr std::array<Index, 9> bounds{1, 2, 4, 8, 16, 32, 64, 128, 256};
   std::array<std::uint64_t, bounds.size() + 1> counts{};
   std::uint64_t rows = 0;  ///< of all steps
 
-  BatchSizes& operator+=(const BatchSizes& other) {
+  BatchHistogram& operator+=(const BatchHistogram& other) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
     rows += other.rows;
     return *this;
@@ -27,12 +27,12 @@ struct BatchSizes {
 };
 
 /// Who asks, and for how long.
-struct Asker {
+struct RequestContext {
   std::uint64_t client = 0;                 ///< clients have their turns one after the other
   const std::atomic<bool>* stop = nullptr;  ///< another thread sets it: nobody waits any more
   /// What the first model's encoder gave for these sentences, where somebody has run it.
   const EncodedSource* encoded = nullptr;
-  Index at_once = 0;  ///< as SearchWatch::at_once, where a batch has the threads to itself
+  Index max_active = 0;  ///< as SearchContext::max_active, where a batch has the threads to itself
 };
 
 /// What is asked waits until a lane has room for it: a batch of sentences that are searched step by
@@ -46,14 +46,14 @@ struct Asker {
 /// fails for several, each is searched once more alone.
 class SearchQueue {
  public:
-  struct Room {
+  struct Capacity {
     Index rows;  ///< of a lane, but where its last sentence to join has more
     int lanes;   ///< 0: one a core
   };
 
   /// Its models outlive it, and it all calls.
-  explicit SearchQueue(Ensemble models) : SearchQueue(std::move(models), Room{96, 0}) {}
-  SearchQueue(Ensemble models, Room room);
+  explicit SearchQueue(Ensemble models) : SearchQueue(std::move(models), Capacity{96, 0}) {}
+  SearchQueue(Ensemble models, Capacity room);
   ~SearchQueue();
   SearchQueue(const SearchQueue&) = delete;
   SearchQueue& operator=(const SearchQueue&) = delete;
@@ -61,16 +61,16 @@ class SearchQueue {
   /// As search() without a watch, by any number of threads at once; the same results. A child of
   /// fork() begins with an empty queue. SearchStopped soon after the asker's `stop` is set.
   SearchResults search(const PackedTokens& source, const DecodeConfig& decode,
-                       const Asker& asker = {});
+                       const RequestContext& context = {});
 
-  BatchSizes sizes() const;
+  BatchHistogram sizes() const;
 
  private:
   class State;
   State& state();
 
   Ensemble models_;
-  Room room_;
+  Capacity room_;
   std::atomic<State*> state_;
   std::atomic<pid_t> process_;  ///< whose state it is
 };

@@ -34,7 +34,7 @@ std::vector<float> rows_of(const AttentionMaps& maps, int query, int keys) {
 }
 
 /// What a tree's branches are run with once more.
-struct Replayed {
+struct BranchInput {
   const Transformer& model;
   const EncodedSource& source;
   int start;
@@ -42,7 +42,7 @@ struct Replayed {
 
 /// The attention rows of each step along one branch, by the node whose children the step makes
 /// (−1: the start).
-void replay_branch(const SearchTree& tree, int leaf, const Replayed& with,
+void teacher_force_branch(const SearchTree& tree, int leaf, const BranchInput& with,
                    std::map<int, std::pair<std::vector<float>, std::vector<float>>>& rows) {
   std::vector<int> path{-1};
   std::vector<int> ids{with.start};
@@ -54,8 +54,8 @@ void replay_branch(const SearchTree& tree, int leaf, const Replayed& with,
   input.add(ids);
   AttentionRecorder recorder;
   with.model.decode(input, with.source, &recorder);
-  const AttentionMaps self = recorder.take(AttentionKind::decoder_self, 0);
-  const AttentionMaps cross = recorder.take(AttentionKind::cross, 0);
+  const AttentionMaps self = recorder.take(AttentionSite::decoder_self, 0);
+  const AttentionMaps cross = recorder.take(AttentionSite::cross, 0);
   for (std::size_t t = 0; t < path.size(); ++t) {
     if (rows.contains(path[t])) continue;
     const int step = to_int(t);
@@ -72,7 +72,7 @@ SearchTreeTrace::SearchTreeTrace(const DecodeConfig& decode) {
 
 void SearchTreeTrace::step(Index, Index step, std::span<const Candidate> candidates) {
   std::vector<int> next;
-  const float length = length_power(step + 1, tree_.length_penalty);
+  const float length = length_penalty_divisor(step + 1, tree_.length_penalty);
   for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
     const Candidate& c = candidates[rank];
     if (c.log_prob < kNoBeam) continue;
@@ -92,7 +92,7 @@ void SearchTreeTrace::step(Index, Index step, std::span<const Candidate> candida
   running_ = std::move(next);
 }
 
-void complete(SearchTree& tree, int start, const Transformer& model, const EncodedSource& source,
+void complete_tree(SearchTree& tree, int start, const Transformer& model, const EncodedSource& source,
               const Tokenizer& tokenizer) {
   std::vector<bool> continued(tree.nodes.size(), false);
   for (const SearchNode& node : tree.nodes) {
@@ -103,10 +103,10 @@ void complete(SearchTree& tree, int start, const Transformer& model, const Encod
   std::map<int, std::pair<std::vector<float>, std::vector<float>>> rows;
   for (int node = to_int(tree.nodes.size()) - 1; node >= -1; --node) {
     const bool wanted = node < 0 || at(continued, node);
-    if (wanted && !rows.contains(node)) replay_branch(tree, node, {model, source, start}, rows);
+    if (wanted && !rows.contains(node)) teacher_force_branch(tree, node, {model, source, start}, rows);
   }
   for (SearchNode& node : tree.nodes) {
-    node.token = tokenizer.target_piece(node.id);
+    node.token = tokenizer.target_token(node.id);
     std::tie(node.decoder_self, node.cross) = rows.at(node.parent);
   }
 }

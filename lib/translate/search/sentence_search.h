@@ -39,7 +39,7 @@ std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemb
 
 /// Rows of all sentences of a step: their tokens, which row of the step before each continues, and
 /// whose slot it has.
-struct SearchRows {
+struct StepInput {
   std::vector<int> tokens;
   std::vector<Index> parents;
   std::vector<Index> slots;
@@ -58,27 +58,27 @@ struct SearchRows {
 };
 
 /// Where a sentence stands among the rows.
-struct RowPlace {
+struct SentenceRows {
   Index slot = 0;
   Index first = 0;  ///< of its rows in the step before
 };
 
 class SentenceSearch {
  public:
-  /// What it searches for has at most `most_tokens`. `rules` outlive it.
-  SentenceSearch(const SearchRules& rules, std::span<const int> source, Index most_tokens)
-      : rules_(rules), source_(source.begin(), source.end()), most_tokens_(most_tokens) {}
+  /// What it searches for has at most `max_generated_tokens`. `rules` outlive it.
+  SentenceSearch(const SearchRules& rules, std::span<const int> source, Index max_generated_tokens)
+      : rules_(rules), source_(source.begin(), source.end()), max_generated_tokens_(max_generated_tokens) {}
   SentenceSearch(const SentenceSearch&) = delete;
   SentenceSearch& operator=(const SentenceSearch&) = delete;
   virtual ~SentenceSearch() = default;
 
   std::span<const int> source() const { return source_; }
-  SlotSize size() const { return {rules_.hypotheses(), most_tokens_}; }
+  SlotSize size() const { return {rules_.hypotheses(), max_generated_tokens_}; }
 
   /// Adds its rows of the next step.
-  virtual void add_rows(const RowPlace& before, SearchRows& rows) const = 0;
+  virtual void add_rows(const SentenceRows& before, StepInput& rows) const = 0;
   /// Chooses what they are followed by; their scores begin with the decoder's row `first`. On any
-  /// thread. InputError for scores that are no numbers, and as length_power().
+  /// thread. InputError for scores that are no numbers, and as length_penalty_divisor().
   virtual void choose(EnsembleDecoder& decoder, Index first) = 0;
   virtual bool done() const = 0;
   /// Best first, num_return_sequences of them. InputError as hypothesis_score().
@@ -86,35 +86,35 @@ class SentenceSearch {
 
  protected:
   const SearchRules& rules() const { return rules_; }
-  Index most_tokens() const { return most_tokens_; }
-  RowContext context(std::span<const int> produced) const {
+  Index max_generated_tokens() const { return max_generated_tokens_; }
+  LogitsContext context(std::span<const int> produced) const {
     return {produced, source_, rules_.start};
   }
 
  private:
   const SearchRules& rules_;
   std::vector<int> source_;
-  Index most_tokens_;
+  Index max_generated_tokens_;
 };
 
 /// One beam: the likeliest token at each step, or one that is drawn (translate/search/sampler.h);
 /// then several translations of a sentence side by side, the best score first (greedy_search.cpp).
 std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
-                                              Index most_tokens);
+                                              Index max_generated_tokens);
 
 /// Who follows a beam search, and as which sentence of a batch; null: nobody.
-struct Traced {
+struct BeamTrace {
   SearchTrace* trace = nullptr;
   Index sentence = 0;
 };
 
 /// `num_beams` hypotheses a sentence side by side (beam_search.cpp).
 std::unique_ptr<SentenceSearch> beam_search(const SearchRules& rules, std::span<const int> source,
-                                            Index most_tokens, const Traced& traced = {});
+                                            Index max_generated_tokens, const BeamTrace& traced = {});
 
 /// One of both: greedy search for one beam, unless somebody follows.
 std::unique_ptr<SentenceSearch> sentence_search(const SearchRules& rules,
-                                                std::span<const int> source, Index most_tokens,
-                                                const Traced& traced = {});
+                                                std::span<const int> source, Index max_generated_tokens,
+                                                const BeamTrace& traced = {});
 
 }  // namespace attn

@@ -33,7 +33,7 @@ bool looks_like_formula(std::string_view text) {
 
 std::string csv_text(std::string_view text) {
   std::string out;
-  append_csv_text(out, text);
+  append_csv_field(out, text);
   return out;
 }
 
@@ -50,7 +50,7 @@ template <typename F>
 void for_each_cell(const AttentionMaps& maps, int layer, int head, F&& f) {
   auto weight = maps.cells(layer, head).begin();
   for (int query = 0; query < maps.queries; ++query) {
-    for (const CellRun& run : maps.seen_by(layer, head)->row(query)) {
+    for (const CellRun& run : maps.pattern_cells_of(layer, head)->row(query)) {
       for (int key = run.first; key < run.end; ++key) f(to_size(query), to_size(key), *weight++);
     }
   }
@@ -68,7 +68,7 @@ void append_maps(std::string& out, const AttentionMaps& maps, const std::string&
         append_format(out, "{},{},", query, key);
         out += queries[query];
         out += keys[key];
-        append_weight(out, weight);
+        append_float(out, weight);
         out += "\r\n";
       };
       if (maps.sparse()) {
@@ -86,31 +86,31 @@ void append_encoder(std::string& out, const AttentionRecord& record, std::size_t
   std::vector<std::string> queries = fields_of(record.source, maps.queries);
   for (std::string& field : queries) field += ',';  // an encoder's query writes nothing
   const TokenSequence mixtures{
-      maps.mixed() ? mixture_labels(maps.keys) : std::vector<std::string>(), {}};
+      maps.has_projected_keys() ? projected_key_labels(maps.keys) : std::vector<std::string>(), {}};
   append_maps(out, maps, fmt::format("{},,", sentence), queries,
-              fields_of(maps.mixed() ? mixtures : record.source, maps.keys));
+              fields_of(maps.has_projected_keys() ? mixtures : record.source, maps.keys));
 }
 
 void append_decoder_kind(std::string& out, const AttentionRecord& record, std::size_t sentence,
-                         AttentionKind kind) {
+                         AttentionSite kind) {
   for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
     const HypothesisRecord& hypothesis = record.hypotheses[i];
     const AttentionMaps& maps = *find_maps(record, kind, i);
     std::vector<std::string> queries = fields_of(hypothesis.decoder_input, maps.queries);
-    const std::vector<std::string> writes = fields_of(hypothesis.produced, maps.queries);
-    for (std::size_t q = 0; q < queries.size(); ++q) queries[q] += writes[q];
-    const bool cross = kind == AttentionKind::cross;
+    const std::vector<std::string> outputs = fields_of(hypothesis.produced, maps.queries);
+    for (std::size_t q = 0; q < queries.size(); ++q) queries[q] += outputs[q];
+    const bool cross = kind == AttentionSite::cross;
     append_maps(out, maps, fmt::format("{},{},", sentence, i), queries,
                 fields_of(cross ? record.source : hypothesis.decoder_input, maps.keys));
   }
 }
 
 void append_decoder(std::string& out, const AttentionRecord& record, std::size_t sentence) {
-  append_decoder_kind(out, record, sentence, AttentionKind::decoder_self);
+  append_decoder_kind(out, record, sentence, AttentionSite::decoder_self);
 }
 
 void append_cross(std::string& out, const AttentionRecord& record, std::size_t sentence) {
-  append_decoder_kind(out, record, sentence, AttentionKind::cross);
+  append_decoder_kind(out, record, sentence, AttentionSite::cross);
 }
 
 /// `start` holds the sentence, the hypothesis and the sequence's name.
@@ -120,9 +120,9 @@ void append_sequence(std::string& out, const std::string& start, const TokenSequ
     append_format(out, "{},{},", start, i);
     if (i < sequence.ids.size()) append_format(out, "{}", sequence.ids[i]);
     out += ',';
-    append_csv_text(out, sequence.tokens[i]);
+    append_csv_field(out, sequence.tokens[i]);
     out += ',';
-    if (i < log_probs.size()) append_weight(out, log_probs[i]);
+    if (i < log_probs.size()) append_float(out, log_probs[i]);
     out += "\r\n";
   }
 }
@@ -145,7 +145,7 @@ void append_sentences(std::string& out, const AttentionRecord& record, std::size
   model += ',' + csv_text(fmt::format("{}", fmt::join(record.changes, "; ")));
   for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
     append_format(out, "{},{},{},{},", sentence, i, source, csv_text(record.hypotheses[i].text));
-    append_weight(out, record.hypotheses[i].score);
+    append_float(out, record.hypotheses[i].score);
     append_format(out, ",{}\r\n", model);
   }
 }
@@ -164,7 +164,7 @@ std::span<const CsvTable> csv_tables() {
   return csv_table_list;
 }
 
-void append_csv_text(std::string& out, std::string_view text) {
+void append_csv_field(std::string& out, std::string_view text) {
   const bool formula = looks_like_formula(text);
   const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos ||
                       text.starts_with(' ') || text.ends_with(' ');

@@ -32,6 +32,6 @@ std::span<const CsvTable> csv_tables();
 /// such a text with apostrophes before it already: to get the text back, take one apostrophe off
 /// whatever begins with one or more of them and then as a formula does. Bytes that are no UTF-8,
 /// and U+0000, become U+FFFD.
-void append_csv_text(std::string& out, std::string_view text);
+void append_csv_field(std::string& out, std::string_view text);
 
 }  // namespace attn

@@ -22,7 +22,7 @@ void write_matrix(JsonWriter& json, const NamedMatrix& matrix) {
     if (!matrix.row_tokens.empty()) json.member("row_tokens", matrix.row_tokens);
     if (!matrix.column_tokens.empty()) json.member("column_tokens", matrix.column_tokens);
     json.key("values");
-    json.counted(matrix.rows, [&](int row) {
+    json.array_of(matrix.rows, [&](int row) {
       const auto columns = to_size(matrix.columns);
       json.array(std::span(matrix.values).subspan(to_size(row) * columns, columns),
                  [&](float value) { json.number_or_null(value); });

@@ -2,14 +2,14 @@
 
 namespace attn {
 
-Json importance_json(const ImportanceReport& report) {
+Json head_importance_json(const HeadImportanceReport& report) {
   Json json = Json::object();
   json["pairs"] = report.pairs;
   json["tokens"] = report.tokens;
   json["log_prob"] = report.log_prob;
   json["heads"] = Json::array();
   for (const HeadImportance& head : report.heads) {
-    json["heads"].push_back({{"kind", kind_word(head.kind)},
+    json["heads"].push_back({{"kind", site_key(head.site)},
                              {"layer", head.layer},
                              {"head", head.head},
                              {"log_prob", head.log_prob},

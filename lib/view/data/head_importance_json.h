@@ -7,6 +7,6 @@
 namespace attn {
 
 /// Every number unrounded.
-Json importance_json(const ImportanceReport& report);
+Json head_importance_json(const HeadImportanceReport& report);
 
 }  // namespace attn

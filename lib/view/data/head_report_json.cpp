@@ -12,9 +12,9 @@ void write_gold(JsonWriter& json, const HeadReport& report) {
     json.member("skipped", report.gold_skipped);
     json.key("choices");
     json.object([&] {
-      for (const ChoiceScore& choice : report.gold_choices) {
+      for (const AlignmentChoiceScore& choice : report.gold_choices) {
         json.key(choice.choice);
-        json.object([&] { write_score(json, choice.score); });
+        json.object([&] { write_alignment_score(json, choice.score); });
       }
     });
   });
@@ -30,11 +30,11 @@ std::string head_report_json(const HeadReport& report) {
       json.member("model", clean_text(report.model).text);
       json.member("sentences", report.sentences);
       json.member("skipped_rows", report.skipped_rows);
-      json.member("encoder_self", [&] { write_kind_report(json, report.encoder_self); });
-      json.member("decoder_self", [&] { write_kind_report(json, report.decoder_self); });
-      json.member("cross", [&] { write_kind_report(json, report.cross); });
+      json.member("encoder_self", [&] { write_site_report(json, report.encoder_self); });
+      json.member("decoder_self", [&] { write_site_report(json, report.decoder_self); });
+      json.member("cross", [&] { write_site_report(json, report.cross); });
       json.key("best");
-      json.array(report.best, [&](HeadPlace place) {
+      json.array(report.best, [&](HeadIndex place) {
         json.object([&] {
           json.member("layer", place.layer);
           json.member("head", place.head);

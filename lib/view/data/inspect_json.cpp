@@ -45,8 +45,8 @@ Json growth_json(const GrowthReport& report) {
 
 Json preset_object(const Preset& preset, int length) {
   const PresetRow row = preset_row(preset, length);
-  const bool encoder = preset.kind == PresetKind::encoder;
-  const bool decoder = preset.kind == PresetKind::decoder;
+  const bool encoder = preset.kind == ModelArchitecture::encoder;
+  const bool decoder = preset.kind == ModelArchitecture::decoder;
   return {{"name", preset.name},
           {"title", preset.title},
           {"kind", encoder   ? "encoder"
@@ -76,7 +76,7 @@ Json inspect_json(const ModelConfig& config, const InspectOptions& options) {
   const CostReport costs = cost_report(config, options.source_length, options.target_length);
   Json json = document("model");
   json["name"] = options.name;
-  json["config"] = to_directory_json(config);
+  json["config"] = to_config_json(config);
   json["encoder_head_dim"] = config.encoder_head_dim();
   json["decoder_head_dim"] = config.decoder_head_dim();
   json["parameters"] = count_parameters(config).value_or(0);
@@ -85,7 +85,7 @@ Json inspect_json(const ModelConfig& config, const InspectOptions& options) {
   json["target_length"] = costs.target_length;
   json["multiply_adds"] = costs_json(costs.multiply_adds, costs.total_multiply_adds);
   json["attention_memory_bytes"] = costs_json(costs.memory, costs.total_memory);
-  json["growth"] = growth_json(growth_of(config, options.lengths));
+  json["growth"] = growth_json(attention_growth(config, options.lengths));
   if (!options.heads.empty()) {
     json["heads"] = Json::array();
     for (const HeadsRow& row : options.heads) {
@@ -113,17 +113,17 @@ Json preset_json(const Preset& preset, const InspectOptions& options) {
   Json json = document("preset");
   json["length"] = options.source_length;
   json["preset"] = preset_object(preset, options.source_length);
-  json["growth"] = growth_json(growth_of(preset, options.lengths));
+  json["growth"] = growth_json(attention_growth(preset, options.lengths));
   return json;
 }
 
-Json receptive_json(const ReceptiveField& field) {
+Json receptive_field_json(const ReceptiveField& field) {
   Json layers = Json::array();
-  for (const Reach& reach : field.after) {
+  for (const ReceptiveFieldSize& reach : field.after) {
     layers.push_back({{"least", reach.least},
                       {"mean", reach.mean},
                       {"most", reach.most},
-                      {"farthest", reach.farthest}});
+                      {"farthest", reach.max_distance}});
   }
   Json first = Json::array();
   for (int row = 0; row < field.side; ++row) {
@@ -134,9 +134,9 @@ Json receptive_json(const ReceptiveField& field) {
            {{"tokens", field.tokens}, {"layers", layers}, {"side", field.side}, {"first", first}}}};
 }
 
-Json receptive_bounds_json(const std::vector<ReachBounds>& bounds, int tokens) {
+Json receptive_bounds_json(const std::vector<ReceptiveFieldBounds>& bounds, int tokens) {
   Json layers = Json::array();
-  for (const ReachBounds& reach : bounds) {
+  for (const ReceptiveFieldBounds& reach : bounds) {
     layers.push_back({{"least", reach.least}, {"most", reach.most}});
   }
   return {{"receptive_field", {{"tokens", tokens}, {"bounds", true}, {"layers", layers}}}};

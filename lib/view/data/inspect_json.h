@@ -20,8 +20,8 @@ Json presets_json(int length);
 Json preset_json(const Preset& preset, const InspectOptions& options);
 
 /// What the encoder's tokens see after each layer, with the picture's cells.
-Json receptive_json(const ReceptiveField& field);
+Json receptive_field_json(const ReceptiveField& field);
 /// Where the tokens decide: what holds for every sentence of so many, a layer each.
-Json receptive_bounds_json(const std::vector<ReachBounds>& bounds, int tokens);
+Json receptive_bounds_json(const std::vector<ReceptiveFieldBounds>& bounds, int tokens);
 
 }  // namespace attn

@@ -20,7 +20,7 @@ namespace attn {
 namespace {
 
 /// The digest as a content security policy names it: "sha256-" and base64.
-std::string policy_hash(std::string_view bytes) {
+std::string csp_hash(std::string_view bytes) {
   const std::string hex = sha256_hex(bytes);
   std::string digest;
   for (std::size_t at = 0; at < hex.size(); at += 2) {
@@ -32,7 +32,7 @@ std::string policy_hash(std::string_view bytes) {
 }
 
 /// JSON that may stand inside a script element: no "<", and no line separator of JavaScript.
-void append_data(std::string& out, std::string_view json) {
+void append_script_safe(std::string& out, std::string_view json) {
   constexpr std::string_view line_separator = "\xE2\x80\xA8";
   constexpr std::string_view paragraph_separator = "\xE2\x80\xA9";
   for (std::size_t at = 0; at < json.size();) {
@@ -66,9 +66,9 @@ std::string_view trimmed(std::string_view text) {
 }
 
 /// Safe JSON: of a record or of figures, one line.
-std::string safe(std::string_view json) {
+std::string script_safe_json(std::string_view json) {
   std::string out;
-  append_data(out, trimmed(json));
+  append_script_safe(out, trimmed(json));
   return out;
 }
 
@@ -78,40 +78,40 @@ void append_page_data(std::string& out, const PageData& data) {
     json.member("format", "attn-demo.page");
     json.member("version", 2);
     json.key("records");
-    json.array(data.records, [&](const std::string& record) { json.written(safe(record)); });
+    json.array(data.records, [&](const std::string& record) { json.raw_value(script_safe_json(record)); });
     if (!data.heads.empty()) {
-      json.member("heads", [&] { json.written(safe(data.heads)); });
+      json.member("heads", [&] { json.raw_value(script_safe_json(data.heads)); });
       json.key("best");
-      write_places(json, best_heads(read_heads_line(data.heads, "heads").cross));
+      write_head_indices(json, best_heads(read_head_report_line(data.heads, "heads").cross));
     }
     if (!data.curves.empty()) {
       json.key("curves");
-      json.array(data.curves, [&](const std::string& curve) { json.written(curve); });
+      json.array(data.curves, [&](const std::string& curve) { json.raw_value(curve); });
     }
-    if (!data.live.empty()) json.member("live", [&] { json.written(safe(data.live)); });
+    if (!data.live.empty()) json.member("live", [&] { json.raw_value(script_safe_json(data.live)); });
   });
 }
 
-enum class Behind { nothing, server, module };
+enum class PageBackend { none, server, module };
 
 /// What the page may do: run its own script, wear its own style, and ask its own server or run its
 /// own program where it has one.
-std::string policy(const std::string& script, Behind behind) {
-  const bool alone = behind == Behind::module;
+std::string content_security_policy(const std::string& script, PageBackend backend) {
+  const bool alone = backend == PageBackend::module;
   return fmt::format(
       "default-src 'none'; script-src '{}'{}; style-src '{}'; {}base-uri 'none'; form-action "
       "'none'; "
       "require-trusted-types-for 'script'{}",
-      policy_hash(script), alone ? " 'wasm-unsafe-eval'" : "", policy_hash(page_style),
+      csp_hash(script), alone ? " 'wasm-unsafe-eval'" : "", csp_hash(page_style),
       alone                      ? "worker-src blob:; "
-      : behind == Behind::server ? "connect-src 'self'; "
+      : backend == PageBackend::server ? "connect-src 'self'; "
                                  : "",
       alone ? "; trusted-types attn-worker" : "");
 }
 
-Behind behind(const PageData& data) {
-  if (!data.packed.empty()) return Behind::module;
-  return data.live.empty() ? Behind::nothing : Behind::server;
+PageBackend backend(const PageData& data) {
+  if (!data.packed.empty()) return PageBackend::module;
+  return data.live.empty() ? PageBackend::none : PageBackend::server;
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ std::string page_data(const PageData& data) {
 }
 
 std::string live_page_policy() {
-  return policy(whole_script(), Behind::server) + "; frame-ancestors 'none'";
+  return content_security_policy(whole_script(), PageBackend::server) + "; frame-ancestors 'none'";
 }
 
 std::string page_html(const PageData& data) {
@@ -151,7 +151,7 @@ std::string page_html(const PageData& data) {
     } else if (name == "SCRIPT") {
       out += script;
     } else if (name == "POLICY") {
-      out += policy(script, behind(data));
+      out += content_security_policy(script, backend(data));
     } else if (name == "DATA") {
       append_page_data(out, data);
     } else if (name == "PACKED") {

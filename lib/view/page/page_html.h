@@ -16,7 +16,7 @@ struct PageDetail {
   bool search = false;   ///< what a beam search looked at
 };
 
-/// A record as the page reads it (RecordForm::packed).
+/// A record as the page reads it (RecordJsonOptions::packed).
 std::string page_record(const AttentionRecord& record, PageDetail detail);
 
 /// What a page shows.

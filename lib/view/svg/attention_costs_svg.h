@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// Time and memory against length, a line a kind (growth_svg.h); exponents where they are known.
+/// Time and memory against length, a line a kind (cost_growth_svg.h); exponents where they are known.
 /// Something was measured.
 std::string attention_costs_svg(const AttentionCosts& costs);
 

@@ -40,13 +40,13 @@ double Axis::pixel(double value) const {
   return first_pixel + (value - low) / (high - low) * (last_pixel - first_pixel);
 }
 
-void Span::include(double value) {
+void ValueRange::include(double value) {
   low = empty ? value : std::min(low, value);
   high = empty ? value : std::max(high, value);
   empty = false;
 }
 
-Axis rounded_axis(Span span, int intervals) {
+Axis nice_axis(ValueRange span, int intervals) {
   if (span.empty) span = {0, 1, false};
   const double size = std::max({std::abs(span.low), std::abs(span.high), 1e-6});
   // Numbers with an exponent get more room: their labels are long even with few digits.

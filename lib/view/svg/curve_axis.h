@@ -19,7 +19,7 @@ struct Axis {
 };
 
 /// What the values of an axis span; starts empty.
-struct Span {
+struct ValueRange {
   double low = 0;
   double high = 0;
   bool empty = true;
@@ -29,7 +29,7 @@ struct Span {
 
 /// An axis widened to whole steps, at most about `intervals` of them. Values that hardly differ (by
 /// less than a hundredth of their size) are given room, and nothing at all gives 0 to 1.
-Axis rounded_axis(Span span, int intervals);
+Axis nice_axis(ValueRange span, int intervals);
 
 /// An axis from 0 to exactly `last`, at least 1, with whole ticks: updates.
 Axis count_axis(double last, int intervals);

@@ -7,7 +7,7 @@ namespace attn {
 
 /// The page has its own ground, so that a picture in a light page on a dark desktop (or the other
 /// way round) is readable, too. Dashes and hollow dots tell the lines apart in grey.
-inline constexpr std::string_view kCurveStyle = R"(<style>
+inline constexpr std::string_view kPlotStyle = R"(<style>
 .attn-curve text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums;fill:#59636e}
 .attn-curve .title{font-size:16px;font-weight:600;fill:#1f2328}
 .attn-curve .head{font-weight:600;fill:#1f2328}

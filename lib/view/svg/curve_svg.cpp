@@ -23,9 +23,9 @@ constexpr double kLeft = 64;
 constexpr double kRight = 728;
 constexpr double kTitle = 34;  // baselines of text are y; so are these
 constexpr double kMark = 285;  // the label of the kept model, between the plots
-constexpr std::size_t kMostPoints = 1000;
-constexpr std::size_t kMostDots = 80;
-constexpr double kMostPlotted = 1e300;  // beyond, differences would leave the range of double
+constexpr std::size_t kMaxPoints = 1000;
+constexpr std::size_t kMaxDots = 80;
+constexpr double kMaxPlotted = 1e300;  // beyond, differences would leave the range of double
 
 struct Point {
   double x = 0;
@@ -51,7 +51,7 @@ struct Plot {
 };
 
 void add(std::vector<Point>& points, std::uint64_t update, double value) {
-  if (std::abs(value) <= kMostPlotted) points.push_back({static_cast<double>(update), value});
+  if (std::abs(value) <= kMaxPlotted) points.push_back({static_cast<double>(update), value});
 }
 
 /// At most `most` points: means of as many neighbours as that takes.
@@ -72,9 +72,9 @@ std::vector<Point> thinned(const std::vector<Point>& points, std::size_t most) {
   return means;
 }
 
-class Picture {
+class TrainingCurvePicture {
  public:
-  explicit Picture(const TrainingCurve& curve);
+  explicit TrainingCurvePicture(const TrainingCurve& curve);
   std::string svg();
 
  private:
@@ -105,7 +105,7 @@ class Picture {
   std::string out_;
 };
 
-Picture::Picture(const TrainingCurve& curve) : curve_(curve) {
+TrainingCurvePicture::TrainingCurvePicture(const TrainingCurve& curve) : curve_(curve) {
   for (const auto& [update, loss] : curve.train) add(losses_.series[0].points, update, loss);
   for (const auto& validation : curve.validations) {
     add(losses_.series[1].points, validation.update, validation.loss);
@@ -114,10 +114,10 @@ Picture::Picture(const TrainingCurve& curve) : curve_(curve) {
   }
   double last = curve.best_update ? static_cast<double>(*curve.best_update) : 0;
   for (Plot* plot : {&losses_, &scores_}) {
-    Span span;
+    ValueRange span;
     if (plot == &scores_) span.include(0);
     for (Series& series : plot->series) {
-      series.points = thinned(series.points, kMostPoints);
+      series.points = thinned(series.points, kMaxPoints);
       for (const Point& point : series.points) {
         last = std::max(last, point.x);
         span.include(point.y);
@@ -128,7 +128,7 @@ Picture::Picture(const TrainingCurve& curve) : curve_(curve) {
     if (plot == &scores_ && span.high == 0) span.include(1);
     if (plot == &losses_) span.low -= room;
     if (plot == &losses_ || span.high + room <= 100) span.high += room;
-    plot->values = rounded_axis(span, plot == &losses_ ? 7 : 5);
+    plot->values = nice_axis(span, plot == &losses_ ? 7 : 5);
     plot->values.first_pixel = plot->bottom;
     plot->values.last_pixel = plot->top;
   }
@@ -137,7 +137,7 @@ Picture::Picture(const TrainingCurve& curve) : curve_(curve) {
   updates_.last_pixel = kRight;
 }
 
-void Picture::put_grid(const Plot& plot) {
+void TrainingCurvePicture::put_grid(const Plot& plot) {
   for (const double tick : updates_.ticks) {
     const double x = updates_.pixel(tick);
     put("<line class=\"grid\" x1=\"{0:.2f}\" y1=\"{1}\" x2=\"{0:.2f}\" y2=\"{2}\"/>\n", x, plot.top,
@@ -155,7 +155,7 @@ void Picture::put_grid(const Plot& plot) {
 }
 
 /// What the plot shows, and the legend from the right.
-void Picture::put_head(const Plot& plot) {
+void TrainingCurvePicture::put_head(const Plot& plot) {
   const double y = plot.top - 14;
   put("<text class=\"head\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft, y, plot.head);
   double x = kRight;
@@ -171,7 +171,7 @@ void Picture::put_head(const Plot& plot) {
   }
 }
 
-void Picture::put_series(const Series& series, const Axis& values) {
+void TrainingCurvePicture::put_series(const Series& series, const Axis& values) {
   if (series.points.size() > 1) {
     put("<polyline class=\"line {}\" points=\"", series.style);
     for (const Point& point : series.points) {
@@ -180,7 +180,7 @@ void Picture::put_series(const Series& series, const Axis& values) {
     out_.back() = '"';
     put("/>\n");
   }
-  const bool dots = series.dotted && series.points.size() <= kMostDots;
+  const bool dots = series.dotted && series.points.size() <= kMaxDots;
   if (!dots && series.points.size() != 1) return;
   put("<g class=\"dots {}\">\n", series.style);
   for (const Point& point : series.points) {
@@ -192,7 +192,7 @@ void Picture::put_series(const Series& series, const Axis& values) {
   put("</g>\n");
 }
 
-void Picture::put_best() {
+void TrainingCurvePicture::put_best() {
   if (!curve_.best_update) return;
   const auto update = static_cast<double>(*curve_.best_update);
   const double x = updates_.pixel(update);
@@ -213,7 +213,7 @@ void Picture::put_best() {
       std::clamp(x, kLeft + half, kRight - half), kMark, label);
 }
 
-void Picture::put_updates() {
+void TrainingCurvePicture::put_updates() {
   for (const double tick : updates_.ticks) {
     put("<text x=\"{:.2f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", updates_.pixel(tick),
         scores_.bottom + 19, count_label(tick, updates_.high));
@@ -222,14 +222,14 @@ void Picture::put_updates() {
       scores_.bottom + 41);
 }
 
-std::string Picture::svg() {
+std::string TrainingCurvePicture::svg() {
   const std::string title =
-      xml_escaped(fit_width(printable(curve_.title.empty() ? "Training curve" : curve_.title), 64));
+      xml_escaped(truncate_to_width(printable(curve_.title.empty() ? "Training curve" : curve_.title), 64));
   put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"attn-curve\" role=\"img\" width=\"{0}\" "
       "height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n<title>{2}</title>\n",
       kWidth, kHeight, title);
-  out_ += kCurveStyle;
+  out_ += kPlotStyle;
   put("<rect class=\"page\" width=\"{}\" height=\"{}\"/>\n", kWidth, kHeight);
   put("<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft, kTitle, title);
   for (const Plot& plot : {std::cref(losses_), std::cref(scores_)}) {
@@ -253,7 +253,7 @@ std::string Picture::svg() {
 }  // namespace
 
 std::string training_curve_svg(const TrainingCurve& curve) {
-  return Picture(curve).svg();
+  return TrainingCurvePicture(curve).svg();
 }
 
 }  // namespace attn

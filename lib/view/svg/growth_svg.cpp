@@ -24,12 +24,12 @@ constexpr double kLegendTop = 474;
 constexpr double kLegendRow = 22;
 constexpr int kLegendColumns = 2;
 
-struct KindColor {
+struct PatternColor {
   const char* light;
   const char* dark;
 };
 
-constexpr std::array<KindColor, 10> kKindColors{{{"#1f2328", "#e6edf3"},
+constexpr std::array<PatternColor, 10> kPatternColors{{{"#1f2328", "#e6edf3"},
                                                  {"#1f6fb5", "#6cb3f5"},
                                                  {"#0b7d5c", "#43c59b"},
                                                  {"#9a4c95", "#d795d2"},
@@ -42,9 +42,9 @@ constexpr std::array<KindColor, 10> kKindColors{{{"#1f2328", "#e6edf3"},
 
 std::string styles() {
   std::string light, dark;
-  for (std::size_t i = 0; i < kKindColors.size(); ++i) {
-    light += fmt::format(".attn-curve .k{0}{{stroke:{1};fill:{1}}}\n", i, kKindColors[i].light);
-    dark += fmt::format(".attn-curve .k{0}{{stroke:{1};fill:{1}}}\n", i, kKindColors[i].dark);
+  for (std::size_t i = 0; i < kPatternColors.size(); ++i) {
+    light += fmt::format(".attn-curve .k{0}{{stroke:{1};fill:{1}}}\n", i, kPatternColors[i].light);
+    dark += fmt::format(".attn-curve .k{0}{{stroke:{1};fill:{1}}}\n", i, kPatternColors[i].dark);
   }
   return fmt::format(
       "<style>\n{}.attn-curve .line{{fill:none}}\n.attn-curve .strong{{stroke-width:3}}\n"
@@ -68,7 +68,7 @@ std::string with_unit(double value, bool time) {
 }
 
 /// One of the two plots: logarithms of both axes.
-struct GrowthPlot {
+struct CostGrowthPlot {
   double left = 0;
   bool time = true;
   Axis lengths, values;
@@ -77,9 +77,9 @@ struct GrowthPlot {
   double y(double value) const { return values.pixel(std::log10(std::max(value, 1e-12))); }
 };
 
-class GrowthPicture {
+class CostGrowthPicture {
  public:
-  explicit GrowthPicture(const std::vector<GrowthLine>& lines) : lines_(lines) {}
+  explicit CostGrowthPicture(const std::vector<CostGrowthLine>& lines) : lines_(lines) {}
 
   std::string svg(const std::string& title) {
     const auto rows = (lines_.size() + kLegendColumns - 1) / kLegendColumns;
@@ -87,7 +87,7 @@ class GrowthPicture {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"attn-curve attn-growth\" role=\"img\" "
         "width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n<title>{2}</title>\n",
         kGrowthWidth, kLegendTop + kLegendRow * static_cast<double>(rows) + 8, xml_escaped(title));
-    out_ += kCurveStyle;
+    out_ += kPlotStyle;
     out_ += styles();
     put("<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n<text class=\"title\" x=\"{}\" "
         "y=\"34\">{}</text>\n",
@@ -107,10 +107,10 @@ class GrowthPicture {
     return time ? curve.seconds : curve.bytes;
   }
 
-  GrowthPlot plot_of(bool time) const {
-    GrowthPlot plot{kPlotLeft[time ? 0 : 1], time, {}, {}};
-    Span lengths, values;
-    for (const GrowthLine& line : lines_) {
+  CostGrowthPlot plot_of(bool time) const {
+    CostGrowthPlot plot{kPlotLeft[time ? 0 : 1], time, {}, {}};
+    ValueRange lengths, values;
+    for (const CostGrowthLine& line : lines_) {
       for (const double length : line.curve.lengths) lengths.include(std::log2(length));
       for (const double value : values_of(line.curve, time)) {
         values.include(std::log10(std::max(value, 1e-12)));
@@ -127,7 +127,7 @@ class GrowthPicture {
     return plot;
   }
 
-  void put_plot(const GrowthPlot& plot) {
+  void put_plot(const CostGrowthPlot& plot) {
     const double right = plot.left + kPlotWidth;
     put("<text class=\"head\" x=\"{}\" y=\"{}\">{}</text>\n", plot.left, kPlotTop - 14,
         plot.time ? "time" : "memory beyond queries, keys and values");
@@ -156,11 +156,11 @@ class GrowthPicture {
   }
 
   std::string look(std::size_t i) const {
-    return fmt::format("k{}{}{}", i % kKindColors.size(), i == 0 ? " strong" : "",
+    return fmt::format("k{}{}{}", i % kPatternColors.size(), i == 0 ? " strong" : "",
                        lines_[i].curve.approximate ? " dashed" : "");
   }
 
-  void put_line(const GrowthPlot& plot, std::size_t i) {
+  void put_line(const CostGrowthPlot& plot, std::size_t i) {
     const CostCurve& curve = lines_[i].curve;
     const std::vector<double>& values = values_of(curve, plot.time);
     put("<polyline class=\"line {}\" points=\"", look(i));
@@ -168,7 +168,7 @@ class GrowthPicture {
       put("{:.2f},{:.2f} ", plot.x(curve.lengths[n]), plot.y(values[n]));
     }
     out_.back() = '"';
-    put("/>\n<g class=\"k{}\">\n", i % kKindColors.size());
+    put("/>\n<g class=\"k{}\">\n", i % kPatternColors.size());
     for (std::size_t n = 0; n < values.size(); ++n) {
       put("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{}\"><title>{}, {} tokens: "
           "{}</title></circle>\n",
@@ -195,14 +195,14 @@ class GrowthPicture {
     }
   }
 
-  const std::vector<GrowthLine>& lines_;
+  const std::vector<CostGrowthLine>& lines_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string growth_svg(const std::string& title, const std::vector<GrowthLine>& lines) {
-  return GrowthPicture(lines).svg(title);
+std::string cost_growth_svg(const std::string& title, const std::vector<CostGrowthLine>& lines) {
+  return CostGrowthPicture(lines).svg(title);
 }
 
 }  // namespace attn

@@ -18,30 +18,30 @@ constexpr double good_aspect = 1.35;      // width to height, about a screen or 
 constexpr double title_size = 18;
 constexpr double sentence_size = 14;
 constexpr double model_size = 12;
-constexpr std::size_t most_title_lines = 2;
-constexpr std::size_t most_sentence_lines = 3;
+constexpr std::size_t max_title_lines = 2;
+constexpr std::size_t max_sentence_lines = 3;
 
-struct Place {
+struct PanelPosition {
   double x = 0;
   double y = 0;
 };
 
-struct Arrangement {
-  std::vector<Place> places;
+struct PanelLayout {
+  std::vector<PanelPosition> positions;
   double width = 0;
   double height = 0;
 };
 
-Arrangement arranged(const std::vector<Panel>& panels, bool beside) {
-  Arrangement result;
+PanelLayout layout_panels(const std::vector<Panel>& panels, bool beside) {
+  PanelLayout result;
   for (const Panel& panel : panels) {
-    const double gap = result.places.empty() ? 0 : panel_gap;
+    const double gap = result.positions.empty() ? 0 : panel_gap;
     if (beside) {
-      result.places.push_back({result.width + gap, 0});
+      result.positions.push_back({result.width + gap, 0});
       result.width += gap + panel.width;
       result.height = std::max(result.height, panel.height);
     } else {
-      result.places.push_back({0, result.height + gap});
+      result.positions.push_back({0, result.height + gap});
       result.height += gap + panel.height;
       result.width = std::max(result.width, panel.width);
     }
@@ -50,12 +50,12 @@ Arrangement arranged(const std::vector<Panel>& panels, bool beside) {
 }
 
 /// Beside or above each other, whichever looks less like a ribbon.
-Arrangement best_arrangement(const std::vector<Panel>& panels) {
-  const auto badness = [](const Arrangement& arrangement) {
+PanelLayout best_panel_layout(const std::vector<Panel>& panels) {
+  const auto badness = [](const PanelLayout& arrangement) {
     return std::abs(std::log((arrangement.width + 1) / (arrangement.height + 140) / good_aspect));
   };
-  Arrangement beside = arranged(panels, true);
-  Arrangement above = arranged(panels, false);
+  PanelLayout beside = layout_panels(panels, true);
+  PanelLayout above = layout_panels(panels, false);
   return badness(beside) <= badness(above) ? beside : above;
 }
 
@@ -81,10 +81,10 @@ Panel title_block(const PictureText& text, double width) {
   Panel block;
   // Bold letters are wider than the size says.
   double y =
-      append_lines(block.svg, text.title, {"title", title_size, most_title_lines}, 0, width / 1.12);
+      append_lines(block.svg, text.title, {"title", title_size, max_title_lines}, 0, width / 1.12);
   y += 3;
   for (const std::string& sentence : text.sentences) {
-    y = append_lines(block.svg, sentence, {"sentence", sentence_size, most_sentence_lines}, y,
+    y = append_lines(block.svg, sentence, {"sentence", sentence_size, max_sentence_lines}, y,
                      width);
   }
   y = append_lines(block.svg, text.model, {"quiet", model_size, 2}, y + 3, width);
@@ -94,9 +94,9 @@ Panel title_block(const PictureText& text, double width) {
 }
 
 void append_placed(std::string& out, std::string_view group_class, const Panel& panel,
-                   const Place& place) {
+                   const PanelPosition& position) {
   append_format(out, "<g class=\"{}\" transform=\"translate({} {})\">\n{}</g>\n", group_class,
-                place.x, place.y, panel.svg);
+                position.x, position.y, panel.svg);
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ std::string model_line(const ModelSummary& model) {
   if (const std::size_t slash = name.rfind('/'); slash + 1 < name.size()) {
     name.remove_prefix(slash + 1);  // npos + 1 is 0
   }
-  std::string line = fit_width(printable(name), 60);
+  std::string line = truncate_to_width(printable(name), 60);
   if (model.random_weights) {
     line += " · random weights";
     if (model.seed) append_format(line, " (seed {})", *model.seed);
@@ -134,7 +134,7 @@ std::vector<std::string> sentence_lines(const AttentionRecord& record, std::size
 
 std::string framed_picture(const PictureText& text, std::string_view kind_class,
                            const std::vector<Panel>& panels, const Panel& legend) {
-  const Arrangement arrangement = best_arrangement(panels);
+  const PanelLayout arrangement = best_panel_layout(panels);
   const double content = std::ceil(std::max({arrangement.width, legend.width, smallest_content}));
   const Panel title = title_block(text, content);
   const double panels_top = margin + title.height + 20;
@@ -153,8 +153,8 @@ std::string framed_picture(const PictureText& text, std::string_view kind_class,
   append_format(out, "<rect class=\"page\" width=\"{}\" height=\"{}\"/>\n", width, height);
   append_placed(out, "about", title, {margin, margin - 4});
   for (std::size_t i = 0; i < panels.size(); ++i) {
-    const Place& place = arrangement.places[i];
-    append_placed(out, "panel", panels[i], {margin + place.x, panels_top + place.y});
+    const PanelPosition& position = arrangement.positions[i];
+    append_placed(out, "panel", panels[i], {margin + position.x, panels_top + position.y});
   }
   append_placed(out, "legend", legend, {margin, legend_top});
   out += "</svg>\n";

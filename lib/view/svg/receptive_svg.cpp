@@ -16,7 +16,7 @@ constexpr int picture_side = 512;  // pixels, at most
 constexpr int largest_side = 24;   // of a cell
 constexpr double axis_left = 54;
 constexpr double axis_top = 24;
-constexpr int most_samples = 24;
+constexpr int max_samples = 24;
 
 /// The level of the scale of a layer, counted from 1: the first is darkest.
 int level_of(int layer, int layers) {
@@ -72,7 +72,7 @@ Panel legend_panel(const ReceptiveField& field) {
                   mark, panel.width, panel.width + 20, text);
     panel.width += 46;
   };
-  const int step = (layers + most_samples - 1) / most_samples;
+  const int step = (layers + max_samples - 1) / max_samples;
   for (int layer = 1; layer <= layers; layer += std::max(1, step)) {
     add(fmt::format("s{}", level_of(layer, layers)), fmt::format("{}", layer));
   }
@@ -85,7 +85,7 @@ Panel legend_panel(const ReceptiveField& field) {
 
 }  // namespace
 
-std::string receptive_svg(const ReceptiveField& field, const std::string& model) {
+std::string receptive_field_svg(const ReceptiveField& field, const std::string& model) {
   PictureText text;
   text.title = "Receptive field";
   text.description =

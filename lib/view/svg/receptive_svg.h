@@ -8,10 +8,10 @@
 namespace attn {
 
 /// Blocks of a picture's side, at most.
-inline constexpr int most_receptive_side = 256;
+inline constexpr int max_receptive_svg_blocks = 256;
 
 /// The whole file: rows see, columns are seen, the darker the earlier. `model` is a quiet line on
 /// whose layers they are.
-std::string receptive_svg(const ReceptiveField& field, const std::string& model);
+std::string receptive_field_svg(const ReceptiveField& field, const std::string& model);
 
 }  // namespace attn

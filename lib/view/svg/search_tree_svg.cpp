@@ -21,7 +21,7 @@ constexpr double row_pitch = 27;
 constexpr double box_height = 21;
 constexpr double box_padding = 7;   // of a box, left and right
 constexpr double column_gap = 34;   // for the lines
-constexpr double most_label = 110;  // pixels
+constexpr double max_label = 110;  // pixels
 constexpr double token_size = 12;
 constexpr double score_size = 11;
 constexpr double end_mark_width = 4;
@@ -61,15 +61,15 @@ class TreePicture {
  public:
   explicit TreePicture(const AttentionRecord& record)
       : tree_(*record.search),
-        layout_(lay_out(tree_, winner_of(record))),
+        layout_(layout_tree(tree_, best_hypothesis_node(record))),
         labels_(labels_of(tree_)),
         start_(start_label(record)) {
     double x = text_width(start_, token_size) + 2 * box_padding;
     for (const std::vector<int>& column : layout_.columns) {
-      Column place{std::ceil(x + column_gap), 0, 0};
-      for (const int node : column) place = widened(place, to_size(node));
-      x = place.x + width_of(place);
-      columns_.push_back(place);
+      Column position{std::ceil(x + column_gap), 0, 0};
+      for (const int node : column) position = widened(position, to_size(node));
+      x = position.x + width_of(position);
+      columns_.push_back(position);
     }
     width_ = std::ceil(x);
   }
@@ -88,7 +88,7 @@ class TreePicture {
     for (const auto& wanted :
          std::array<std::pair<bool, bool>, 3>{{{false, false}, {true, false}, {true, true}}}) {
       for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
-        const bool best = layout_.places[i].best;
+        const bool best = layout_.positions[i].best;
         const bool alive = best || tree_.nodes[i].kept || tree_.nodes[i].ended;
         if (std::pair(alive, best) == wanted) append_node(i);
       }
@@ -106,16 +106,16 @@ class TreePicture {
   static std::string start_label(const AttentionRecord& record) {
     if (record.hypotheses.empty()) return "start";
     const std::vector<std::string> labels = token_labels(record.hypotheses[0].decoder_input.tokens);
-    return labels.empty() ? "start" : fit_text(labels[0], token_size, most_label);
+    return labels.empty() ? "start" : fit_text(labels[0], token_size, max_label);
   }
 
-  Column widened(Column place, std::size_t node) const {
+  Column widened(Column position, std::size_t node) const {
     // Bold on the best path.
     const double label = text_width(labels_[node], token_size, FontWeight::bold);
-    place.label = std::max(place.label, std::min(std::ceil(label), most_label));
+    position.label = std::max(position.label, std::min(std::ceil(label), max_label));
     const double score = text_width(score_text(tree_.nodes[node].score), score_size);
-    place.score = std::max(place.score, std::ceil(score));
-    return place;
+    position.score = std::max(position.score, std::ceil(score));
+    return position;
   }
 
   static double width_of(const Column& column) {
@@ -128,17 +128,17 @@ class TreePicture {
   }
 
   /// A curve from the right edge of the parent's box.
-  void append_edge(const TreeLayout::Place& place) {
+  void append_edge(const TreeLayout::NodePosition& position) {
     double x0 = text_width(start_, token_size) + 2 * box_padding + 0.5;
     double y0 = centre(0);
-    if (place.parent >= 0) {
-      const TreeLayout::Place& parent = at(layout_.places, place.parent);
+    if (position.parent >= 0) {
+      const TreeLayout::NodePosition& parent = at(layout_.positions, position.parent);
       const Column& column = at(columns_, parent.column);
       x0 = column.x + width_of(column);
       y0 = centre(parent.row);
     }
-    const double x1 = at(columns_, place.column).x;
-    const double y1 = centre(place.row);
+    const double x1 = at(columns_, position.column).x;
+    const double y1 = centre(position.row);
     const double bend = (x0 + x1) / 2;
     append_format(out_,
                   "<path class=\"edge\" d=\"M{0:.1f} {1:.1f}C{2:.1f} {1:.1f} {2:.1f} {3:.1f} "
@@ -148,22 +148,22 @@ class TreePicture {
 
   void append_node(std::size_t index) {
     const SearchNode& node = tree_.nodes[index];
-    const TreeLayout::Place& place = layout_.places[index];
-    const Column& column = at(columns_, place.column);
+    const TreeLayout::NodePosition& position = layout_.positions[index];
+    const Column& column = at(columns_, position.column);
     append_format(out_,
                   "<g class=\"node {}{}\" id=\"node-{}\" data-parent=\"{}\" data-token-id=\"{}\"",
-                  state_of(node), place.best ? " best" : "", index, place.parent, node.id);
+                  state_of(node), position.best ? " best" : "", index, position.parent, node.id);
     append_number_attribute("log-prob", node.log_prob);
     append_number_attribute("sum", node.sum);
     append_number_attribute("score", node.score);
     append_format(out_, ">\n<title>{} ({})",
-                  xml_escaped(fit_width(labels_[index], tree_title_columns)), state_of(node));
+                  xml_escaped(truncate_to_width(labels_[index], tree_title_columns)), state_of(node));
     append_title_line("log-probability", node.log_prob);
     append_title_line("sum", node.sum);
     append_title_line("score", node.score);
     out_ += "</title>\n";
-    append_edge(place);
-    const double y = centre(place.row);
+    append_edge(position);
+    const double y = centre(position.row);
     const double width = width_of(column);
     append_format(out_,
                   "<rect class=\"box\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\"/>\n",
@@ -173,7 +173,7 @@ class TreePicture {
           out_, "<rect class=\"end-mark\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
           column.x + width - end_mark_width, y - box_height / 2, end_mark_width, box_height);
     }
-    const double shrink = place.best ? 1.12 : 1;  // bold letters are wider
+    const double shrink = position.best ? 1.12 : 1;  // bold letters are wider
     append_format(out_, "<text class=\"token\" x=\"{}\" y=\"{}\">{}</text>\n",
                   column.x + box_padding, y + 4.5,
                   xml_escaped(fit_text(labels_[index], token_size * shrink, column.label + 1)));
@@ -183,13 +183,13 @@ class TreePicture {
 
   void append_number_attribute(std::string_view name, float value) {
     append_format(out_, " data-{}=\"", name);
-    append_weight(out_, value);
+    append_float(out_, value);
     out_ += '"';
   }
 
   void append_title_line(std::string_view name, float value) {
     append_format(out_, "\n{} ", name);
-    append_weight(out_, value);
+    append_float(out_, value);
   }
 
   const SearchTree& tree_;

@@ -23,9 +23,9 @@ bool goes_on(const SearchNode& node) {
 
 /// The nodes of one column in the order of their parents, better scores first.
 void sort_column(std::vector<int>& column, const SearchTree& tree,
-                 const std::vector<TreeLayout::Place>& places, const std::vector<int>& order) {
+                 const std::vector<TreeLayout::NodePosition>& positions, const std::vector<int>& order) {
   const auto key = [&](int node) {
-    const int parent = at(places, node).parent;
+    const int parent = at(positions, node).parent;
     return std::pair(parent < 0 ? -1 : at(order, parent), -rank_of(at(tree.nodes, node)));
   };
   std::stable_sort(column.begin(), column.end(), [&](int a, int b) { return key(a) < key(b); });
@@ -37,11 +37,11 @@ double shift_of(const std::vector<int>& column, const SearchTree& tree, const Tr
   std::vector<double> shifts;
   for (std::size_t i = 0; i < column.size(); ++i) {
     const auto node = to_size(column[i]);
-    const TreeLayout::Place& place = layout.places[node];
+    const TreeLayout::NodePosition& position = layout.positions[node];
     const auto row = static_cast<double>(i);
-    if (place.best) return -row;
+    if (position.best) return -row;
     if (!goes_on(tree.nodes[node])) continue;
-    const double parent_row = place.parent < 0 ? 0 : at(layout.places, place.parent).row;
+    const double parent_row = position.parent < 0 ? 0 : at(layout.positions, position.parent).row;
     shifts.push_back(parent_row - row);
   }
   if (shifts.empty()) return -std::floor(static_cast<double>(column.size()) / 2);
@@ -51,39 +51,39 @@ double shift_of(const std::vector<int>& column, const SearchTree& tree, const Tr
 
 }  // namespace
 
-TreeLayout lay_out(const SearchTree& tree, int winner) {
+TreeLayout layout_tree(const SearchTree& tree, int winner) {
   TreeLayout layout;
-  layout.places.resize(tree.nodes.size());
+  layout.positions.resize(tree.nodes.size());
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    TreeLayout::Place& place = layout.places[i];
+    TreeLayout::NodePosition& position = layout.positions[i];
     const int parent = tree.nodes[i].parent;
     if (parent >= 0 && to_size(parent) < i) {
-      place.parent = parent;
-      place.column = at(layout.places, parent).column + 1;
+      position.parent = parent;
+      position.column = at(layout.positions, parent).column + 1;
     }
-    const auto column = to_size(place.column);
+    const auto column = to_size(position.column);
     if (layout.columns.size() <= column) layout.columns.resize(column + 1);
     layout.columns[column].push_back(to_int(i));
   }
-  for (int node = winner; node >= 0; node = at(layout.places, node).parent) {
-    at(layout.places, node).best = true;
+  for (int node = winner; node >= 0; node = at(layout.positions, node).parent) {
+    at(layout.positions, node).best = true;
   }
   std::vector<int> order(tree.nodes.size());  // of each node in its column
   for (std::vector<int>& column : layout.columns) {
-    sort_column(column, tree, layout.places, order);
+    sort_column(column, tree, layout.positions, order);
     const double shift = shift_of(column, tree, layout);
     for (std::size_t i = 0; i < column.size(); ++i) {
       const auto node = to_size(column[i]);
       order[node] = to_int(i);
-      layout.places[node].row = static_cast<double>(i) + shift;
-      layout.first_row = std::min(layout.first_row, layout.places[node].row);
-      layout.last_row = std::max(layout.last_row, layout.places[node].row);
+      layout.positions[node].row = static_cast<double>(i) + shift;
+      layout.first_row = std::min(layout.first_row, layout.positions[node].row);
+      layout.last_row = std::max(layout.last_row, layout.positions[node].row);
     }
   }
   return layout;
 }
 
-int winner_of(const AttentionRecord& record) {
+int best_hypothesis_node(const AttentionRecord& record) {
   if (!record.search) return -1;
   const std::vector<SearchNode>& nodes = record.search->nodes;
   std::map<std::pair<int, int>, int> children;  // by parent and token

@@ -24,10 +24,10 @@ Table measured_table(const AttentionCosts& costs) {
                           : fmt::format("{:.1f} ms", seconds * 1e3);
   };
   for (const AttentionCost& cost : costs.measured) {
-    std::vector<std::string> row{cost.kind, with_separators(to_size(cost.length)),
+    std::vector<std::string> row{cost.kind, with_thousands_separators(to_size(cost.length)),
                                  time(cost.forward_seconds)};
     if (costs.backward) row.push_back(time(cost.backward_seconds));
-    row.push_back(with_separators(cost.multiply_adds));
+    row.push_back(with_thousands_separators(cost.multiply_adds));
     row.push_back(human_bytes(static_cast<double>(cost.peak_bytes)));
     table.rows.push_back(std::move(row));
   }
@@ -43,7 +43,7 @@ Table cost_growth_table(const AttentionCosts& costs) {
   for (const CostGrowth& kind : costs.growth) {
     table.rows.push_back({kind.kind, power_of_n(kind.time_exponent),
                           power_of_n(kind.memory_exponent),
-                          kind.overtakes ? with_separators(to_size(*kind.overtakes)) : ""});
+                          kind.overtakes ? with_thousands_separators(to_size(*kind.overtakes)) : ""});
   }
   return table;
 }

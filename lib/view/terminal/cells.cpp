@@ -23,13 +23,13 @@ constexpr std::string_view end_paint = "\x1b[0m";
 /// Two decimals, always the same width for weights; of a number that is too wide for a cell one.
 /// What is negative has its sign where others have their zero.
 std::string number_text(float weight, int columns) {
-  if (!std::isfinite(weight)) return fit_width(fmt::format("{:.2f}", weight), columns);
+  if (!std::isfinite(weight)) return truncate_to_width(fmt::format("{:.2f}", weight), columns);
   if (std::abs(weight) < 0.005f) weight = 0.0f;  // −0 is 0
   const float size = std::abs(weight);
   std::string text = fmt::format("{:.2f}", size);
   if (weight < 0) text = "−" + (size < 0.995f ? text.substr(1) : text);
   if (display_width(text) <= columns) return text;
-  return fit_width(fmt::format("{}{:.1f}", weight < 0 ? "−" : "", size), columns);
+  return truncate_to_width(fmt::format("{}{:.1f}", weight < 0 ? "−" : "", size), columns);
 }
 
 /// `text` at the right of `columns` columns.
@@ -70,9 +70,9 @@ void add_if_fits(TextLine& line, std::string_view text, int width) {
   if (line.columns + display_width(text) <= width) line.add(text);
 }
 
-TextLine plain_scale(CellForm form, int width) {
+TextLine plain_scale(CellStyle form, int width) {
   TextLine line;
-  if (form == CellForm::halves) {
+  if (form == CellStyle::half_blocks) {
     line.add("▀ upper row, ▄ lower, █ both");
     add_if_fits(line, fmt::format(": from {:.2f}", half_full), width);
   } else {
@@ -82,11 +82,11 @@ TextLine plain_scale(CellForm form, int width) {
   return line;
 }
 
-TextLine painted_scale(CellForm form, int cell, ColorMode color, int width) {
+TextLine painted_scale(CellStyle form, int cell, ColorMode color, int width) {
   TextLine line;
   line.add("Scale ");
-  const bool numbers = form != CellForm::shades;
-  const int sample = form == CellForm::halves ? half_sample_columns : sample_columns;
+  const bool numbers = form != CellStyle::shades;
+  const int sample = form == CellStyle::half_blocks ? half_sample_columns : sample_columns;
   for (const float weight : {0.0f, 0.05f, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f}) {
     // A narrow window has every second one.
     const bool in_between = weight == 0.05f || weight == 0.4f || weight == 0.8f;
@@ -95,13 +95,13 @@ TextLine painted_scale(CellForm form, int cell, ColorMode color, int width) {
     add_painted(line,
                 numbers ? number_cell(weight, sample, color) : shade_cell(weight, cell, color));
   }
-  if (form == CellForm::shades) {
+  if (form == CellStyle::shades) {
     const std::string_view whole =
         cell < hundredths_cell ? " in tenths." : " in hundredths; 1. is 1.00.";
     const bool fits = line.columns + display_width(whole) <= width;
     add_if_fits(line, fits ? whole : whole.substr(0, whole.find(';')), width);
   }
-  if (form == CellForm::halves) add_if_fits(line, " Two rows a line.", width);
+  if (form == CellStyle::half_blocks) add_if_fits(line, " Two rows a line.", width);
   return line;
 }
 
@@ -147,13 +147,13 @@ Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode
   return {"▄", shade_escape(*upper, color) + text_escape(*lower, color)};
 }
 
-Cell left_out_cell(CellForm form, int columns) {
-  return {at_right(form == CellForm::numbers ? "-   " : "-", columns), ""};
+Cell left_out_cell(CellStyle form, int columns) {
+  return {at_right(form == CellStyle::numbers ? "-   " : "-", columns), ""};
 }
 
-TextLine scale_line(const Scale& scale, ColorMode color, int width) {
+TextLine shade_legend_line(const ShadeLegend& scale, ColorMode color, int width) {
   TextLine line = color == ColorMode::none ? plain_scale(scale.form, width)
-                                           : painted_scale(scale.form, scale.cell, color, width);
+                                           : painted_scale(scale.form, scale.cell_width, color, width);
   if (scale.rows_sum_to_1) add_if_fits(line, " A row sums to 1.", width);
   return line;
 }

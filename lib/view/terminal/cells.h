@@ -30,16 +30,16 @@ Cell shade_cell(std::optional<float> weight, int columns, ColorMode color);
 Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode color);
 
 /// A cell that a pattern leaves out: nothing was computed there.
-Cell left_out_cell(CellForm form, int columns);
+Cell left_out_cell(CellStyle form, int columns);
 
 /// What a line about shades is made of.
-struct Scale {
-  CellForm form = CellForm::numbers;
-  int cell = 0;               ///< columns
+struct ShadeLegend {
+  CellStyle form = CellStyle::numbers;
+  int cell_width = 0;               ///< columns
   bool rows_sum_to_1 = true;  ///< not so where an experiment has switched a head off
 };
 
 /// One line that says what shades mean, of at most `width` columns.
-TextLine scale_line(const Scale& scale, ColorMode color, int width);
+TextLine shade_legend_line(const ShadeLegend& scale, ColorMode color, int width);
 
 }  // namespace attn

@@ -21,13 +21,13 @@ constexpr int number_columns = 5;
 /// `text`, cut to `columns`, and blanks up to there.
 void add_field(TextLine& line, std::string_view text, int columns) {
   const int end = line.columns + columns;
-  line.add(fit_width(text, columns));
+  line.add(truncate_to_width(text, columns));
   line.pad_to(end);
 }
 
 void add_right(TextLine& line, std::string_view text, int columns) {
   const int end = line.columns + columns;
-  const std::string fitted = fit_width(text, columns);
+  const std::string fitted = truncate_to_width(text, columns);
   line.pad_to(end - display_width(fitted));
   line.add(fitted);
 }
@@ -38,17 +38,17 @@ struct Block {
   int end = 0;
 };
 
-class MapDrawer {
+class MapGridDrawer {
  public:
-  MapDrawer(const MapAxes& axes, std::span<const ShownMap> maps, const MapLayout& layout,
+  MapGridDrawer(const MapAxes& axes, std::span<const ShownMap> maps, const MapLayout& layout,
             ColorMode color)
       : axes_(axes), maps_(maps), layout_(layout), color_(color) {}
 
   std::vector<TextLine> draw(bool with_heading) {
     const int keys = to_int(axes_.labels.columns.size());
-    const bool keyed = layout_.heading == Heading::keyed;
+    const bool keyed = layout_.heading == ColumnHeading::vertical_numbers;
     if (keyed && with_heading && has_names(axes_)) add_names(key_start);
-    if (layout_.heading != Heading::listed) draw_titles();
+    if (layout_.heading != ColumnHeading::numbers_only) draw_titles();
     for (int block = 0; block < layout_.blocks; ++block) {
       block_ = {block * layout_.block_columns, std::min(keys, (block + 1) * layout_.block_columns)};
       if (block > 0) {
@@ -59,20 +59,20 @@ class MapDrawer {
       if (with_heading || keyed || block > 0) draw_heading();
       draw_rows();
     }
-    if (layout_.heading == Heading::listed) add_list();
+    if (layout_.heading == ColumnHeading::numbers_only) add_list();
     return std::move(lines_);
   }
 
  private:
   int start_of(std::size_t map) const {
-    return layout_.rows.width + to_int(map) * (layout_.slot + map_gap);
+    return layout_.rows.width + to_int(map) * (layout_.map_width + map_gap);
   }
 
   void draw_titles() {
     TextLine line;
     for (std::size_t map = 0; map < maps_.size(); ++map) {
       line.pad_to(start_of(map));
-      line.add(map_title(maps_[map], layout_.slot, color_));
+      line.add(map_title(maps_[map], layout_.map_width, color_));
     }
     lines_.push_back(std::move(line));
   }
@@ -82,22 +82,22 @@ class MapDrawer {
 
   void draw_heading() {
     switch (layout_.heading) {
-      case Heading::level:
+      case ColumnHeading::one_line:
         return for_maps(titled(), [&](TextLine& line) { add_level(line); });
-      case Heading::staggered:
+      case ColumnHeading::staggered:
         for_maps({}, [&](TextLine& line) { add_staggered(line, 0); });
         return for_maps(titled(), [&](TextLine& line) { add_staggered(line, 1); });
-      case Heading::turned:
+      case ColumnHeading::vertical:
         for (int level = layout_.heading_lines - 1; level-- > 0;) {
-          for_maps({}, [&](TextLine& line) { add_turned(line, level); });
+          for_maps({}, [&](TextLine& line) { add_vertical(line, level); });
         }
         return for_maps(titled(), [&](TextLine& line) { add_numbers(line); });
-      case Heading::keyed:
+      case ColumnHeading::vertical_numbers:
         for (int level = layout_.heading_lines - 1; level > 0; --level) {
           for_maps({}, [&](TextLine& line) { add_digits(line, level); });
         }
         return for_maps(titled(), [&](TextLine& line) { add_digits(line, 0); });
-      case Heading::listed:
+      case ColumnHeading::numbers_only:
         TextLine line = map_title(maps_.front(), layout_.rows.width - 1, color_);
         return for_maps(std::move(line), [&](TextLine& all) { add_numbers(all); });
     }
@@ -118,7 +118,7 @@ class MapDrawer {
   /// Every name over its column's numbers, which end one column before the next cell.
   void add_level(TextLine& line) const {
     for (int column = block_.begin; column < block_.end; ++column) {
-      add_right(line, numbered(number(column), label(column)), layout_.cell - 1);
+      add_right(line, with_number(number(column), label(column)), layout_.cell_width - 1);
       line.add(" ");
     }
   }
@@ -127,24 +127,24 @@ class MapDrawer {
   /// ends with its map.
   void add_staggered(TextLine& line, int first) const {
     const int start = line.columns;
-    const int end = start + (block_.end - block_.begin) * layout_.cell;
+    const int end = start + (block_.end - block_.begin) * layout_.cell_width;
     for (int column = block_.begin + first; column < block_.end; column += 2) {
       const std::string name =
-          fit_width(numbered(number(column), label(column)), 2 * layout_.cell - 1);
-      const int over = start + (column - block_.begin + 1) * layout_.cell - number_columns;
+          truncate_to_width(with_number(number(column), label(column)), 2 * layout_.cell_width - 1);
+      const int over = start + (column - block_.begin + 1) * layout_.cell_width - number_columns;
       const int free = line.columns == start ? start : line.columns + 1;
       const int from = std::max(free, std::min(over, end - display_width(name)));
       line.pad_to(from);
-      line.add(fit_width(name, end - from));
+      line.add(truncate_to_width(name, end - from));
     }
   }
 
   /// One character of each turned name; level 0 stands lowest.
-  void add_turned(TextLine& line, int level) const {
+  void add_vertical(TextLine& line, int level) const {
     for (int column = block_.begin; column < block_.end; ++column) {
-      const auto characters = turned_label(label(column), layout_.heading_lines - 1);
+      const auto characters = vertical_label(label(column), layout_.heading_lines - 1);
       const int index = to_int(characters.size()) - 1 - level;
-      add_right(line, index >= 0 ? at(characters, index) : "", layout_.cell);
+      add_right(line, index >= 0 ? at(characters, index) : "", layout_.cell_width);
     }
   }
 
@@ -162,15 +162,15 @@ class MapDrawer {
     const int start = line.columns;
     bool all = true;
     for (int column = block_.begin; column < block_.end; ++column) {
-      all = all && to_int(number(column).size()) <= std::max(1, layout_.cell - 1);
+      all = all && to_int(number(column).size()) <= std::max(1, layout_.cell_width - 1);
     }
     for (int column = block_.begin; column < block_.end; ++column) {
       const std::string& text = number(column);
       if (text.empty() || (!all && std::stoi(text) % every_number != 0)) continue;
-      const int from = start + (column - block_.begin) * layout_.cell;
-      const int end = start + (block_.end - block_.begin) * layout_.cell;
+      const int from = start + (column - block_.begin) * layout_.cell_width;
+      const int end = start + (block_.end - block_.begin) * layout_.cell_width;
       if (from + to_int(text.size()) > end) continue;
-      line.pad_to(text.size() == 1 ? from + layout_.cell - 1 : from);
+      line.pad_to(text.size() == 1 ? from + layout_.cell_width - 1 : from);
       line.add(text);
     }
   }
@@ -184,23 +184,23 @@ class MapDrawer {
   }
 
   bool is_left_out(const ShownMap& map, int row, int column) const {
-    return axes_.labels.is_left_out(map.left_out, to_size(row), to_size(column));
+    return axes_.labels.is_left_out(map.uncomputed, to_size(row), to_size(column));
   }
 
   Cell cell(const ShownMap& map, int row, int column) const {
     const std::optional<float> here = weight(map, row, column);
-    if (layout_.form != CellForm::halves && is_left_out(map, row, column)) {
-      return left_out_cell(layout_.form, layout_.cell);
+    if (layout_.form != CellStyle::half_blocks && is_left_out(map, row, column)) {
+      return left_out_cell(layout_.form, layout_.cell_width);
     }
-    if (layout_.form == CellForm::numbers) return number_cell(here, layout_.cell, color_);
-    if (layout_.form == CellForm::shades) return shade_cell(here, layout_.cell, color_);
-    const bool more = row + 1 < to_int(axes_.labels.reads.size());
+    if (layout_.form == CellStyle::numbers) return number_cell(here, layout_.cell_width, color_);
+    if (layout_.form == CellStyle::shades) return shade_cell(here, layout_.cell_width, color_);
+    const bool more = row + 1 < to_int(axes_.labels.inputs.size());
     return half_cell(here, more ? weight(map, row + 1, column) : std::nullopt, color_);
   }
 
   void draw_rows() {
-    const int rows = to_int(axes_.labels.reads.size());
-    const int step = layout_.form == CellForm::halves ? 2 : 1;
+    const int rows = to_int(axes_.labels.inputs.size());
+    const int step = layout_.form == CellStyle::half_blocks ? 2 : 1;
     for (int row = 0; row < rows; row += step) {
       TextLine line = step == 2 ? halves_start(row) : row_start(axes_, layout_.rows, row);
       for (std::size_t map = 0; map < maps_.size(); ++map) {
@@ -228,12 +228,12 @@ class MapDrawer {
   /// The names of two rows.
   TextLine halves_start(int row) const {
     const std::vector<std::string>& names =
-        axes_.labels.writes.empty() ? axes_.labels.reads : axes_.labels.writes;
+        axes_.labels.outputs.empty() ? axes_.labels.inputs : axes_.labels.outputs;
     TextLine line;
     for (int half = row; half < row + 2 && half < to_int(names.size()); ++half) {
       add_right(line, at(axes_.row_numbers, half), layout_.rows.number);
       line.add(" ");
-      add_field(line, at(names, half), layout_.rows.reads + 1);
+      add_field(line, at(names, half), layout_.rows.inputs + 1);
     }
     line.pad_to(layout_.rows.width);
     return line;
@@ -249,12 +249,12 @@ class MapDrawer {
     for (int column = 0; column < keys; ++column) {
       TextLine& line = at(lines_, column % lines);
       line.pad_to(start_of(1) + column / lines * (columns + 1));
-      line.add(fit_width(numbered(number(column), label(column)), columns));
+      line.add(truncate_to_width(with_number(number(column), label(column)), columns));
     }
   }
 
   void add_names(std::string_view start) {
-    const int width = layout_.heading == Heading::keyed
+    const int width = layout_.heading == ColumnHeading::vertical_numbers
                           ? layout_.list_columns
                           : start_of(1) - map_gap + layout_.list_columns;
     for (const std::string& names : listed_names(axes_, width, start)) {
@@ -272,24 +272,24 @@ class MapDrawer {
 
 }  // namespace
 
-std::vector<TextLine> draw_maps(const MapAxes& axes, std::span<const ShownMap> maps,
+std::vector<TextLine> draw_map_grid(const MapAxes& axes, std::span<const ShownMap> maps,
                                 const MapLayout& layout, ColorMode color, bool with_heading) {
-  return MapDrawer(axes, maps, layout, color).draw(with_heading);
+  return MapGridDrawer(axes, maps, layout, color).draw(with_heading);
 }
 
-TextLine row_start(const MapAxes& axes, const RowLabelColumns& columns, int row) {
-  const bool both = columns.writes > 0;
+TextLine row_start(const MapAxes& axes, const RowLabelWidths& columns, int row) {
+  const bool both = columns.outputs > 0;
   TextLine line;
   add_right(line, row < 0 ? "" : at(axes.row_numbers, row), columns.number);
   line.add(" ");
   if (row < 0) {
-    add_field(line, both ? reads_title : axes.row_title, columns.reads);
+    add_field(line, both ? reads_title : axes.row_title, columns.inputs);
   } else {
-    add_field(line, at(axes.labels.reads, row), columns.reads);
+    add_field(line, at(axes.labels.inputs, row), columns.inputs);
   }
   if (both) {
     line.add(arrow);
-    add_field(line, row < 0 ? writes_title : at(axes.labels.writes, row), columns.writes);
+    add_field(line, row < 0 ? writes_title : at(axes.labels.outputs, row), columns.outputs);
   }
   line.pad_to(columns.width);
   return line;
@@ -306,9 +306,9 @@ std::string part_title(const ShownMap& map) {
       return "exact " + place;
     case MapPart::difference:
       return place + " − exact";
-    case MapPart::mixed_keys:
+    case MapPart::projected_keys:
       return fmt::format("E of layer {}", *map.name.layer);
-    case MapPart::mixed_values:
+    case MapPart::projected_values:
       return fmt::format("F of layer {}", *map.name.layer);
     case MapPart::weights:
       break;
@@ -328,7 +328,7 @@ TextLine map_title(const ShownMap& map, int width, ColorMode color) {
   }
   TextLine line;
   if (color != ColorMode::none) line.add_escape("\x1b[1m");
-  line.add(fit_width(text, width));
+  line.add(truncate_to_width(text, width));
   if (color != ColorMode::none) line.add_escape("\x1b[0m");
   return line;
 }

@@ -17,14 +17,14 @@ std::string with_minus(std::string number) {
 
 }  // namespace
 
-std::string importance_text(const ImportanceReport& report, int width) {
+std::string head_importance_text(const HeadImportanceReport& report, int width) {
   Table table;
   table.title = fmt::format("{} pairs, {} target tokens; log-probability a token with all heads {}",
-                            with_separators(report.pairs), with_separators(report.tokens),
+                            with_thousands_separators(report.pairs), with_thousands_separators(report.tokens),
                             with_minus(fmt::format("{:.4f}", report.log_prob)));
   table.columns = {{"head switched off"}, {"log-prob", true}, {"change", true}};
   for (const HeadImportance& head : report.heads) {
-    table.rows.push_back({to_string(HeadName{head.kind, head.layer, head.head}),
+    table.rows.push_back({to_string(HeadName{head.site, head.layer, head.head}),
                           with_minus(fmt::format("{:.4f}", head.log_prob)),
                           with_minus(fmt::format("{:+.4f}", head.log_prob - report.log_prob))});
   }

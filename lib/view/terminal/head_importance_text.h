@@ -8,6 +8,6 @@
 namespace attn {
 
 /// A table of at most `width` columns where it can, the head that is missed most first.
-std::string importance_text(const ImportanceReport& report, int width);
+std::string head_importance_text(const HeadImportanceReport& report, int width);
 
 }  // namespace attn

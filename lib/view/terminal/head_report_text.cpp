@@ -17,37 +17,37 @@ std::string number(const std::optional<float>& value, int digits = 2) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "–";
 }
 
-std::string head_name(AttentionKind kind, HeadPlace place) {
+std::string head_name(AttentionSite kind, HeadIndex place) {
   return to_string(HeadName{kind, place.layer, place.head});
 }
 
 /// Where among the heads that align best a head stands, if it is one of the first.
-std::string mark_of(const HeadReport& report, HeadPlace place) {
-  const HeadFigures& figures = report.cross.at(place);
-  if (figures.aligns_what_it_reads()) return *figures.read_alignment > 0.5F ? "reads" : "";
-  const std::vector<HeadPlace> best = best_heads(report.cross);
+std::string mark_of(const HeadReport& report, HeadIndex place) {
+  const HeadMetrics& metrics = report.cross.at(place);
+  if (metrics.aligns_what_it_reads()) return *metrics.read_alignment > 0.5F ? "reads" : "";
+  const std::vector<HeadIndex> best = best_heads(report.cross);
   const auto found = std::find(best.begin(), best.end(), place);
   if (found == best.end()) return "";
   const auto rank = found - best.begin();
   return rank == 0 ? "← 1st" : rank == 1 ? "← 2nd" : "← 3rd";
 }
 
-/// The columns of figures_of(), after `first`.
-std::vector<TableColumn> with_figures(std::vector<TableColumn> first, AttentionKind kind) {
+/// The columns of metrics_of(), after `first`.
+std::vector<TableColumn> with_metrics(std::vector<TableColumn> first, AttentionSite kind) {
   first.insert(first.end(), {{"entropy", true},
                              {"distance", true},
                              {"diagonal", true},
-                             {kind == AttentionKind::decoder_self ? "start" : "end", true},
+                             {kind == AttentionSite::decoder_self ? "start" : "end", true},
                              {"punct", true}});
-  if (kind == AttentionKind::cross) first.insert(first.end(), {{"aligns", true}, {"reads", true}});
+  if (kind == AttentionSite::cross) first.insert(first.end(), {{"aligns", true}, {"reads", true}});
   return first;
 }
 
-std::vector<std::string> figures_of(const KindReport& kind, HeadPlace place) {
-  const HeadFigures& f = kind.at(place);
+std::vector<std::string> metrics_of(const SiteReport& kind, HeadIndex place) {
+  const HeadMetrics& f = kind.at(place);
   std::vector<std::string> row = {number(f.entropy), number(f.distance), number(f.diagonality),
                                   number(f.end_mass), number(f.punctuation_mass)};
-  if (kind.kind == AttentionKind::cross) {
+  if (kind.site == AttentionSite::cross) {
     row.insert(row.end(), {number(f.alignment), number(f.read_alignment)});
   }
   return row;
@@ -60,16 +60,16 @@ std::vector<std::string> row_of(std::vector<std::string> first,
   return first;
 }
 
-Table table_of(const HeadReport& report, const KindReport& kind, const char* title) {
-  const bool cross = kind.kind == AttentionKind::cross;
+Table table_of(const HeadReport& report, const SiteReport& kind, const char* title) {
+  const bool cross = kind.site == AttentionSite::cross;
   Table table;
   table.title = title;
-  table.columns = with_figures({{"head"}}, kind.kind);
+  table.columns = with_metrics({{"head"}}, kind.site);
   if (cross) table.columns.push_back({""});
   for (int layer = 0; layer < kind.layers; ++layer) {
     for (int head = 0; head < kind.heads; ++head) {
-      const HeadPlace place{layer, head};
-      table.rows.push_back(row_of({head_name(kind.kind, place)}, figures_of(kind, place)));
+      const HeadIndex place{layer, head};
+      table.rows.push_back(row_of({head_name(kind.site, place)}, metrics_of(kind, place)));
       if (cross) table.rows.back().push_back(mark_of(report, place));
     }
   }
@@ -77,21 +77,21 @@ Table table_of(const HeadReport& report, const KindReport& kind, const char* tit
 }
 
 /// Two rows a head whose figures differ as printed; counts the others.
-Table changes_of(const KindReport& before, const KindReport& after, const char* title,
+Table changes_of(const SiteReport& before, const SiteReport& after, const char* title,
                  std::size_t& same) {
   Table table;
   table.title = title;
-  table.columns = with_figures({{"head"}, {""}}, before.kind);
+  table.columns = with_metrics({{"head"}, {""}}, before.site);
   for (int layer = 0; layer < before.layers; ++layer) {
     for (int head = 0; head < before.heads; ++head) {
-      const HeadPlace place{layer, head};
-      const std::vector<std::string> was = figures_of(before, place);
-      const std::vector<std::string> is = figures_of(after, place);
+      const HeadIndex place{layer, head};
+      const std::vector<std::string> was = metrics_of(before, place);
+      const std::vector<std::string> is = metrics_of(after, place);
       if (was == is) {
         ++same;
         continue;
       }
-      table.rows.push_back(row_of({head_name(before.kind, place), "before"}, was));
+      table.rows.push_back(row_of({head_name(before.site, place), "before"}, was));
       table.rows.push_back(row_of({"", "after"}, is));
     }
   }
@@ -133,15 +133,15 @@ struct GoldRow {
 /// Everything that aligns, against gold, the lowest error rate first.
 Table gold_table(const HeadReport& report) {
   std::vector<GoldRow> scores;
-  for (const ChoiceScore& choice : report.gold_choices) {
+  for (const AlignmentChoiceScore& choice : report.gold_choices) {
     scores.push_back({choice.choice, choice.score, std::nullopt});
   }
   for (int layer = 0; layer < report.cross.layers; ++layer) {
     for (int head = 0; head < report.cross.heads; ++head) {
-      const HeadFigures& figures = report.cross.at({layer, head});
-      if (!figures.gold || !figures.read_gold) continue;
-      scores.push_back({head_name(AttentionKind::cross, {layer, head}), *figures.gold,
-                        figures.read_gold->error_rate()});
+      const HeadMetrics& metrics = report.cross.at({layer, head});
+      if (!metrics.gold || !metrics.read_gold) continue;
+      scores.push_back({head_name(AttentionSite::cross, {layer, head}), *metrics.gold,
+                        metrics.read_gold->error_rate()});
     }
   }
   std::stable_sort(scores.begin(), scores.end(), [](const GoldRow& a, const GoldRow& b) {
@@ -173,11 +173,11 @@ std::string plural(std::size_t count, const char* word) {
 std::string best_line(const HeadReport& report) {
   std::string heads;
   std::size_t named = 0;
-  for (const HeadPlace place : report.best) {
-    const HeadFigures& figures = report.cross.at(place);
-    if (named == kMarkedHeads || (named > 0 && figures.aligns_what_it_reads())) break;
+  for (const HeadIndex place : report.best) {
+    const HeadMetrics& metrics = report.cross.at(place);
+    if (named == kHighlightedHeads || (named > 0 && metrics.aligns_what_it_reads())) break;
     heads += fmt::format("{}{} ({})", named++ > 0 ? ", " : "",
-                         head_name(AttentionKind::cross, place), number(figures.alignment));
+                         head_name(AttentionSite::cross, place), number(metrics.alignment));
   }
   if (named == 0) return "";
   return fmt::format("{} best: {}.", named == 1 ? "Aligns" : "Align", heads);
@@ -185,13 +185,13 @@ std::string best_line(const HeadReport& report) {
 
 /// "Aligns best with the words that it reads: read:0:1 (0.82)." where there is such a head.
 std::string best_reader(const HeadReport& report) {
-  const HeadFigures* best = nullptr;
+  const HeadMetrics* best = nullptr;
   std::string name;
-  for (const HeadPlace place : report.best) {
-    const HeadFigures& figures = report.cross.at(place);
-    if (!figures.aligns_what_it_reads()) continue;
-    if (best != nullptr && *figures.read_alignment <= *best->read_alignment) continue;
-    best = &figures;
+  for (const HeadIndex place : report.best) {
+    const HeadMetrics& metrics = report.cross.at(place);
+    if (!metrics.aligns_what_it_reads()) continue;
+    if (best != nullptr && *metrics.read_alignment <= *best->read_alignment) continue;
+    best = &metrics;
     name = fmt::format("read:{}:{}", place.layer, place.head);
   }
   if (best == nullptr) return "";

@@ -12,7 +12,7 @@ namespace attn {
 namespace {
 
 std::string number(int n) {
-  return with_separators(to_size(n));
+  return with_thousands_separators(to_size(n));
 }
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -28,7 +28,7 @@ std::string counted(int n, const std::string& word) {
 }
 
 std::string norm_text(const ModelConfig& config) {
-  std::string text = config.norm == NormKind::rms ? "root mean square, " : "";
+  std::string text = config.norm == NormType::rms ? "root mean square, " : "";
   text += config.normalize_before ? "before each block (pre-norm)" : "after each block (post-norm)";
   if (config.add_final_layer_norm) text += ", and after each stack";
   if (config.normalize_embedding) text += ", and of the embeddings";
@@ -36,15 +36,15 @@ std::string norm_text(const ModelConfig& config) {
 }
 
 std::string positions_text(const ModelConfig& config) {
-  const RelativePositions& relative = config.relative;
+  const RelativePositionBiasConfig& relative = config.relative;
   std::string text = config.rotary                ? "rotary: queries and keys are turned"
                      : !config.absolute_positions ? "none"
                      : config.static_positions    ? "sinusoids"
                                                   : "learned";
-  if (relative.exist()) {
+  if (relative.enabled()) {
     text = fmt::format("none; a bias of each head for each of {} buckets of distances up to {}{}",
                        relative.buckets, relative.max_distance,
-                       relative.in_every_layer ? ", in every layer" : "");
+                       relative.per_layer ? ", in every layer" : "");
   }
   return text + ", at most " + number(config.max_positions);
 }
@@ -86,11 +86,11 @@ Table summary(const ModelConfig& config, const InspectOptions& options) {
       {"embeddings", embedding_text(config)},
       {"positions", positions_text(config)},
       {"layer norm", norm_text(config)},
-      {"parameters", with_separators(count_parameters(config).value_or(0)) + " (" +
+      {"parameters", with_thousands_separators(count_parameters(config).value_or(0)) + " (" +
                          bytes_text(4 * count_parameters(config).value_or(0)) + " as float32)"},
   };
   const auto add_attention = [&](const char* stack, const AttentionPattern& pattern) {
-    if (!pattern.full()) table.rows.push_back({stack, pattern_says(pattern)});
+    if (!pattern.full()) table.rows.push_back({stack, describe_pattern(pattern)});
   };
   add_attention("encoder attention", config.encoder_attention);
   add_attention("decoder attention", config.decoder_attention);
@@ -110,9 +110,9 @@ Table summary(const ModelConfig& config, const InspectOptions& options) {
 std::string shape_text(const ModuleRow& module) {
   std::string text;
   for (const std::uint64_t size : module.weight_shape) {
-    text += (text.empty() ? "" : " × ") + with_separators(size);
+    text += (text.empty() ? "" : " × ") + with_thousands_separators(size);
   }
-  return module.bias_size == 0 ? text : text + " + " + with_separators(module.bias_size);
+  return module.bias_size == 0 ? text : text + " + " + with_thousands_separators(module.bias_size);
 }
 
 Table modules_table(const ModelConfig& config) {
@@ -122,20 +122,20 @@ Table modules_table(const ModelConfig& config) {
   std::uint64_t total = 0;
   for (const ModuleBlock& block : list_modules(config)) {
     const bool layers = block.name.ends_with("layers");
-    const std::string size = with_separators(block.parameters_of_one());
+    const std::string size = with_thousands_separators(block.parameters_of_one());
     const std::string name =
         layers ? fmt::format("{}, {}", block.name, counted(block.repeat, "layer")) : block.name;
     table.rows.push_back({name, layers ? fmt::format("{} × {}", block.repeat, size) : "",
-                          with_separators(block.parameters())});
+                          with_thousands_separators(block.parameters())});
     for (const ModuleRow& module : block.modules) {
       table.rows.push_back(
           {"  " + module.name, shape_text(module),
-           module.note.empty() ? with_separators(module.parameters) : module.note});
+           module.note.empty() ? with_thousands_separators(module.parameters) : module.note});
     }
     total += block.parameters();
   }
   table.rows.push_back({});
-  table.rows.push_back({"total", "", with_separators(total)});
+  table.rows.push_back({"total", "", with_thousands_separators(total)});
   table.notes = {
       "Tied weights count once. Sinusoids and final_logits_bias are buffers and not counted, as "
       "in PyTorch."};
@@ -149,24 +149,24 @@ Table cost_table(const std::vector<CostRow>& rows, std::uint64_t total, bool mem
                    {"layers", true},
                    {memory ? "bytes" : "multiply-adds", true}};
   for (const CostRow& row : rows) {
-    table.rows.push_back({row.title, row.formula, number(row.layers), with_separators(row.amount)});
+    table.rows.push_back({row.title, row.formula, number(row.layers), with_thousands_separators(row.amount)});
   }
   table.rows.push_back({});
   table.rows.push_back(
-      {memory ? "total, " + bytes_text(total) : "total", "", "", with_separators(total)});
+      {memory ? "total, " + bytes_text(total) : "total", "", "", with_thousands_separators(total)});
   return table;
 }
 
 /// Whose costs the tables of a model are not.
-void note_kinds(const ModelConfig& config, Table& table) {
+void note_attention_patterns(const ModelConfig& config, Table& table) {
   if (config.encoder_attention.full() && config.decoder_attention.full()) return;
   const AttentionPattern& encoder = config.encoder_attention;
   const AttentionPattern& decoder = config.decoder_attention;
-  const std::string_view first = pattern_word((encoder.full() ? decoder : encoder).type);
+  const std::string_view first = pattern_name((encoder.full() ? decoder : encoder).type);
   const bool two = !encoder.full() && !decoder.full() && encoder.type != decoder.type;
   table.notes.push_back(fmt::format("Self-attention is counted as full attention, not as {}{}.",
                                     first,
-                                    two ? fmt::format(" and {}", pattern_word(decoder.type)) : ""));
+                                    two ? fmt::format(" and {}", pattern_name(decoder.type)) : ""));
 }
 
 std::vector<Table> cost_tables(const ModelConfig& config, const InspectOptions& options) {
@@ -180,8 +180,8 @@ std::vector<Table> cost_tables(const ModelConfig& config, const InspectOptions& 
   Table memory = cost_table(report.memory, report.total_memory, true);
   memory.title = "Attention memory for " + lengths;
   memory.notes = {"One hypothesis, float32 (4 bytes). Maps are kept only when they are recorded."};
-  note_kinds(config, work);
-  note_kinds(config, memory);
+  note_attention_patterns(config, work);
+  note_attention_patterns(config, memory);
   return {work, memory};
 }
 
@@ -207,21 +207,21 @@ Table growth_table(const GrowthReport& report) {
   for (const GrowthRow& row : report.rows) {
     const double quadratic = static_cast<double>(row.scores_and_sum);
     const double share = 100 * quadratic / (quadratic + static_cast<double>(row.projections));
-    table.rows.push_back({with_separators(row.length), with_separators(row.scores_and_sum),
-                          with_separators(row.projections), fmt::format("{:.1f} %", share),
+    table.rows.push_back({with_thousands_separators(row.length), with_thousands_separators(row.scores_and_sum),
+                          with_thousands_separators(row.projections), fmt::format("{:.1f} %", share),
                           bytes_text(row.map_bytes)});
   }
   table.notes = {fmt::format(
       "Both terms are equal at N = {:.4g}·D = {}: below, the projections cost more (N·D²); above, "
       "the N × N maps do (N²·D).",
-      factor / 2, with_separators(report.crossing_length))};
+      factor / 2, with_thousands_separators(report.crossing_length))};
   return table;
 }
 
 /// A model's or preset's growth, with the row where both terms are equal.
 template <typename Model>
 Table growth_table_of(const Model& model, const std::vector<int>& lengths) {
-  return growth_table(growth_of(model, with_crossing(growth_of(model, lengths), lengths)));
+  return growth_table(attention_growth(model, with_crossing(attention_growth(model, lengths), lengths)));
 }
 
 Table heads_table(const ModelConfig& config, const InspectOptions& options) {
@@ -234,7 +234,7 @@ Table heads_table(const ModelConfig& config, const InspectOptions& options) {
                    {fmt::format("maps of a layer, S = {}", options.source_length), true}};
   for (const HeadsRow& row : options.heads) {
     table.rows.push_back({number(row.heads), number(row.head_dim),
-                          with_separators(row.layer_parameters), with_separators(row.parameters),
+                          with_thousands_separators(row.layer_parameters), with_thousands_separators(row.parameters),
                           bytes_text(row.map_bytes)});
   }
   table.notes = {
@@ -243,13 +243,13 @@ Table heads_table(const ModelConfig& config, const InspectOptions& options) {
   return table;
 }
 
-std::string kind_text(PresetKind kind) {
+std::string attention_pattern_text(ModelArchitecture kind) {
   switch (kind) {
-    case PresetKind::encoder:
+    case ModelArchitecture::encoder:
       return "encoder";
-    case PresetKind::decoder:
+    case ModelArchitecture::decoder:
       return "decoder";
-    case PresetKind::encoder_decoder:
+    case ModelArchitecture::encoder_decoder:
       return "both";
   }
   return "";
@@ -263,8 +263,8 @@ Table presets_table(const std::vector<const Preset*>& list, int length) {
   for (const Preset* preset : list) {
     const PresetRow row = preset_row(*preset, length);
     table.rows.push_back({preset->title, number(preset->d_model), number(preset->heads),
-                          number(preset->head_dim), kind_text(preset->kind),
-                          with_separators(row.weights), with_separators(row.multiply_adds)});
+                          number(preset->head_dim), attention_pattern_text(preset->kind),
+                          with_thousands_separators(row.weights), with_thousands_separators(row.multiply_adds)});
   }
   return table;
 }
@@ -295,7 +295,7 @@ std::vector<Table> presets_tables(int length) {
   names.title = "Names, and what differs from this program's Transformer";
   names.columns = {{"name", false}, {"layers", true}, {"F", true}, {"differences", false}};
   for (const Preset& preset : presets()) {
-    const std::string layers = preset.kind == PresetKind::encoder_decoder
+    const std::string layers = preset.kind == ModelArchitecture::encoder_decoder
                                    ? fmt::format("{0}+{0}", preset.layers)
                                    : number(preset.layers);
     names.rows.push_back({preset.name, layers, number(preset.ffn_dim), preset.note});
@@ -310,7 +310,7 @@ std::vector<Table> preset_tables(const Preset& preset, const InspectOptions& opt
   const PresetRow row = preset_row(preset, options.source_length);
   table.notes = {fmt::format("{}, feed-forward width {}; {} biases in one attention layer. {}.",
                              counted(preset.layers, "layer"), number(preset.ffn_dim),
-                             row.biases == 0 ? "no" : with_separators(row.biases), preset.note)};
+                             row.biases == 0 ? "no" : with_thousands_separators(row.biases), preset.note)};
   return {table, growth_table_of(preset, options.lengths)};
 }
 

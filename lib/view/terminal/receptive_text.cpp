@@ -12,7 +12,7 @@ namespace attn {
 namespace {
 
 constexpr int label_columns = 7;  // "16,384 "
-constexpr int most_side = 48;
+constexpr int max_side = 48;
 
 /// 1 to 9, then a to z, then +.
 char layer_mark(int layer) {
@@ -22,7 +22,7 @@ char layer_mark(int layer) {
 
 }  // namespace
 
-Table receptive_table(const ReceptiveField& field, const std::string& title) {
+Table receptive_field_table(const ReceptiveField& field, const std::string& title) {
   Table table{title,
               {{"layers", true},
                {"fewest tokens", true},
@@ -33,15 +33,15 @@ Table receptive_table(const ReceptiveField& field, const std::string& title) {
               {"How many tokens of the source a row is made from; the farthest is so many places "
                "away."}};
   for (std::size_t layer = 0; layer < field.after.size(); ++layer) {
-    const Reach& reach = field.after[layer];
-    table.rows.push_back({fmt::format("{}", layer + 1), with_separators(to_size(reach.least)),
-                          fmt::format("{:.1f}", reach.mean), with_separators(to_size(reach.most)),
-                          with_separators(to_size(reach.farthest))});
+    const ReceptiveFieldSize& reach = field.after[layer];
+    table.rows.push_back({fmt::format("{}", layer + 1), with_thousands_separators(to_size(reach.least)),
+                          fmt::format("{:.1f}", reach.mean), with_thousands_separators(to_size(reach.most)),
+                          with_thousands_separators(to_size(reach.max_distance))});
   }
   return table;
 }
 
-Table receptive_bounds_table(const std::vector<ReachBounds>& bounds, const std::string& title) {
+Table receptive_bounds_table(const std::vector<ReceptiveFieldBounds>& bounds, const std::string& title) {
   Table table{
       title,
       {{"layers", true}, {"at least", true}, {"at most", true}},
@@ -50,22 +50,22 @@ Table receptive_bounds_table(const std::vector<ReachBounds>& bounds, const std::
        "no picture holds for all sentences."}};
   for (std::size_t layer = 0; layer < bounds.size(); ++layer) {
     table.rows.push_back({fmt::format("{}", layer + 1),
-                          with_separators(to_size(bounds[layer].least)),
-                          with_separators(to_size(bounds[layer].most))});
+                          with_thousands_separators(to_size(bounds[layer].least)),
+                          with_thousands_separators(to_size(bounds[layer].most))});
   }
   return table;
 }
 
-int receptive_side(const TerminalStyle& style) {
-  return std::min(most_side, (std::max(style.width, narrowest_width) - label_columns) / 2);
+int max_receptive_blocks(const TerminalStyle& style) {
+  return std::min(max_side, (std::max(style.width, min_terminal_width) - label_columns) / 2);
 }
 
-std::string receptive_picture(const ReceptiveField& field, const TerminalStyle& style) {
+std::string receptive_field_text(const ReceptiveField& field, const TerminalStyle& style) {
   const auto layers = static_cast<float>(std::max<std::size_t>(1, field.after.size()));
   std::string out;
   for (int row = 0; row < field.side; ++row) {
     const auto first = to_size((std::int64_t{row} * field.tokens + field.side - 1) / field.side);
-    out += fmt::format("{:>{}} ", with_separators(first), label_columns - 1);
+    out += fmt::format("{:>{}} ", with_thousands_separators(first), label_columns - 1);
     std::string line, paint;
     for (int column = 0; column < field.side; ++column) {
       const int layer = at(field.first, to_index(row) * field.side + column);
@@ -88,7 +88,7 @@ std::string receptive_picture(const ReceptiveField& field, const TerminalStyle& 
     says += fmt::format(" Blocks of {} tokens or so: the first of them that any sees.",
                         std::max(2, (field.tokens + field.side / 2) / field.side));
   }
-  return out + wrapped(says, std::max(style.width, narrowest_width));
+  return out + wrap_words(says, std::max(style.width, min_terminal_width));
 }
 
 }  // namespace attn

@@ -10,16 +10,16 @@
 namespace attn {
 
 /// A row a layer: how many tokens a token has seen after it, and how far away.
-Table receptive_table(const ReceptiveField& field, const std::string& title);
+Table receptive_field_table(const ReceptiveField& field, const std::string& title);
 
 /// The same where the tokens decide: what holds for every sentence.
-Table receptive_bounds_table(const std::vector<ReachBounds>& bounds, const std::string& title);
+Table receptive_bounds_table(const std::vector<ReceptiveFieldBounds>& bounds, const std::string& title);
 
 /// How many blocks of tokens a picture in this window has at most.
-int receptive_side(const TerminalStyle& style);
+int max_receptive_blocks(const TerminalStyle& style);
 
 /// Rows see, columns are seen: after how many layers, as 1 to 9 and a to z, with a line that says
 /// so.
-std::string receptive_picture(const ReceptiveField& field, const TerminalStyle& style);
+std::string receptive_field_text(const ReceptiveField& field, const TerminalStyle& style);
 
 }  // namespace attn

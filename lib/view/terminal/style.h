@@ -6,13 +6,13 @@ namespace attn {
 /// Shades for dark terminals, and for light ones: the more, the further from the background.
 enum class ColorMode { none, shades_256, true_color, light_shades_256, light_true_color };
 
-inline ColorMode on_light(ColorMode mode) {
+inline ColorMode for_light_background(ColorMode mode) {
   if (mode == ColorMode::shades_256) return ColorMode::light_shades_256;
   return mode == ColorMode::true_color ? ColorMode::light_true_color : mode;
 }
 
 /// Columns; in a narrower window lines are as for this one.
-inline constexpr int narrowest_width = 40;
+inline constexpr int min_terminal_width = 40;
 
 struct TerminalStyle {
   int width = 80;  ///< columns of the window

@@ -59,7 +59,7 @@ std::vector<int> widths_of(const std::vector<TableColumn>& columns,
 
 class TableText {
  public:
-  TableText(const Table& table, int width) : width_(std::max(width, narrowest_width)) {
+  TableText(const Table& table, int width) : width_(std::max(width, min_terminal_width)) {
     columns_ = table.columns;
     for (const auto& row : table.rows) {
       rows_.emplace_back();
@@ -128,7 +128,7 @@ class TableText {
 
 }  // namespace
 
-std::string with_separators(std::uint64_t number) {
+std::string with_thousands_separators(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, 1, ',');
   return text;
@@ -140,7 +140,7 @@ std::string render_table(const Table& table, int width) {
   text += TableText(table, width).draw();
   if (!table.notes.empty()) text += "\n";
   for (const std::string& note : table.notes) {
-    for (const std::string& line : fold(printable(note), std::max(width, narrowest_width))) {
+    for (const std::string& line : fold(printable(note), std::max(width, min_terminal_width))) {
       text += line + "\n";
     }
   }

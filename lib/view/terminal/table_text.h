@@ -10,7 +10,7 @@
 namespace attn {
 
 /// 12345 as "12,345".
-std::string with_separators(std::uint64_t number);
+std::string with_thousands_separators(std::uint64_t number);
 
 /// One table. Columns are as wide as their widest cell; only a left-aligned last column and the
 /// notes are folded, at blanks, to `width` columns (at least 40). Control characters of cells are

@@ -27,7 +27,7 @@ std::string TextLine::trimmed() const {
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
-std::string wrapped(std::string_view text, int columns, int indent) {
+std::string wrap_words(std::string_view text, int columns, int indent) {
   std::string out;
   int used = 0;
   while (!text.empty()) {

@@ -22,6 +22,6 @@ struct TextLine {
 
 /// Words on lines of at most `columns` columns where they fit; each line ends with a newline. From
 /// the second on, `indent` blanks stand before those columns.
-std::string wrapped(std::string_view text, int columns, int indent = 0);
+std::string wrap_words(std::string_view text, int columns, int indent = 0);
 
 }  // namespace attn

@@ -40,12 +40,12 @@ std::string right(const std::string& text) {
 }
 
 /// As its three decimals say, so that a reader's own difference is the printed one.
-double as_printed(double value) {
+double shortest_double(double value) {
   return std::isfinite(value) ? std::round(value * 1000) / 1000 : value;
 }
 
 std::string row(const std::string& label, int width, const std::vector<std::string>& numbers) {
-  const std::string fitted = fit_width(label, width);
+  const std::string fitted = truncate_to_width(label, width);
   std::string line = fitted + std::string(to_size(width - display_width(fitted)), ' ');
   for (const std::string& number : numbers) line += right(number);
   return line + "\n";
@@ -70,10 +70,10 @@ double sum(const std::vector<float>& values) {
 
 std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style,
                          bool align_weights) {
-  const int window = std::max(style.width, narrowest_width);
+  const int window = std::max(style.width, min_terminal_width);
   std::string out;
   for (const std::string& change : record.after.changes) {
-    out += fit_width("changed: " + printable(change), window) + "\n";
+    out += truncate_to_width("changed: " + printable(change), window) + "\n";
   }
   out += "before:  " + best_text(record.before) + "\n" + links(record.before, align_weights);
   out += "after:   " + best_text(record.after) + "\n" + links(record.after, align_weights) + "\n";
@@ -87,12 +87,12 @@ std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style,
   out += "How likely each word of the first translation is (natural logarithm):\n";
   out += row("", width, {"before", "after", "change"});
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const double was = as_printed(static_cast<double>(before.log_probs[i]));
-    const double is = as_printed(static_cast<double>(record.replayed.log_probs[i]));
+    const double was = shortest_double(static_cast<double>(before.log_probs[i]));
+    const double is = shortest_double(static_cast<double>(record.teacher_forced.log_probs[i]));
     out += row(labels[i], width, {plain_number(was), plain_number(is), signed_number(is - was)});
   }
-  const double was = as_printed(sum(before.log_probs));
-  const double is = as_printed(sum(record.replayed.log_probs));
+  const double was = shortest_double(sum(before.log_probs));
+  const double is = shortest_double(sum(record.teacher_forced.log_probs));
   out +=
       row("whole sentence", width, {plain_number(was), plain_number(is), signed_number(is - was)});
   return out;

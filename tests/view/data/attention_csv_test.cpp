@@ -43,17 +43,17 @@ const std::string& token_at(const std::vector<std::string>& tokens, int index) {
 }
 
 /// Every row of a weights table against the record; `hypothesis` is −1 for the encoder.
-void check_weights(std::size_t index, AttentionKind kind, const AttentionRecord& record) {
+void check_weights(std::size_t index, AttentionSite kind, const AttentionRecord& record) {
   const std::vector<Row> rows = table(index, record, 3);
   CHECK(rows[0] == Row{"sentence", "hypothesis", "layer", "head", "query", "key", "query_token",
                        "query_writes", "key_token", "weight"});
-  const bool encoder = kind == AttentionKind::encoder_self;
+  const bool encoder = kind == AttentionSite::encoder_self;
   std::size_t at = 1;
   for (std::size_t h = 0; h < (encoder ? 1 : record.hypotheses.size()); ++h) {
     const AttentionMaps& maps = *find_maps(record, kind, h);
     const auto& queries =
         encoder ? record.source.tokens : record.hypotheses[h].decoder_input.tokens;
-    const auto& keys = kind == AttentionKind::decoder_self ? queries : record.source.tokens;
+    const auto& keys = kind == AttentionSite::decoder_self ? queries : record.source.tokens;
     for (std::size_t i = 0; i < maps.weights.size(); ++i, ++at) {
       REQUIRE(at < rows.size());
       const Row& row = rows[at];
@@ -76,16 +76,16 @@ void check_weights(std::size_t index, AttentionKind kind, const AttentionRecord&
   CHECK(at == rows.size());
 }
 
-void check_record(const AttentionRecord& record) {
-  check_weights(0, AttentionKind::encoder_self, record);
-  check_weights(1, AttentionKind::decoder_self, record);
-  check_weights(2, AttentionKind::cross, record);
+void check_map_shapes(const AttentionRecord& record) {
+  check_weights(0, AttentionSite::encoder_self, record);
+  check_weights(1, AttentionSite::decoder_self, record);
+  check_weights(2, AttentionSite::cross, record);
 }
 
 TEST_CASE("csv: every weight of every kind and hypothesis reads back exactly") {
   AttentionRecord record = demo_record();
   record.hypotheses.push_back(sample_record(record.source.tokens, {"▁Alle", "</s>"}).hypotheses[0]);
-  check_record(record);
+  check_map_shapes(record);
   CHECK(csv_tables()[0].file_name == "encoder.csv");
   CHECK(csv_tables()[1].file_name == "decoder.csv");
   CHECK(csv_tables()[2].file_name == "cross.csv");
@@ -97,7 +97,7 @@ TEST_CASE("csv: hostile tokens read back as they are") {
   record.hypotheses[0].decoder_input.tokens = {"", "=1+1", "'=1+1", "''@x", "-", "\t=2"};
   record.hypotheses[0].produced.tokens = {
       "+49", "-5", "@SUM(A1)", "'", "'quoted'", "</script>\u2028\u202E😀" + std::string(200, 'x')};
-  check_record(record);
+  check_map_shapes(record);
   for (const Row& row : table(1, record)) {
     for (const std::string& field : row) {
       // Nothing that a spreadsheet computes: numbers and lone characters are none.
@@ -110,7 +110,7 @@ TEST_CASE("csv: hostile tokens read back as they are") {
 TEST_CASE("csv: text of a field, byte for byte") {
   const auto field = [](std::string_view text) {
     std::string out;
-    append_csv_text(out, text);
+    append_csv_field(out, text);
     return out;
   };
   CHECK(field("plain") == "plain");
@@ -170,7 +170,7 @@ TEST_CASE("csv: NaN, infinities and tokens that are missing break nothing") {
   record.hypotheses[0].cross.weights[1] = infinity;
   record.hypotheses[0].cross.weights[2] = -infinity;
   record.hypotheses[0].cross.weights[3] = 1e-45f;
-  check_record(record);
+  check_map_shapes(record);
   CHECK(table(2, record)[1][9] == "NaN");
   CHECK(table(2, record)[3][9] == "-Infinity");
   record.source.tokens.resize(2);

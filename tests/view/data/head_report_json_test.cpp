@@ -35,31 +35,31 @@ void check_bits(const Json& json, const std::optional<float>& value) {
         std::bit_cast<std::uint32_t>(*value));
 }
 
-void check_kind(const Json& json, const KindReport& kind) {
+void check_kind(const Json& json, const SiteReport& kind) {
   REQUIRE(json.size() == to_size(kind.layers));
   for (int layer = 0; layer < kind.layers; ++layer) {
     const Json& heads = at(json, layer);
     REQUIRE(heads.size() == to_size(kind.heads));
     for (int head = 0; head < kind.heads; ++head) {
       const Json& found = at(heads, head);
-      const HeadFigures& figures = kind.at({layer, head});
-      check_bits(found["entropy"], figures.entropy);
-      check_bits(found["distance"], figures.distance);
-      check_bits(found["diagonality"], figures.diagonality);
-      check_bits(found["end_mass"], figures.end_mass);
-      check_bits(found["punctuation_mass"], figures.punctuation_mass);
-      const bool cross = kind.kind == AttentionKind::cross;
+      const HeadMetrics& metrics = kind.at({layer, head});
+      check_bits(found["entropy"], metrics.entropy);
+      check_bits(found["distance"], metrics.distance);
+      check_bits(found["diagonality"], metrics.diagonality);
+      check_bits(found["end_mass"], metrics.end_mass);
+      check_bits(found["punctuation_mass"], metrics.punctuation_mass);
+      const bool cross = kind.site == AttentionSite::cross;
       CHECK(found.contains("alignment") == cross);
       CHECK(found.contains("read_alignment") == cross);
       if (!cross) continue;
-      check_bits(found["alignment"], figures.alignment);
-      check_bits(found["read_alignment"], figures.read_alignment);
-      CHECK(found.contains("aer") == figures.gold.has_value());
-      if (!figures.gold) continue;
-      check_bits(found["aer"], figures.gold->error_rate());
-      check_bits(found["precision"], figures.gold->precision());
-      check_bits(found["recall"], figures.gold->recall());
-      check_bits(found["read_aer"], figures.read_gold->error_rate());
+      check_bits(found["alignment"], metrics.alignment);
+      check_bits(found["read_alignment"], metrics.read_alignment);
+      CHECK(found.contains("aer") == metrics.gold.has_value());
+      if (!metrics.gold) continue;
+      check_bits(found["aer"], metrics.gold->error_rate());
+      check_bits(found["precision"], metrics.gold->precision());
+      check_bits(found["recall"], metrics.gold->recall());
+      check_bits(found["read_aer"], metrics.read_gold->error_rate());
     }
   }
 }
@@ -90,8 +90,8 @@ TEST_CASE("report as JSON: every number comes back bit by bit") {
 
 TEST_CASE("report as JSON: what nothing defines is null; hostile names") {
   HeadReport report = sample_report(1, 1);
-  report.encoder_self.figures[0].diagonality.reset();
-  report.cross.figures[0].entropy = std::numeric_limits<float>::quiet_NaN();
+  report.encoder_self.metrics[0].diagonality.reset();
+  report.cross.metrics[0].entropy = std::numeric_limits<float>::quiet_NaN();
   report.model = "\"</script>\u2028\x1b";
   const Json json = parsed(report);
   CHECK(json["encoder_self"][0][0]["diagonality"].is_null());
@@ -104,8 +104,8 @@ TEST_CASE("alignment as JSON: words, links and weights come back") {
   WordAlignment alignment;
   alignment.from = "cross:2:1";
   const std::string hostile = "\"</script>\u2028<svg onload=x>\x1b 😀";
-  alignment.source = {{"a", 0, 1, WordKind::word, 0}, {hostile, 1, 2, WordKind::word, 2}};
-  alignment.target = {{"x", 0, 1, WordKind::word, 0}, {"\xff", 1, 1, WordKind::punctuation, 1}};
+  alignment.source = {{"a", 0, 1, WordType::word, 0}, {hostile, 1, 2, WordType::word, 2}};
+  alignment.target = {{"x", 0, 1, WordType::word, 0}, {"\xff", 1, 1, WordType::punctuation, 1}};
   alignment.weights = {0.1F, 0.7F, 1e-30F, std::numeric_limits<float>::infinity()};
   alignment.links = {{2, 0, 0.7F}};
   std::string out = "x";

@@ -23,11 +23,11 @@ AttentionVectors some_vectors() {
   return vectors;
 }
 
-HeadFigures aligning(float alignment, std::optional<float> read) {
-  HeadFigures figures;
-  figures.alignment = alignment;
-  figures.read_alignment = read;
-  return figures;
+HeadMetrics aligning(float alignment, std::optional<float> read) {
+  HeadMetrics metrics;
+  metrics.alignment = alignment;
+  metrics.read_alignment = read;
+  return metrics;
 }
 
 /// With vectors, figures, an alignment and a search.
@@ -36,16 +36,16 @@ AttentionRecord full_record() {
       test::sample_record({"▁Go", "▁ho", "me", ".", "</s>"}, {"▁Geh", "▁heim", "</s>"});
   record.source_text = "Go home.";
   record.encoder_vectors = some_vectors();
-  record.way = {{"embedded", "", -1, 1, {1}}};
+  record.residual_stream = {{"embedded", "", -1, 1, {1}}};
   HypothesisRecord& hypothesis = record.hypotheses[0];
   hypothesis.text = "Geh heim";
   hypothesis.decoder_self_vectors = hypothesis.cross_vectors = some_vectors();
   hypothesis.alternatives =
       Alternatives{1, {1, 2, 3}, {"a", "b", "c"}, {-1, -1, -1}, {1, 1, 1}, {0, 0, 0}};
-  hypothesis.alignment = WordAlignment{"average", {{"Go", 0, 1, WordKind::word, 0}}, {}, {}, {}};
-  hypothesis.decoder_report = KindReport{AttentionKind::decoder_self, 1, 1, {{}}};
+  hypothesis.alignment = WordAlignment{"average", {{"Go", 0, 1, WordType::word, 0}}, {}, {}, {}};
+  hypothesis.decoder_report = SiteReport{AttentionSite::decoder_self, 1, 1, {{}}};
   hypothesis.cross_report =
-      KindReport{AttentionKind::cross, 1, 2, {aligning(0.5F, 0.9F), aligning(0.3F, std::nullopt)}};
+      SiteReport{AttentionSite::cross, 1, 2, {aligning(0.5F, 0.9F), aligning(0.3F, std::nullopt)}};
   const std::vector<float> decoder = {1, 1, 1, 1}, cross(20, 0.2F);
   record.search = SearchTree{2,
                              1,
@@ -100,14 +100,14 @@ TEST_CASE("page record: large maps of a pattern, and mixtures") {
   maps.keys = 2;
   maps.weights.resize(2 * 2 * 5 * 2, 0.5F);
   maps.approximation.emplace();
-  maps.approximation->mixed_keys = maps.approximation->mixed_values = std::vector<float>(20, 0.5F);
+  maps.approximation->projected_keys = maps.approximation->projected_values = std::vector<float>(20, 0.5F);
   const Json mixed = page_json(record);
   CHECK(mixed["encoder_self"].is_string());
   const Json& more = mixed["approximation"]["encoder_self"];
   CHECK(more["mixtures"] == 2);
   CHECK(!more.contains("weights"));
   CHECK(more["keys"].is_string());
-  constexpr int tokens = most_dense_tokens + 1;
+  constexpr int tokens = max_dense_tokens + 1;
   maps = {1, 1, tokens, tokens, {}, PatternMaps{{test::small_longformer(tokens)}, {0}}};
   maps.weights.resize(maps.weight_count());
   const Json large = page_json(record);

@@ -21,13 +21,13 @@ namespace {
 
 using namespace test;
 
-constexpr AttentionKind every_kind[] = {AttentionKind::encoder_self, AttentionKind::decoder_self,
-                                        AttentionKind::cross};
+constexpr AttentionSite every_kind[] = {AttentionSite::encoder_self, AttentionSite::decoder_self,
+                                        AttentionSite::cross};
 
 /// A picture holds some of these parts.
 void check_large_map(const Document& document, const AttentionRecord& record,
-                     const MapChoice& choice, int layer, int head) {
-  const AttentionMaps& maps = *find_maps(record, choice.kind, choice.hypothesis);
+                     const AttentionSvgOptions& choice, int layer, int head) {
+  const AttentionMaps& maps = *find_maps(record, choice.site, choice.hypothesis);
   const std::vector<int> heads = document.find("g", "head");
   REQUIRE(heads.size() == 1);
   CHECK(document.at(heads[0]).get("data-layer") == std::to_string(layer));
@@ -44,7 +44,7 @@ void check_large_map(const Document& document, const AttentionRecord& record,
     std::string first;
     title >> first;
     CHECK(same_float(read_weight(first), weight));
-    const bool masked = choice.kind == AttentionKind::decoder_self && key > row && weight == 0;
+    const bool masked = choice.site == AttentionSite::decoder_self && key > row && weight == 0;
     CHECK(document.at(cell).has_class("hidden") == masked);
     const std::vector<int> rects = document.children(cell, "rect");
     REQUIRE(rects.size() == 1);
@@ -56,7 +56,7 @@ void check_large_map(const Document& document, const AttentionRecord& record,
     CHECK(numbers.size() == (masked ? 0u : 1u));
     if (!numbers.empty() && std::isfinite(weight)) {
       CHECK(document.at(numbers[0]).text == fmt::format("{:.2f}", weight));
-      CHECK(document.at(numbers[0]).has_class("strong") == (color_level(weight) >= strong_level));
+      CHECK(document.at(numbers[0]).has_class("strong") == (color_level(weight) >= inverted_text_level));
     }
     ++cells;
   }
@@ -104,8 +104,8 @@ std::vector<int> painted(const Document& document, int map, const AttentionMaps&
 }
 
 void check_overview(const Document& document, const AttentionRecord& record,
-                    const MapChoice& choice) {
-  const AttentionMaps& maps = *find_maps(record, choice.kind, choice.hypothesis);
+                    const AttentionSvgOptions& choice) {
+  const AttentionMaps& maps = *find_maps(record, choice.site, choice.hypothesis);
   std::set<std::string> ids;
   for (const int map : document.find("g", "map")) {
     const int layer = std::stoi(document.at(map).get("data-layer"));
@@ -117,7 +117,7 @@ void check_overview(const Document& document, const AttentionRecord& record,
       for (int key = 0; key < maps.keys; ++key) {
         const float weight = maps.at(layer, head, row, key);
         const int level = at(levels, row * maps.keys + key);
-        const bool above = choice.kind == AttentionKind::decoder_self && key > row;
+        const bool above = choice.site == AttentionSite::decoder_self && key > row;
         int expected = !std::isfinite(weight) ? -2 : color_level(weight);
         if (expected == 0 && (!above || weight == 0)) expected = -1;
         CHECK(level == expected);
@@ -129,14 +129,14 @@ void check_overview(const Document& document, const AttentionRecord& record,
 
 TEST_CASE("pictures: every weight of every kind reads back exactly") {
   const AttentionRecord record = demo_record();
-  for (const AttentionKind kind : every_kind) {
-    const MapChoice choice{kind, 0, 0, 1};
+  for (const AttentionSite site : every_kind) {
+    const AttentionSvgOptions choice{site, 0, 0, 1};
     const Document both = checked_picture(attention_svg(record, choice));
     check_large_map(both, record, choice, 0, 1);
     check_overview(both, record, choice);
     const std::vector<int> frames = both.find("rect", "chosen");
     REQUIRE(frames.size() == 1);
-    CHECK(both.at(both.at(frames[0]).parent).get("id") == std::string(kind_word(kind)) + "-0-1");
+    CHECK(both.at(both.at(frames[0]).parent).get("id") == std::string(site_key(site)) + "-0-1");
   }
 }
 
@@ -184,16 +184,16 @@ TEST_CASE("pictures: title, sentences, model, axes and legend are text") {
   record.model.seed = 7;
   record.model.update = 300;
   record.hypotheses.push_back(record.hypotheses[0]);
-  std::string second = checked_picture(attention_svg(record, {AttentionKind::cross, 1})).texts();
+  std::string second = checked_picture(attention_svg(record, {AttentionSite::cross, 1})).texts();
   std::replace(second.begin(), second.end(), '\n', ' ');  // it may be folded
   CHECK(second.find("translation 2 of 2 · en-de · random weights (seed 7) · update 300 · 2 + 2 "
                     "layers") != std::string::npos);
   const std::string encoder =
-      checked_picture(attention_svg(record, {AttentionKind::encoder_self})).texts();
+      checked_picture(attention_svg(record, {AttentionSite::encoder_self})).texts();
   CHECK(encoder.find("→ Die") == std::string::npos);
   CHECK(encoder.find("writes") == std::string::npos);
   CHECK(encoder.find("masked") == std::string::npos);
-  CHECK(checked_picture(attention_svg(record, {AttentionKind::decoder_self}))
+  CHECK(checked_picture(attention_svg(record, {AttentionSite::decoder_self}))
             .texts()
             .find("masked\n") != std::string::npos);
 }
@@ -217,9 +217,9 @@ TEST_CASE("pictures: rows and columns have their tokens, level with their cells"
         found += document.at(text).text + " ";
       }
     }
-    const GridAxes axes = axes_of(record, AttentionKind::cross, 0);
+    const MapLabels axes = map_labels(record, AttentionSite::cross, 0);
     const auto at = to_size(query);
-    CHECK(found == axes.reads[at] + " → " + axes.writes[at] + " ");
+    CHECK(found == axes.inputs[at] + " → " + axes.outputs[at] + " ");
   }
 }
 
@@ -260,9 +260,9 @@ TEST_CASE("pictures: hostile tokens and sentences stay text inside the picture")
   record.source.tokens[0] = "</title><script>alert(1)</script>";
   record.source.tokens[1] = "▁שלום";
   record.hypotheses[0].produced.tokens[0] = "\"><svg onload=alert(1)>";
-  for (const AttentionKind kind : every_kind) {
+  for (const AttentionSite site : every_kind) {
     for (const std::string& svg :
-         {attention_svg(record, {kind}), attention_svg(record, {kind, 0, 0})}) {
+         {attention_svg(record, {site}), attention_svg(record, {site, 0, 0})}) {
       const Document document = checked_picture(svg);
       CHECK(svg.find("<script") == std::string::npos);
       CHECK(svg.find('\x1b') == std::string::npos);
@@ -270,7 +270,7 @@ TEST_CASE("pictures: hostile tokens and sentences stay text inside the picture")
       CHECK(svg.find("\u2028") == std::string::npos);
       CHECK(document.texts().find("</text></svg><script>alert(1)") != std::string::npos);
     }
-    check_overview(checked_picture(attention_svg(record, {kind})), record, {kind});
+    check_overview(checked_picture(attention_svg(record, {site})), record, {site});
   }
 }
 
@@ -285,8 +285,8 @@ TEST_CASE("pictures: NaN, infinities, negative and huge weights are shown as wha
       maps->weights[maps->weights.size() - 25 + i] = odd[i];
     }
   }
-  for (const AttentionKind kind : every_kind) {
-    const MapChoice choice{kind, 0, 0, 0};
+  for (const AttentionSite site : every_kind) {
+    const AttentionSvgOptions choice{site, 0, 0, 0};
     const Document document = checked_picture(attention_svg(record, choice));
     check_overview(document, record, choice);
     const std::string texts = document.texts();
@@ -306,24 +306,24 @@ TEST_CASE("pictures: nothing to show is said") {
   CHECK(texts.find("no tokens here, so nothing is attended to\n") != std::string::npos);
   CHECK(texts.find("(empty sentence)\n") != std::string::npos);
   checked_picture(attention_svg(AttentionRecord{}));
-  checked_picture(attention_svg(AttentionRecord{}, {AttentionKind::encoder_self}));
+  checked_picture(attention_svg(AttentionRecord{}, {AttentionSite::encoder_self}));
   // The encoder still reads "</s>".
-  const MapChoice encoder{AttentionKind::encoder_self};
+  const AttentionSvgOptions encoder{AttentionSite::encoder_self};
   check_large_map(checked_picture(attention_svg(record, encoder)), record, encoder, 1, 0);
 }
 
 TEST_CASE("pictures: a choice that the record does not have is refused") {
   const AttentionRecord record = demo_record();
-  const auto drawn = [&record](const MapChoice& choice) {
+  const auto drawn = [&record](const AttentionSvgOptions& choice) {
     return [&record, choice] { attention_svg(record, choice); };
   };
-  check_error(drawn({AttentionKind::cross, 0, 2}), ExitCode::usage,
+  check_error(drawn({AttentionSite::cross, 0, 2}), ExitCode::usage,
               "cross-attention: layer 2 is asked for, but there are layers 0 to 1");
-  check_error(drawn({AttentionKind::cross, 0, -1}), ExitCode::usage,
+  check_error(drawn({AttentionSite::cross, 0, -1}), ExitCode::usage,
               "cross-attention: layer -1 is asked for, but there are layers 0 to 1");
-  check_error(drawn({AttentionKind::encoder_self, 0, 0, 5}), ExitCode::usage,
+  check_error(drawn({AttentionSite::encoder_self, 0, 0, 5}), ExitCode::usage,
               "encoder self-attention: head 5 is asked for, but there are heads 0 to 1");
-  check_error(drawn({AttentionKind::decoder_self, 3}), ExitCode::usage,
+  check_error(drawn({AttentionSite::decoder_self, 3}), ExitCode::usage,
               "hypothesis 3 is asked for, but there is 1 (counted from 0)");
 }
 
@@ -332,7 +332,7 @@ TEST_CASE("pictures: long sentences and many heads") {
   record.source.tokens.clear();
   for (int i = 0; i < 60; ++i) record.source.tokens.push_back("▁token" + std::to_string(i));
   record.encoder_self = sample_maps(6, 16, 60, 60, false);
-  const MapChoice choice{AttentionKind::encoder_self};
+  const AttentionSvgOptions choice{AttentionSite::encoder_self};
   const std::string svg = attention_svg(record, choice);
   const Document document = checked_picture(svg);
   CHECK(svg.size() < 10'000'000);
@@ -357,7 +357,7 @@ TEST_CASE("pictures: long sentences and many heads") {
 TEST_CASE("pictures: a map of very many tokens is drawn as paths, and its overview left out") {
   AttentionRecord record = demo_record();
   record.encoder_self = sample_maps(2, 1, 150, 150, false);
-  const MapChoice choice{AttentionKind::encoder_self};
+  const AttentionSvgOptions choice{AttentionSite::encoder_self};
   Document document = checked_picture(attention_svg(record, choice));
   CHECK(document.find("g", "cell").empty());
   check_weight_rows(document.at(document.find("g", "head")[0]).get("data-weights"),
@@ -374,7 +374,7 @@ TEST_CASE("pictures: the same record gives the same bytes") {
 
 TEST_CASE("svg: cells that a pattern leaves out have a ground of their own, and a legend") {
   const AttentionRecord record = patterned_record();
-  const std::string svg = attention_svg(record, {AttentionKind::encoder_self, 0, 0, 0});
+  const std::string svg = attention_svg(record, {AttentionSite::encoder_self, 0, 0, 0});
   CHECK(
       svg.find(R"(<g class="cell hidden" data-weight="0" data-key="3"><title>0 (not computed))") !=
       std::string::npos);
@@ -389,25 +389,25 @@ TEST_CASE("svg: cells that a pattern leaves out have a ground of their own, and 
   CHECK(std::stoi(found[3]) == 2 * side);
   CHECK(svg.find("not computed: outside of the pattern</text>") != std::string::npos);
   CHECK(svg.find("attn-dots") != std::string::npos);
-  for (const AttentionKind kind : {AttentionKind::cross, AttentionKind::decoder_self}) {
-    CHECK(attention_svg(record, {kind}).find("left-out") == std::string::npos);
+  for (const AttentionSite site : {AttentionSite::cross, AttentionSite::decoder_self}) {
+    CHECK(attention_svg(record, {site}).find("left-out") == std::string::npos);
   }
   AttentionRecord own = record;
-  OutsideWeights<std::vector<float>>& outside = own.encoder_self.seen->outside;
-  outside = {&own_global_tokens, std::vector<float>(4 * 5, 0.25F)};
-  outside.weights[3] = 0.5F;
-  const std::string rest = attention_svg(own, {AttentionKind::encoder_self});
+  NonTokenWeights<std::vector<float>>& non_token_weights = own.encoder_self.seen->non_token_weights;
+  non_token_weights = {&model_global_tokens, std::vector<float>(4 * 5, 0.25F)};
+  non_token_weights.weights[3] = 0.5F;
+  const std::string rest = attention_svg(own, {AttentionSite::encoder_self});
   CHECK(rest.find("own global tokens take 0.25 to 0.50 of a row</text>") != std::string::npos);
   CHECK(rest.find("weights sum to 1 with those on the model's own global tokens") !=
         std::string::npos);
 }
 
 TEST_CASE("svg: large maps of a pattern are left out with a line") {
-  constexpr int tokens = most_dense_tokens + 1;
+  constexpr int tokens = max_dense_tokens + 1;
   AttentionRecord record = demo_record();
   record.encoder_self = {1, 1, tokens, tokens, {}, PatternMaps{{small_longformer(tokens)}, {0}}};
   record.encoder_self.weights.resize(record.encoder_self.weight_count());
-  const std::string svg = attention_svg(record, {AttentionKind::encoder_self});
+  const std::string svg = attention_svg(record, {AttentionSite::encoder_self});
   CHECK(svg.find("1025 × 1025 cells are more than a picture shows; JSON and CSV have those that "
                  "were computed</text>") != std::string::npos);
 }

@@ -20,8 +20,8 @@ AttentionRecord record_with_distances() {
   even.insert(even.end(), {0.25F, 0.5F, 0.25F, 0.75F, 0.25F, 0, 0, 0.75F, 0.25F});
   record.encoder_self = AttentionMaps{2, 2, kTokens, kTokens, even};
   AttentionVectors vectors;
-  vectors.distances = {2, 2, 1, 5, std::vector<float>(15, 0)};
-  vectors.distances.values.insert(vectors.distances.values.end(), {-0.5F, 2, 0.25F, -1, -1});
+  vectors.relative_bias = {2, 2, 1, 5, std::vector<float>(15, 0)};
+  vectors.relative_bias.values.insert(vectors.relative_bias.values.end(), {-0.5F, 2, 0.25F, -1, -1});
   record.encoder_vectors = vectors;
   HypothesisRecord hypothesis;
   hypothesis.produced = {{"▁c", "▁d", "</s>"}, {3, 4, 0}};
@@ -30,7 +30,7 @@ AttentionRecord record_with_distances() {
       AttentionMaps{1, 1, kTokens, kTokens, {1, 0, 0, 0.5F, 0.5F, 0, 0.25F, 0.5F, 0.25F}};
   hypothesis.cross = record.encoder_self;
   AttentionVectors decoder;
-  decoder.distances = {1, 1, 1, 5, {-3, 1, 0.5F, 7, 8}};
+  decoder.relative_bias = {1, 1, 1, 5, {-3, 1, 0.5F, 7, 8}};
   hypothesis.decoder_self_vectors = decoder;
   hypothesis.cross_vectors = AttentionVectors{};
   record.hypotheses.push_back(hypothesis);
@@ -56,7 +56,7 @@ bool says(const std::string& svg, const std::string& text) {
 
 TEST_CASE("beside a head with relative positions stand its biases and weights by distance") {
   const AttentionRecord record = record_with_distances();
-  const std::string svg = attention_svg(record, {AttentionKind::encoder_self, 0, 1, 1});
+  const std::string svg = attention_svg(record, {AttentionSite::encoder_self, 0, 1, 1});
   using Bars = std::vector<std::pair<double, double>>;
   CHECK(bars(svg, "data-bias") == Bars{{-2, -0.5}, {-1, 2}, {0, 0.25}, {1, -1}, {2, -1}});
   CHECK(bars(svg, "data-weight") == Bars{{-2, 0}, {-1, 0.75}, {0, 0.25}, {1, 0.25}, {2, 0.25}});
@@ -80,7 +80,7 @@ TEST_CASE("beside a head with relative positions stand its biases and weights by
 
 TEST_CASE("of a decoder's head distances end at the query's own place") {
   const AttentionRecord record = record_with_distances();
-  const std::string svg = attention_svg(record, {AttentionKind::decoder_self, 0, 0, 0});
+  const std::string svg = attention_svg(record, {AttentionSite::decoder_self, 0, 0, 0});
   using Bars = std::vector<std::pair<double, double>>;
   CHECK(bars(svg, "data-bias") == Bars{{-2, -3}, {-1, 1}, {0, 0.5}});
   CHECK(bars(svg, "data-weight").size() == 3);
@@ -89,19 +89,19 @@ TEST_CASE("of a decoder's head distances end at the query's own place") {
 
 TEST_CASE("other pictures have no distances: cross-attention, a mean, a model without them") {
   AttentionRecord record = record_with_distances();
-  const auto has = [&](const MapChoice& choice) {
+  const auto has = [&](const AttentionSvgOptions& choice) {
     return attention_svg(record, choice).find("by-distance") != std::string::npos;
   };
-  CHECK(has({AttentionKind::encoder_self, 0, 0, 0}));
-  CHECK_FALSE(has({AttentionKind::cross, 0, 0, 0}));
+  CHECK(has({AttentionSite::encoder_self, 0, 0, 0}));
+  CHECK_FALSE(has({AttentionSite::cross, 0, 0, 0}));
   const std::vector<float> mean(kTokens * kTokens, 1.0F / 3);
-  MapChoice of_mean{AttentionKind::encoder_self, 0, 0, {}};
+  AttentionSvgOptions of_mean{AttentionSite::encoder_self, 0, 0, {}};
   of_mean.mean = mean;
   CHECK_FALSE(has(of_mean));
-  record.encoder_vectors->distances = {};
-  CHECK_FALSE(has({AttentionKind::encoder_self, 0, 0, 0}));
+  record.encoder_vectors->relative_bias = {};
+  CHECK_FALSE(has({AttentionSite::encoder_self, 0, 0, 0}));
   record.encoder_vectors.reset();
-  CHECK_FALSE(has({AttentionKind::encoder_self, 0, 0, 0}));
+  CHECK_FALSE(has({AttentionSite::encoder_self, 0, 0, 0}));
 }
 
 }  // namespace attn::test

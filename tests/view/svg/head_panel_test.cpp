@@ -9,7 +9,7 @@ namespace attn::test {
 TEST_CASE("a panel is as wide as its headings, however few its tokens are") {
   const std::vector<float> weights{1, 0, 0, 1};
   AttentionMaps maps{1, 1, 2, 2, weights};
-  const MapSubject subject{AttentionKind::encoder_self, maps, {{"a", "b"}, {}, {"a", "b"}}};
+  const MapSource subject{AttentionSite::encoder_self, maps, {{"a", "b"}, {}, {"a", "b"}}};
   struct Case {
     MapPart part;
     const char* heading;
@@ -18,7 +18,7 @@ TEST_CASE("a panel is as wide as its headings, however few its tokens are") {
        {Case{MapPart::weights, "encoder:0:0 (of 1 layers × 1 heads)"},
         Case{MapPart::exact, "exact: softmax of all scores"},
         Case{MapPart::difference, "difference: 0.00 of a row's weight lies elsewhere"},
-        Case{MapPart::mixed_values, "F of layer 0: tokens in a mixture's value"}}) {
+        Case{MapPart::projected_values, "F of layer 0: tokens in a mixture's value"}}) {
     CAPTURE(one.heading);
     const Panel panel = head_panel(subject, {0, 0, weights, {}, one.part});
     CHECK(panel.svg.find(one.heading) != std::string::npos);

@@ -107,20 +107,20 @@ TEST_CASE("search tree: lines never cross") {
     add(record, parent, "▁x", -static_cast<float>(state >> 24) / 64, i % 2 == 0 ? kept : dropped);
   }
   record.hypotheses[0].produced.ids.clear();
-  const TreeLayout layout = lay_out(*record.search, winner_of(record));
+  const TreeLayout layout = layout_tree(*record.search, best_hypothesis_node(record));
   for (const std::vector<int>& column : layout.columns) {
     for (std::size_t i = 1; i < column.size(); ++i) {
-      const auto& above = at(layout.places, column[i - 1]);
-      const auto& below = at(layout.places, column[i]);
+      const auto& above = at(layout.positions, column[i - 1]);
+      const auto& below = at(layout.positions, column[i]);
       CHECK(below.row == above.row + 1);
       if (above.parent < 0) {
         CHECK(below.parent < 0);
       } else {
-        CHECK(at(layout.places, above.parent).row <= at(layout.places, below.parent).row);
+        CHECK(at(layout.positions, above.parent).row <= at(layout.positions, below.parent).row);
       }
     }
   }
-  for (const auto& place : layout.places) {
+  for (const auto& place : layout.positions) {
     if (place.best) CHECK(place.row == 0);
   }
   checked_picture(search_tree_svg(record));
@@ -128,17 +128,17 @@ TEST_CASE("search tree: lines never cross") {
 
 TEST_CASE("search tree: the winner is the first hypothesis, else the best that ended") {
   AttentionRecord record = searched();
-  CHECK(winner_of(record) == 7);
+  CHECK(best_hypothesis_node(record) == 7);
   record.hypotheses[0].produced.ids = {101, 104, 106, 108};
-  CHECK(winner_of(record) == 8);
+  CHECK(best_hypothesis_node(record) == 8);
   record.hypotheses[0].produced.ids = {101, 104, 999};
-  CHECK(winner_of(record) == 7);  // −0.27 a token against −0.46
+  CHECK(best_hypothesis_node(record) == 7);  // −0.27 a token against −0.46
   record.search->nodes[7].score = std::nanf("");
-  CHECK(winner_of(record) == 8);
+  CHECK(best_hypothesis_node(record) == 8);
   record.search->nodes[7].ended = record.search->nodes[8].ended = false;
-  CHECK(winner_of(record) == 8);  // the deepest
+  CHECK(best_hypothesis_node(record) == 8);  // the deepest
   record.search->nodes.clear();
-  CHECK(winner_of(record) == -1);
+  CHECK(best_hypothesis_node(record) == -1);
 }
 
 TEST_CASE("search tree: without a search the picture says so") {

@@ -61,11 +61,11 @@ const std::vector<std::string> kHostile = {"</script><svg onload=alert(1)>",
 TEST_CASE("a toy's matrix is shown whole, a larger one is cut and says so") {
   CHECK(shown_indices(36, {}).size() == 36);
   CHECK(shown_indices(40, {}).size() == 40);
-  CHECK(shown_indices(100, {}) == ShownIndices{0, 1, 2, 3, cut, 96, 97, 98, 99});
+  CHECK(shown_indices(100, {}) == ShownIndices{0, 1, 2, 3, omitted_index, 96, 97, 98, 99});
   CHECK(shown_indices(100, {{30, 40}}) ==
-        ShownIndices{0, 1, cut, 30, 31, cut, 38, 39, cut, 98, 99});
-  CHECK(shown_indices(100, {{0, 10}}) == ShownIndices{0, 1, cut, 8, 9, cut, 98, 99});
-  CHECK(shown_indices(100, {{50, 51}}) == ShownIndices{0, 1, cut, 50, cut, 98, 99});
+        ShownIndices{0, 1, omitted_index, 30, 31, omitted_index, 38, 39, omitted_index, 98, 99});
+  CHECK(shown_indices(100, {{0, 10}}) == ShownIndices{0, 1, omitted_index, 8, 9, omitted_index, 98, 99});
+  CHECK(shown_indices(100, {{50, 51}}) == ShownIndices{0, 1, omitted_index, 50, omitted_index, 98, 99});
   CHECK(shown_indices(0, {}).empty());
   CHECK(matrix_caption(matrix(2, 3)) == "[2, 3]");
   CHECK(matrix_caption(matrix(2, 41)) == "[2, 41], columns cut");
@@ -76,16 +76,16 @@ TEST_CASE("a toy's matrix is shown whole, a larger one is cut and says so") {
 }
 
 TEST_CASE("numbers as on a blackboard") {
-  CHECK(cell_number(0.12345F) == "0.123");
-  CHECK(cell_number(-0.5F) == "−0.500");
-  CHECK(cell_number(-0.0F) == "0.000");
-  CHECK(cell_number(3e-7F) == "0.000");
-  CHECK(cell_number(-3e-7F) == "0.000");
-  CHECK(cell_number(3e-7F, true) == "3e-07");
-  CHECK(cell_number(0.0F, true) == "0.000");
-  CHECK(cell_number(-std::numeric_limits<float>::infinity()) == "−∞");
-  CHECK(cell_number(std::numeric_limits<float>::quiet_NaN()) == "NaN");
-  CHECK(cell_number(1e30F) == "1e+30");
+  CHECK(format_number(0.12345F) == "0.123");
+  CHECK(format_number(-0.5F) == "−0.500");
+  CHECK(format_number(-0.0F) == "0.000");
+  CHECK(format_number(3e-7F) == "0.000");
+  CHECK(format_number(-3e-7F) == "0.000");
+  CHECK(format_number(3e-7F, true) == "3e-07");
+  CHECK(format_number(0.0F, true) == "0.000");
+  CHECK(format_number(-std::numeric_limits<float>::infinity()) == "−∞");
+  CHECK(format_number(std::numeric_limits<float>::quiet_NaN()) == "NaN");
+  CHECK(format_number(1e30F) == "1e+30");
 }
 
 TEST_CASE("text keeps within the window and shows every cell of a toy") {
@@ -120,7 +120,7 @@ TEST_CASE("a short explanation fits the window: two facts a line, few rows, whol
       "x = q · k / √64 + mask,  e = exp(x − max),  weight = e / Σ e,  head = Σ weight · v";
   NamedMatrix& table = step.matrices.front();
   table.listing = true;
-  table.telling_column = 3;
+  table.ranking_column = 3;
   table.name = "a query and its keys";
   table.values[3] = 5;          // row 0
   table.values[7 * 4 + 3] = 9;  // row 7
@@ -227,7 +227,7 @@ TEST_CASE("Markdown has formulas and sums as LaTeX, small matrices in parenthese
   NamedMatrix m = matrix(2, 2);
   m.marked_row = 1;
   m.row_tokens = {"▁Die", "▁Gruppe"};
-  m.row_writes = {"▁Gruppe", "▁ging"};
+  m.row_outputs = {"▁Gruppe", "▁ging"};
   Explanation e = explanation({m});
   e.steps[0].lines = {"“<pad>” → “Die”: 1.5·−2.0 = −3.0", "“$”: 1 = 1", "a fact"};
   CHECK(explanation_markdown(e) ==
@@ -242,7 +242,7 @@ TEST_CASE("Markdown has formulas and sums as LaTeX, small matrices in parenthese
 }
 
 TEST_CASE("the notation of explanations in LaTeX") {
-  const auto latex = [](const std::string& formula) { return latex_of(formula).value_or("none"); };
+  const auto latex = [](const std::string& formula) { return to_latex(formula).value_or("none"); };
   CHECK(latex("Q_all = X · W_q + b_q") == "Q_{\\text{all}} = X \\cdot  W_{q} + b_{q}");
   CHECK(latex("[K | V]_all = M") == "[K \\mid V]^{\\text{all}} = M");
   CHECK(latex("√d_model + √64 + √(a + 1e-5)") ==
@@ -275,7 +275,7 @@ TEST_CASE("steps that are left out leave the others their numbers, and a step ma
 TEST_CASE("a row that is a step says what it reads and writes") {
   NamedMatrix m = matrix(2, 2);
   m.row_tokens = {"<pad>", "▁Die"};
-  m.row_writes = {"▁Die", "▁Gruppe"};
+  m.row_outputs = {"▁Die", "▁Gruppe"};
   const std::string text = explanation_text(explanation({m}), {.color = ColorMode::none});
   CHECK(text.find("\n  <pad> → Die  −1.000 −0.999\n") != std::string::npos);
   CHECK(text.find("\n  Die → Gruppe −0.998 −0.997\n") != std::string::npos);

@@ -60,9 +60,9 @@ TEST_CASE("report before and after: two rows a head that changed, how many did n
   HeadReport after = before;
   CHECK(render_head_changes(before, after) ==
         "heads of sample over 3 sentences, before and after\n\nNo head's figures change.\n");
-  at(after.cross.figures, 2) = {};  // cross:1:0 is switched off
-  at(after.decoder_self.figures, 3).end_mass = 0.99F;
-  at(after.decoder_self.figures, 0).entropy = 0.1101F;  // 0.11 as before
+  at(after.cross.metrics, 2) = {};  // cross:1:0 is switched off
+  at(after.decoder_self.metrics, 3).end_mass = 0.99F;
+  at(after.decoder_self.metrics, 0).entropy = 0.1101F;  // 0.11 as before
   const std::string text = render_head_changes(before, after);
   const auto lines = lines_of(text);
   CHECK(text.find("encoder") == text.npos);
@@ -86,7 +86,7 @@ TEST_CASE("report as text: no line is wider than 80 columns, whatever the layers
 
 TEST_CASE("report as text: heads that align what they read are marked, and not called best") {
   HeadReport report = sample_report();
-  report.cross.figures[3].read_alignment = 0.9F;
+  report.cross.metrics[3].read_alignment = 0.9F;
   report.best = {{1, 0}, {0, 1}, {0, 0}, {1, 1}};
   std::string text = render_head_report(report);
   CHECK(line_of(text, "cross:1:1").ends_with("0.90  reads"));
@@ -118,8 +118,8 @@ TEST_CASE("report as text: against gold, the lowest error rate first") {
 
 TEST_CASE("report as text: figures that nothing defines, and no sentences") {
   HeadReport report = sample_report(1, 1);
-  report.encoder_self.figures[0] = {};
-  report.cross.figures[0].alignment.reset();
+  report.encoder_self.metrics[0] = {};
+  report.cross.metrics[0].alignment.reset();
   report.best.clear();
   report.skipped_rows = 1;
   const std::string text = render_head_report(report);

@@ -30,7 +30,7 @@ struct Wanted {
 
 MapText text_of(const AttentionRecord& record, const std::vector<std::string>& show,
                 const Wanted& wanted) {
-  return render_maps(record, 0, choose_maps(record, 0, parse_show(show), wanted.words),
+  return render_maps(record, 0, select_maps(record, 0, parse_map_selection(show), wanted.words),
                      {wanted.width, wanted.height, wanted.color}, wanted.how);
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("terminal: the default leaves out what needs too many lines, and says 
     const MapText text = text_of(many, {}, brief(size.first));
     CHECK(to_int(map_lines(text.text).size()) <= size.second);
     std::size_t left_out = 0;
-    for (const LeftOut& kind : text.left_out) left_out += kind.maps;
+    for (const OmittedMaps& kind : text.left_out) left_out += kind.maps;
     CHECK(left_out > 0);
     // The best head is one more where it is of the first layer.
     const std::size_t all = to_size(titles(text.text)) + left_out;
@@ -284,7 +284,7 @@ TEST_CASE("terminal: means stand behind the heads") {
   CHECK(titles(text) == 4);
   CHECK(text.find("cross:1:1") < text.find("cross:1:mean"));
   CHECK(text.find("cross:1:mean") < text.find("cross:mean"));
-  const std::vector<ShownMaps> mean = choose_maps(record, 0, parse_show({"cross:1:mean"}));
+  const std::vector<ShownMaps> mean = select_maps(record, 0, parse_map_selection({"cross:1:mean"}));
   const AttentionMaps& cross = record.hypotheses[0].cross;
   REQUIRE(mean.size() == 1);
   for (std::size_t i = 0; i < mean[0].maps[0].weights.size(); ++i) {
@@ -510,11 +510,11 @@ TEST_CASE("terminal: columns stay level under wide characters") {
 }
 
 TEST_CASE("terminal: turned names are cut between characters, wide ones in two columns") {
-  CHECK(turned_label("group", 9) == std::vector<std::string>{"g", "r", "o", "u", "p"});
-  CHECK(turned_label("東京", 9) == std::vector<std::string>{"東", "京"});
-  CHECK(turned_label("e\u0301a", 9) == std::vector<std::string>{"e\u0301", "a"});
-  CHECK(turned_label("newspaper", 4) == std::vector<std::string>{"n", "e", "w", "⋮"});
-  CHECK(turned_label("", 4).empty());
+  CHECK(vertical_label("group", 9) == std::vector<std::string>{"g", "r", "o", "u", "p"});
+  CHECK(vertical_label("東京", 9) == std::vector<std::string>{"東", "京"});
+  CHECK(vertical_label("e\u0301a", 9) == std::vector<std::string>{"e\u0301", "a"});
+  CHECK(vertical_label("newspaper", 4) == std::vector<std::string>{"n", "e", "w", "⋮"});
+  CHECK(vertical_label("", 4).empty());
 }
 
 TEST_CASE("terminal: over cells of one column stand numbers, and the names in a list above") {
@@ -574,7 +574,7 @@ TEST_CASE("terminal: odd weights keep the grid") {
 
 TEST_CASE("terminal: a record without hypotheses or words draws what there is") {
   AttentionRecord record = demo_record();
-  CHECK(choose_maps(record, 1, parse_show({"cross", "decoder"})).empty());
+  CHECK(select_maps(record, 1, parse_map_selection({"cross", "decoder"})).empty());
   record.hypotheses.clear();
   CHECK(titles(rendered(record, {}, 80)) == 2);
   record.encoder_self = {2, 2, 0, 0, {}};
@@ -599,8 +599,8 @@ TEST_CASE("cells that a pattern leaves out are marked, and only there a line say
         "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72. A row sums to 1.\n"
         "- is not computed: the pattern leaves it out.\n");
   AttentionRecord own = record;
-  own.encoder_self.seen->outside.keys = &own_global_tokens;
-  own.encoder_self.seen->outside.weights = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0, 0, 0, 0, 0,
+  own.encoder_self.seen->non_token_weights.keys = &model_global_tokens;
+  own.encoder_self.seen->non_token_weights.weights = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0, 0, 0, 0, 0,
                                             0,    0,    0,    0,    0,    0, 0, 0, 0, 0};
   CHECK(rendered(own, {"encoder:0:0"}, 60) ==
         "Encoder self-attention: each source token (row) looks at\n"

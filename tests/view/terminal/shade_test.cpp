@@ -65,9 +65,9 @@ TEST_CASE("shade: both colours are painted, readable, and lighter as the weight 
 }
 
 TEST_CASE("shade: on light terminals it gets darker as the weight grows") {
-  CHECK(on_light(ColorMode::none) == ColorMode::none);
+  CHECK(for_light_background(ColorMode::none) == ColorMode::none);
   for (const ColorMode dark : {ColorMode::shades_256, ColorMode::true_color}) {
-    const ColorMode mode = on_light(dark);
+    const ColorMode mode = for_light_background(dark);
     double before = 2;
     for (int percent = 0; percent <= 100; ++percent) {
       const Painted cell = parse(shade_escape(static_cast<float>(percent) / 100.0f, mode), mode);

@@ -8,30 +8,30 @@
 
 namespace attn {
 
-void AttentionMethod::make_tiles(TileMaker& /*maker*/) const {
+void PatternAttention::make_tiles(QueryTileBuilder& /*maker*/) const {
   throw std::logic_error("no list of keys says what this kind of attention computes");
 }
 
-std::unique_ptr<StepMemory> AttentionMethod::step_memory(const StepMemoryShape& shape) const {
-  return key_value_memory(shape);
+std::unique_ptr<KvCache> PatternAttention::make_kv_cache(const KvCacheShape& shape) const {
+  return make_exact_kv_cache(shape);
 }
 
-std::optional<std::uint64_t> AttentionMethod::step_memory_bytes(const StepMemoryShape& shape,
+std::optional<std::uint64_t> PatternAttention::kv_cache_bytes(const KvCacheShape& shape,
                                                                 Index hypotheses,
                                                                 Index steps) const {
-  return key_value_bytes(shape, hypotheses, steps);
+  return exact_kv_cache_bytes(shape, hypotheses, steps);
 }
 
-const AttentionMethod& method_of(const AttentionPattern& pattern) {
-  static const std::array<const AttentionMethod*, 10> methods = {
-      &full_method(),           &window_method(),       &longformer_method(), &bigbird_method(),
-      &sparse_strided_method(), &sparse_fixed_method(), &chunks_method(),     &linformer_method(),
-      &performer_method(),      &lsh_method()};
-  return *at(methods, pattern.type);
+const PatternAttention& attention_for(const AttentionPattern& pattern) {
+  static const std::array<const PatternAttention*, 10> attentions = {
+      &full_attention(),           &window_attention(),       &longformer_attention(), &bigbird_attention(),
+      &sparse_strided_attention(), &sparse_fixed_attention(), &chunks_attention(),     &linformer_attention(),
+      &performer_attention(),      &lsh_attention()};
+  return *at(attentions, pattern.type);
 }
 
-const AttentionMethod& method_of(const AttentionShape& shape) {
-  return shape.pattern != nullptr ? method_of(*shape.pattern) : full_method();
+const PatternAttention& attention_for(const AttentionShape& shape) {
+  return shape.pattern != nullptr ? attention_for(*shape.pattern) : full_attention();
 }
 
 }  // namespace attn

@@ -12,38 +12,38 @@
 
 namespace attn {
 
-class TileMaker;
+class QueryTileBuilder;
 
-class AttentionMethod {
+class PatternAttention {
  public:
-  AttentionMethod() = default;
-  AttentionMethod(const AttentionMethod&) = delete;
-  AttentionMethod& operator=(const AttentionMethod&) = delete;
-  virtual ~AttentionMethod() = default;
+  PatternAttention() = default;
+  PatternAttention(const PatternAttention&) = delete;
+  PatternAttention& operator=(const PatternAttention&) = delete;
+  virtual ~PatternAttention() = default;
 
   /// The tiles of one head, where the kind leaves keys out. std::logic_error: no list of keys says
   /// what it computes.
-  virtual void make_tiles(TileMaker& maker) const;
+  virtual void make_tiles(QueryTileBuilder& builder) const;
 
   /// The formula of attention.h for every group and head, over the keys of the tiles.
   virtual void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                       AttentionObserver* observer) const;
   /// The same, keeping what the way back needs; kept.dropout acts on the weights.
   virtual void attend_training(const AttentionShape& shape, const AttentionInput& input,
-                               MatrixRef output, SavedForBackward& kept) const;
+                               MatrixRef output, SavedForBackward& saved) const;
   virtual void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                               const SavedForBackward& kept, const ConstMatrixRef& doutput,
+                               const SavedForBackward& saved, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient) const;
 
   /// What a decoder keeps from step to step: keys and values; and its bytes for so many hypotheses
   /// of so many steps.
-  virtual std::unique_ptr<StepMemory> step_memory(const StepMemoryShape& shape) const;
-  virtual std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape,
+  virtual std::unique_ptr<KvCache> make_kv_cache(const KvCacheShape& shape) const;
+  virtual std::optional<std::uint64_t> kv_cache_bytes(const KvCacheShape& shape,
                                                          Index hypotheses, Index steps) const;
 };
 
-const AttentionMethod& method_of(const AttentionPattern& pattern);
+const PatternAttention& attention_for(const AttentionPattern& pattern);
 /// Of the shape's pattern; full where it has none.
-const AttentionMethod& method_of(const AttentionShape& shape);
+const PatternAttention& attention_for(const AttentionShape& shape);
 
 }  // namespace attn

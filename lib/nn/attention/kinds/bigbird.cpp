@@ -10,16 +10,16 @@ namespace attn {
 namespace {
 
 /// Blocks drawn for the queries of block `own`: other ones than they see anyway, rising.
-std::vector<Index> random_blocks(const TileMaker& maker, Index own, Index blocks) {
-  const AttentionPattern& pattern = maker.pattern();
+std::vector<Index> random_blocks(const QueryTileBuilder& builder, Index own, Index blocks) {
+  const AttentionPattern& pattern = builder.pattern();
   if (!pattern.random_is_seeded) return {};
   std::vector<Index> others;
   for (Index block = 1; block + 1 < blocks; ++block) {
     if (block < own - 1 || block > own + 1) others.push_back(block);
   }
   const auto place =
-      same_number<std::uint64_t>((maker.layer() * 65536 + maker.head()) * 1048576 + own);
-  RandomNumbers random(pattern.seed, "bigbird", place);
+      narrow_cast<std::uint64_t>((builder.layer() * 65536 + builder.head()) * 1048576 + own);
+  RandomGenerator random(pattern.seed, "bigbird", place);
   const Index count = std::min<Index>(pattern.random_blocks, std::ssize(others));
   for (Index k = 0; k < count; ++k) {
     const auto left = to_size(std::ssize(others) - k);
@@ -30,42 +30,42 @@ std::vector<Index> random_blocks(const TileMaker& maker, Index own, Index blocks
   return others;
 }
 
-class BigBirdMethod : public AttentionMethod {
+class BigBirdAttention : public PatternAttention {
  public:
-  void make_tiles(TileMaker& maker) const override {
-    maker.forget_globals();
-    const AttentionPattern& pattern = maker.pattern();
+  void make_tiles(QueryTileBuilder& builder) const override {
+    builder.forget_globals();
+    const AttentionPattern& pattern = builder.pattern();
     const Index size = pattern.block_size;
-    const Index blocks = (maker.rows().keys + size - 1) / size;
-    maker.for_each_tile(kSharedTile, size, 0, [&](QueryTile& tile) {
+    const Index blocks = (builder.rows().keys + size - 1) / size;
+    builder.for_each_tile(kSharedTile, size, 0, [&](QueryTile& tile) {
       const Index own = tile.first / size;
       if (own == 0 || own == blocks - 1) {
-        tile.ranges.push_back(maker.all_keys(Reason::global));
+        tile.ranges.push_back(builder.all_keys(PatternReason::global));
         return;
       }
-      const auto see = [&](Index first, Index end, Reason reason) {
-        KeyRange range = maker.all_keys(reason);
+      const auto see = [&](Index first, Index end, PatternReason reason) {
+        KeyRange range = builder.all_keys(reason);
         range.first = first * size;
-        range.end = std::min(maker.rows().keys, end * size);
+        range.end = std::min(builder.rows().keys, end * size);
         tile.ranges.push_back(range);
       };
-      see(0, 1, Reason::global);
+      see(0, 1, PatternReason::global);
       if (!pattern.random_is_seeded) {
         tile.ranges.back().bias = std::log(1.0F + static_cast<float>(pattern.random_blocks));
       }
-      see(std::max<Index>(1, own - 1), std::min(blocks - 1, own + 2), Reason::window);
-      for (const Index block : random_blocks(maker, own, blocks)) {
-        see(block, block + 1, Reason::random);
+      see(std::max<Index>(1, own - 1), std::min(blocks - 1, own + 2), PatternReason::window);
+      for (const Index block : random_blocks(builder, own, blocks)) {
+        see(block, block + 1, PatternReason::random);
       }
-      see(blocks - 1, blocks, Reason::global);
+      see(blocks - 1, blocks, PatternReason::global);
     });
   }
 };
 
 }  // namespace
 
-const AttentionMethod& bigbird_method() {
-  static const BigBirdMethod method;
+const PatternAttention& bigbird_attention() {
+  static const BigBirdAttention method;
   return method;
 }
 

@@ -6,28 +6,28 @@
 namespace attn {
 namespace {
 
-class ChunksMethod : public AttentionMethod {
+class ChunksAttention : public PatternAttention {
  public:
-  void make_tiles(TileMaker& maker) const override {
-    const AttentionPattern& pattern = maker.pattern();
+  void make_tiles(QueryTileBuilder& builder) const override {
+    const AttentionPattern& pattern = builder.pattern();
     const Index size = pattern.block_size;
-    const Index shift = pattern.shift && maker.layer() % 2 == 1 ? size / 2 : 0;
+    const Index shift = pattern.shift && builder.layer() % 2 == 1 ? size / 2 : 0;
     // Blocks begin half a block early: the first one's keys are cut, not moved.
-    const Index origin = maker.rows().origin;
-    maker.for_each_tile(kSharedTile, size, origin - shift, [&](QueryTile& tile) {
+    const Index origin = builder.rows().origin;
+    builder.for_each_tile(kSharedTile, size, origin - shift, [&](QueryTile& tile) {
       const Index block = (tile.first - origin + shift) / size;
-      KeyRange range = maker.all_keys(Reason::block);
+      KeyRange range = builder.all_keys(PatternReason::block);
       range.first = std::max(origin, origin - shift + block * size);
-      range.end = std::min(maker.rows().keys, origin - shift + (block + 1) * size);
-      maker.add_beside_globals(tile, range);
+      range.end = std::min(builder.rows().keys, origin - shift + (block + 1) * size);
+      builder.add_beside_globals(tile, range);
     });
   }
 };
 
 }  // namespace
 
-const AttentionMethod& chunks_method() {
-  static const ChunksMethod method;
+const PatternAttention& chunks_attention() {
+  static const ChunksAttention method;
   return method;
 }
 

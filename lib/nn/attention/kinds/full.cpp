@@ -1,19 +1,19 @@
-// Every query sees every key, or in a decoder every earlier one: AttentionMethod's own formula.
+// Every query sees every key, or in a decoder every earlier one: PatternAttention's own formula.
 #include "nn/attention/kinds/method_list.h"
 #include "nn/attention/kinds/tile_maker.h"
 
 namespace attn {
 namespace {
 
-class FullMethod : public AttentionMethod {
+class FullAttention : public PatternAttention {
  public:
-  void make_tiles(TileMaker& maker) const override { maker.add_full(); }
+  void make_tiles(QueryTileBuilder& builder) const override { builder.add_full(); }
 };
 
 }  // namespace
 
-const AttentionMethod& full_method() {
-  static const FullMethod method;
+const PatternAttention& full_attention() {
+  static const FullAttention method;
   return method;
 }
 

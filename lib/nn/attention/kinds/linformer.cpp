@@ -39,21 +39,21 @@ void check_linformer(const AttentionInput& input, const AttentionGroup& group) {
 }
 
 /// The rows of E or F for the keys that are no padding [n, k].
-Matrix rows_for(const Parameter& projection, const VisibleKeys& keys) {
+Matrix rows_for(const Parameter& projection, const UnpaddedKeys& keys) {
   Matrix rows(keys.count(), projection.columns);
   for (Index n = 0; n < keys.count(); ++n) {
-    for (Index c = 0; c < projection.columns; ++c) rows(n, c) = projection.at(keys.place(n), c);
+    for (Index c = 0; c < projection.columns; ++c) rows(n, c) = projection.at(keys.position(n), c);
   }
   return rows;
 }
 
 /// Rows of keys or values of those keys [n, D].
 Matrix shown_rows(const float* base, Index stride, Index width, const AttentionGroup& group,
-                  const VisibleKeys& keys) {
+                  const UnpaddedKeys& keys) {
   Matrix rows(keys.count(), width);
   for (Index n = 0; n < keys.count(); ++n) {
     rows.row(n) =
-        Eigen::Map<const RowVector>(base + (group.first_key + keys.place(n)) * stride, width);
+        Eigen::Map<const RowVector>(base + (group.first_key + keys.position(n)) * stride, width);
   }
   return rows;
 }
@@ -66,12 +66,12 @@ void compress(const AttentionShape& shape, const AttentionInput& input, MatrixRe
   Index first = 0;
   for (const AttentionGroup& group : input.groups) {
     check_linformer(input, group);
-    const VisibleKeys keys(group);
+    const UnpaddedKeys keys(group);
     const Index rank = input.extras->key_projection.columns;
-    add_transposed_product(rows_for(input.extras->key_projection, keys),
+    add_transposed_matmul(rows_for(input.extras->key_projection, keys),
                            shown_rows(memory.keys, memory.stride, width, group, keys),
                            rows.middleRows(first, rank).leftCols(width), Backend::panels);
-    add_transposed_product(rows_for(input.extras->value_projection, keys),
+    add_transposed_matmul(rows_for(input.extras->value_projection, keys),
                            shown_rows(memory.values, memory.stride, width, group, keys),
                            rows.middleRows(first, rank).rightCols(width), Backend::panels);
     first += rank;
@@ -91,20 +91,20 @@ std::vector<AttentionGroup> compressed_groups(const AttentionInput& input) {
 
 /// The rows of E or F for all keys of a sentence, 0 for padding.
 Matrix whole_rows_for(const Parameter& projection, const AttentionGroup& group) {
-  const VisibleKeys keys(group);
+  const UnpaddedKeys keys(group);
   const Matrix shown = rows_for(projection, keys);
   Matrix rows = Matrix::Zero(group.keys, projection.columns);
-  for (Index n = 0; n < keys.count(); ++n) rows.row(keys.place(n)) = shown.row(n);
+  for (Index n = 0; n < keys.count(); ++n) rows.row(keys.position(n)) = shown.row(n);
   return rows;
 }
 
 /// Shows E and F beside the weights for what they mixed.
-class MixingObserver : public AttentionObserver {
+class LinformerObserver : public AttentionObserver {
  public:
-  MixingObserver(const AttentionInput& input, AttentionObserver& then)
+  LinformerObserver(const AttentionInput& input, AttentionObserver& then)
       : input_(input), then_(then) {}
 
-  bool watches(AttentionKind kind, Index layer, Index head) const override {
+  bool watches(AttentionSite kind, Index layer, Index head) const override {
     return then_.watches(kind, layer, head);
   }
   void weights_ready(AttentionHead& head) override {
@@ -125,13 +125,13 @@ class MixingObserver : public AttentionObserver {
   const AttentionInput& input_;
   AttentionObserver& then_;
   Index sentence_ = -1;
-  Mixing mixing_;
+  LinformerMatrices mixing_;
 };
 
 /// y [n, out] = x [n, in] · weight [in, out].
 Matrix product(const ConstMatrixRef& x, const Parameter& weight) {
   Matrix y(x.rows(), weight.columns);
-  WeightProduct({weight}, {}, Backend::panels)(x, y);
+  PackedLinear({weight}, {}, Backend::panels)(x, y);
   return y;
 }
 
@@ -146,7 +146,7 @@ struct Side {
 };
 
 /// From dcompressed [k, D]: the rows' gradient is E · dcompressed, E's is rows · dcompressedᵀ.
-void back(const Side& side, const AttentionGroup& group, const VisibleKeys& keys,
+void back(const Side& side, const AttentionGroup& group, const UnpaddedKeys& keys,
           MatrixRef dcompressed) {
   const Index width = dcompressed.cols();
   const Parameter weight{dcompressed.data(), dcompressed.rows(), width, dcompressed.outerStride(),
@@ -159,16 +159,16 @@ void back(const Side& side, const AttentionGroup& group, const VisibleKeys& keys
   const Matrix dprojection =
       product(shown_rows(side.rows, side.stride, width, group, keys), weight.transposed());
   for (Index n = 0; n < keys.count(); ++n) {
-    drows.row(keys.place(n)) = found.row(n);
+    drows.row(keys.position(n)) = found.row(n);
     for (Index c = 0; c < dprojection.cols(); ++c) {
-      side.dprojection.element(keys.place(n), c) += dprojection(n, c);
+      side.dprojection.element(keys.position(n), c) += dprojection(n, c);
     }
   }
 }
 
 /// std::logic_error without E and F, for causal groups and for keys that lie in a cache; InputError
 /// for sentences longer than E. Training adds to the gradients at E and F.
-class LinformerMethod : public AttentionMethod {
+class LinformerAttention : public PatternAttention {
  public:
   void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
               AttentionObserver* observer) const override {
@@ -176,31 +176,31 @@ class LinformerMethod : public AttentionMethod {
     const Index rank = input.extras->key_projection.columns;
     Matrix rows(std::ssize(groups) * rank, 2 * shape.heads * shape.head_dim);
     compress(shape, input, rows);
-    std::optional<MixingObserver> mixing;
+    std::optional<LinformerObserver> mixing;
     if (observer != nullptr) observer = &mixing.emplace(input, *observer);
     attn::attend(exact(shape), {input.queries, keys_and_values(rows), groups}, output, observer);
   }
 
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                       SavedForBackward& kept) const override {
-    kept.low_rank_groups = compressed_groups(input);
+                       SavedForBackward& saved) const override {
+    saved.low_rank_groups = compressed_groups(input);
     const Index rank = input.extras->key_projection.columns;
     MatrixRef rows =
-        kept.low_rank.resize(std::ssize(input.groups) * rank, 2 * shape.heads * shape.head_dim);
+        saved.low_rank.resize(std::ssize(input.groups) * rank, 2 * shape.heads * shape.head_dim);
     compress(shape, input, rows);
     attn::attend_training(exact(shape),
-                          {input.queries, keys_and_values(rows), kept.low_rank_groups},
-                          kept.dropout, output, kept);
+                          {input.queries, keys_and_values(rows), saved.low_rank_groups},
+                          saved.dropout, output, saved);
   }
 
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                       const SavedForBackward& kept, const ConstMatrixRef& doutput,
+                       const SavedForBackward& saved, const ConstMatrixRef& doutput,
                        AttentionInputGradient gradient) const override {
-    const MatrixRef rows = kept.low_rank;
+    const MatrixRef rows = saved.low_rank;
     const Index width = rows.cols() / 2;
     Matrix drows(rows.rows(), rows.cols());
     attn::attend_backward(exact(shape),
-                          {input.queries, keys_and_values(rows), kept.low_rank_groups}, kept,
+                          {input.queries, keys_and_values(rows), saved.low_rank_groups}, saved,
                           doutput, input_gradient(gradient.dqueries, drows));
     const Side key{
         input.memory.keys, input.memory.stride,          gradient.dkeys,
@@ -214,7 +214,7 @@ class LinformerMethod : public AttentionMethod {
     const Index rank = input.extras->key_projection.columns;
     for (std::size_t b = 0; b < input.groups.size(); ++b) {
       const AttentionGroup& group = input.groups[b];
-      const VisibleKeys keys(group);
+      const UnpaddedKeys keys(group);
       MatrixRef both = drows.middleRows(to_index(b) * rank, rank);
       back(key, group, keys, both.leftCols(width));
       back(value, group, keys, both.rightCols(width));
@@ -224,8 +224,8 @@ class LinformerMethod : public AttentionMethod {
 
 }  // namespace
 
-const AttentionMethod& linformer_method() {
-  static const LinformerMethod method;
+const PatternAttention& linformer_attention() {
+  static const LinformerAttention method;
   return method;
 }
 

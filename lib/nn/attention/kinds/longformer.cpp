@@ -5,20 +5,20 @@
 namespace attn {
 namespace {
 
-class LongformerMethod : public AttentionMethod {
+class LongformerAttention : public PatternAttention {
  public:
-  void make_tiles(TileMaker& maker) const override {
-    const Index reach = maker.pattern().window(maker.layer()) / 2;
-    maker.for_each_tile(kBandTile, 0, 0, [&](QueryTile& tile) {
-      maker.add_beside_globals(tile, maker.window(tile, reach));
+  void make_tiles(QueryTileBuilder& builder) const override {
+    const Index reach = builder.pattern().window(builder.layer()) / 2;
+    builder.for_each_tile(kBandTile, 0, 0, [&](QueryTile& tile) {
+      builder.add_beside_globals(tile, builder.window(tile, reach));
     });
   }
 };
 
 }  // namespace
 
-const AttentionMethod& longformer_method() {
-  static const LongformerMethod method;
+const PatternAttention& longformer_attention() {
+  static const LongformerAttention method;
   return method;
 }
 

@@ -53,10 +53,10 @@ void add_values(const LshHead& head, LshScratch& scratch, Sums& sums) {
   float* panels = scratch.panels.reserve(k.panels_of(width) * k.panel_width * columns);
   k.pack_rows({head.value.data(), width, chunk.keys.data()}, columns, width, panels);
   float* out = scratch.out.reserve(0);
-  PanelProduct product = product_of(chunk.score(0), columns, panels, width, out);
+  PanelMatmul product = panel_matmul_of(chunk.score(0), columns, panels, width, out);
   product.rows = rows;
   product.add = true;
-  run_product(product);
+  run_panel_matmul(product);
   for (Index r = 0; r < rows; ++r) {
     const auto place = to_size(at(chunk.queries, r));
     sums.maximum[place] = scratch.maximum.reserve(0)[r];
@@ -67,7 +67,7 @@ void add_values(const LshHead& head, LshScratch& scratch, Sums& sums) {
 
 Sums run_head(const AttentionShape& shape, const AttentionInput& input, const AttentionGroup& group,
               Index head_index, const Dropout& dropout) {
-  auto& scratch = of_this_thread<LshScratch>();
+  auto& scratch = thread_instance<LshScratch>();
   const LshHead head(shape, input, group, head_index);
   const LshOrder order = lsh_order(shape, input, group, head_index);
   Sums sums{std::vector<float>(to_size(group.keys), kMinusInfinity),
@@ -114,14 +114,14 @@ Matrix met(const AttentionGroup& group, const LshHead& head, const LshOrder& ord
   }
   Matrix mask = times.array().log();
   for (Index i = 0; i < mask.rows(); ++i) {
-    if (times(i, i) > 0) mask(i, i) += kOwnScore;
+    if (times(i, i) > 0) mask(i, i) += kSelfScore;
   }
   return mask;
 }
 
 /// What observers are told of an order: round by round, without padding.
-HashOrder observed_order(const LshOrder& order, Index places) {
-  HashOrder told{same_number<std::int32_t>(order.chunk)};
+LshBuckets observed_order(const LshOrder& order, Index places) {
+  LshBuckets told{narrow_cast<std::int32_t>(order.chunk)};
   const Index a_round = std::ssize(order.places) / order.rounds;
   for (Index round = 0; round < order.rounds; ++round) {
     const auto first = order.places.begin() + round * a_round;
@@ -142,9 +142,9 @@ Matrix all_scores(const LshHead& head) {
   AlignedFloats panels(to_size(k.panels_of(n) * k.panel_width * width));
   k.pack_columns({head.key.data(), width, nullptr}, n, width, panels.data());
   Matrix scores(n, n);
-  PanelProduct product = product_of(head.query.data(), width, panels.data(), n, scores.data());
+  PanelMatmul product = panel_matmul_of(head.query.data(), width, panels.data(), n, scores.data());
   product.rows = n;
-  run_product(product);
+  run_panel_matmul(product);
   return scores;
 }
 
@@ -153,11 +153,11 @@ PatternCells cells_of(const Matrix& mask) {
   for (Index i = 0; i < mask.rows(); ++i) {
     for (Index j = 0; j < mask.cols(); ++j) {
       if (mask(i, j) == kMinusInfinity) continue;
-      const auto key = same_number<std::int32_t>(j);
+      const auto key = narrow_cast<std::int32_t>(j);
       if (j > 0 && mask(i, j - 1) != kMinusInfinity) {
         ++seen.runs.back().end;
       } else {
-        seen.runs.push_back({key, key + 1, Reason::block});
+        seen.runs.push_back({key, key + 1, PatternReason::block});
       }
     }
     seen.end_row();
@@ -165,12 +165,12 @@ PatternCells cells_of(const Matrix& mask) {
   return seen;
 }
 
-void show_head(const OneHead& of, MatrixRef output, AttentionObserver& observer) {
+void show_head(const HeadOfGroup& of, MatrixRef output, AttentionObserver& observer) {
   const auto& [shape, input, group, head_index] = of;
-  const HeadRows rows = rows_of_head(of, output);
+  const HeadRows rows = head_rows(of, output);
   const LshHead head(shape, input, group, head_index);
   const LshOrder order = lsh_order(shape, input, group, head_index);
-  ObservedRows observed(shape, group, rows, met(group, head, order));
+  ObservedHead observed(shape, group, rows, met(group, head, order));
   observed.key = head.key / shape.scale;
   observed.scores = all_scores(head);
   observed.weights = observed.scores + observed.mask;
@@ -182,7 +182,7 @@ void show_head(const OneHead& of, MatrixRef output, AttentionObserver& observer)
     kernels().softmax(observed.weights.row(i).data(), group.keys);
   }
   const PatternCells seen = cells_of(observed.mask);
-  const HashOrder hashes = observed_order(order, group.keys);
+  const LshBuckets hashes = observed_order(order, group.keys);
   observed.seen = &seen;
   observed.hashes = &hashes;
   observed.show(head_index, observer);
@@ -208,9 +208,9 @@ LshHead::LshHead(const AttentionShape& shape, const AttentionInput& input,
   const Index column = head * width;
   const KeysAndValues& memory = input.memory;
   const Index first = group.first_key * memory.stride + column;
-  key = gathered({memory.keys + first, memory.stride, nullptr}, group.keys, width);
-  value = gathered({memory.values + first, memory.stride, nullptr}, group.keys, width);
-  query = gathered({input.queries.data() + group.first_query * input.queries.outerStride() + column,
+  key = gather_rows({memory.keys + first, memory.stride, nullptr}, group.keys, width);
+  value = gather_rows({memory.values + first, memory.stride, nullptr}, group.keys, width);
+  query = gather_rows({input.queries.data() + group.first_query * input.queries.outerStride() + column,
                     input.queries.outerStride(), nullptr},
                    group.keys, width);
   for (Index j = 0; j < group.keys; ++j) {
@@ -240,14 +240,14 @@ void LshChunk::load(const LshHead& head, const LshOrder& order, Index c) {
   }
   float* key_panels = panels.reserve(k.panels_of(columns_here) * k.panel_width * width);
   k.pack_columns({head.key.data(), width, keys.data()}, columns_here, width, key_panels);
-  PanelProduct product = product_of(query_rows, width, key_panels, columns_here,
+  PanelMatmul product = panel_matmul_of(query_rows, width, key_panels, columns_here,
                                     scores.reserve(rows_here * columns_here));
   product.rows = rows_here;
-  run_product(product);
+  run_panel_matmul(product);
   for (Index r = 0; r < rows_here; ++r) {
     float* row = score(r);
     const std::int32_t own = at(queries, r);
-    for (Index j = 0; j < columns_here; ++j) row[j] = at(keys, j) == own ? kOwnScore : row[j];
+    for (Index j = 0; j < columns_here; ++j) row[j] = at(keys, j) == own ? kSelfScore : row[j];
   }
 }
 
@@ -260,7 +260,7 @@ Index first_weight(const LshOrder& order, Index head_number, Index c, Index row)
 
 namespace {
 
-class LshMethod : public AttentionMethod {
+class LshAttention : public PatternAttention {
  public:
   void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
               AttentionObserver* observer) const override {
@@ -269,7 +269,7 @@ class LshMethod : public AttentionMethod {
       const AttentionGroup& group = at(input.groups, task / shape.heads);
       const Index head = task % shape.heads;
       put_output(run_head(shape, input, group, head, {}),
-                 rows_of_head({shape, input, group, head}, output));
+                 head_rows({shape, input, group, head}, output));
     });
     if (observer == nullptr) return;
     for (const AttentionGroup& group : input.groups) {
@@ -280,33 +280,33 @@ class LshMethod : public AttentionMethod {
   }
 
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                       SavedForBackward& kept) const override {
+                       SavedForBackward& saved) const override {
     // Row r of head h of all: the maximum and then the sum of its scores.
     const Index rows = output.rows();
-    kept.log_sums.resize(to_size(rows * shape.heads));
-    kept.row_sums.resize(kept.log_sums.size());
+    saved.log_sums.resize(to_size(rows * shape.heads));
+    saved.row_sums.resize(saved.log_sums.size());
     const auto tasks = std::ssize(input.groups) * shape.heads;
     parallel_for(tasks, work_of(shape, input.groups), [&](Index task) {
       const AttentionGroup& group = at(input.groups, task / shape.heads);
       const Index head = task % shape.heads;
-      const Sums sums = run_head(shape, input, group, head, kept.dropout);
-      put_output(sums, rows_of_head({shape, input, group, head}, output));
+      const Sums sums = run_head(shape, input, group, head, saved.dropout);
+      put_output(sums, head_rows({shape, input, group, head}, output));
       const Index first = head * rows + group.first_query;
-      std::copy(sums.maximum.begin(), sums.maximum.end(), kept.log_sums.begin() + first);
-      std::copy(sums.sum.begin(), sums.sum.end(), kept.row_sums.begin() + first);
+      std::copy(sums.maximum.begin(), sums.maximum.end(), saved.log_sums.begin() + first);
+      std::copy(sums.sum.begin(), sums.sum.end(), saved.row_sums.begin() + first);
     });
   }
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                       const SavedForBackward& kept, const ConstMatrixRef& doutput,
+                       const SavedForBackward& saved, const ConstMatrixRef& doutput,
                        AttentionInputGradient gradient) const override {
-    attend_lsh_backward(shape, input, kept, doutput, gradient);
+    attend_lsh_backward(shape, input, saved, doutput, gradient);
   }
 };
 
 }  // namespace
 
-const AttentionMethod& lsh_method() {
-  static const LshMethod method;
+const PatternAttention& lsh_attention() {
+  static const LshAttention method;
   return method;
 }
 

@@ -30,7 +30,7 @@ LshOrder lsh_order(const AttentionShape& shape, const AttentionInput& input,
 
 /// The way back of the kind lsh, with kept.dropout. Buckets have no gradient.
 void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& input,
-                         const SavedForBackward& kept, const ConstMatrixRef& doutput,
+                         const SavedForBackward& saved, const ConstMatrixRef& doutput,
                          AttentionInputGradient gradient);
 
 }  // namespace attn

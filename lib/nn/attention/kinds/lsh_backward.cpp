@@ -64,9 +64,9 @@ void back_chunk(const LshBackwardHead& h, Index c, LshBackwardScratch& scratch,
   float* panels = scratch.panels.reserve(k.panels_of(columns) * k.panel_width * width);
   k.pack_columns({h.head.value.data(), width, chunk.keys.data()}, columns, width, panels);
   ChunkRows dweights(scratch.dweights.reserve(rows * columns), rows, columns);
-  PanelProduct product = product_of(doutput.data(), width, panels, columns, dweights.data());
+  PanelMatmul product = panel_matmul_of(doutput.data(), width, panels, columns, dweights.data());
   product.rows = rows;
-  run_product(product);
+  run_panel_matmul(product);
   ChunkRows dropped(scratch.dropped.reserve(rows * columns), rows, columns);
   dropped = weights;
   if (h.dropout.active()) {
@@ -77,7 +77,7 @@ void back_chunk(const LshBackwardHead& h, Index c, LshBackwardScratch& scratch,
     }
   }
   Matrix dvalue = Matrix::Zero(columns, width);
-  add_transposed_product(dropped, doutput, dvalue, Backend::panels);
+  add_transposed_matmul(dropped, doutput, dvalue, Backend::panels);
   scatter(dvalue, chunk.keys, gradients.dvalue);
   for (Index r = 0; r < rows; ++r) {
     const std::int32_t own = at(chunk.queries, r);
@@ -90,12 +90,12 @@ void back_chunk(const LshBackwardHead& h, Index c, LshBackwardScratch& scratch,
   float* rows_of_keys = scratch.panels.reserve(k.panels_of(width) * k.panel_width * columns);
   k.pack_rows({h.head.key.data(), width, chunk.keys.data()}, columns, width, rows_of_keys);
   Matrix dquery(rows, width);
-  PanelProduct back = product_of(dweights.data(), columns, rows_of_keys, width, dquery.data());
+  PanelMatmul back = panel_matmul_of(dweights.data(), columns, rows_of_keys, width, dquery.data());
   back.rows = rows;
-  run_product(back);
+  run_panel_matmul(back);
   scatter(dquery, chunk.queries, gradients.dquery);
   Matrix dkey = Matrix::Zero(columns, width);
-  add_transposed_product(dweights, ChunkRows(chunk.query.reserve(0), rows, width), dkey,
+  add_transposed_matmul(dweights, ChunkRows(chunk.query.reserve(0), rows, width), dkey,
                          Backend::panels);
   scatter(dkey, chunk.keys, gradients.dkey);
 }
@@ -114,7 +114,7 @@ void back_through_norm(const LshHead& head, float scale, Matrix& dkey) {
 }  // namespace
 
 void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& input,
-                         const SavedForBackward& kept, const ConstMatrixRef& doutput,
+                         const SavedForBackward& saved, const ConstMatrixRef& doutput,
                          AttentionInputGradient gradient) {
   const auto tasks = std::ssize(input.groups) * shape.heads;
   const Index width = shape.head_dim, all_rows = doutput.rows();
@@ -130,17 +130,17 @@ void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& inpu
                            Matrix::Zero(n, width), Matrix::Zero(n, width), Matrix::Zero(n, width),
                            std::vector<float>(to_size(n))};
     for (Index i = 0; i < n; ++i) {
-      const float* out = kept.output + (group.first_query + i) * kept.output_stride + column;
+      const float* out = saved.output + (group.first_query + i) * saved.output_stride + column;
       at(gradients.delta, i) =
           gradients.doutput.row(i).dot(Eigen::Map<const RowVector>(out, width));
     }
     const LshBackwardHead h{head,
                             order,
-                            kept.log_sums.data() + first,
-                            kept.row_sums.data() + first,
-                            kept.dropout,
+                            saved.log_sums.data() + first,
+                            saved.row_sums.data() + first,
+                            saved.dropout,
                             group.first_query * shape.heads + head_index * group.queries};
-    auto& scratch = of_this_thread<LshBackwardScratch>();
+    auto& scratch = thread_instance<LshBackwardScratch>();
     for (Index c = 0; c < order.chunks(); ++c) back_chunk(h, c, scratch, gradients);
     back_through_norm(head, shape.scale, gradients.dkey);
     gradient.dqueries.block(group.first_query, column, n, width) = gradients.dquery;

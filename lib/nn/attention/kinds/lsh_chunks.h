@@ -7,7 +7,7 @@
 namespace attn {
 
 /// A token's score of itself.
-inline constexpr float kOwnScore = -1e5F;
+inline constexpr float kSelfScore = -1e5F;
 
 /// std::logic_error without rotations, for causal groups and for keys that lie in a cache.
 void check_lsh(const AttentionInput& input, const AttentionGroup& group);

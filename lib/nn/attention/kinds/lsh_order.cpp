@@ -15,8 +15,8 @@ template <typename T>
 std::int32_t bucket_of(const T* rotated, Index half) {
   const T* largest = std::max_element(rotated, rotated + half);
   const T* smallest = std::min_element(rotated, rotated + half);
-  if (-*smallest > *largest) return same_number<std::int32_t>(half + (smallest - rotated));
-  return same_number<std::int32_t>(largest - rotated);
+  if (-*smallest > *largest) return narrow_cast<std::int32_t>(half + (smallest - rotated));
+  return narrow_cast<std::int32_t>(largest - rotated);
 }
 
 /// Whether another number, or its opposite, is within `error` of the largest; of a single one,
@@ -54,9 +54,9 @@ class Rotations {
   /// doubles: a product of K floats is off by less than (K + 2) · 2⁻²⁴ · |query| · |rotation|.
   template <typename F>
   void for_each_bucket(const float* query, F&& f) {
-    PanelProduct product = product_of(query, width_, panels_.data(), columns(), rotated_.data());
+    PanelMatmul product = panel_matmul_of(query, width_, panels_.data(), columns(), rotated_.data());
     product.rows = 1;
-    run_product(product);
+    run_panel_matmul(product);
     const float length = std::sqrt(kernels().sum_of_squares(query, width_));
     const float error = static_cast<float>(width_ + 2) * 0x1p-24F * length * longest_;
     for (Index round = 0; round < rounds_; ++round) {
@@ -99,16 +99,16 @@ void sort_round(const std::int32_t* buckets, Index n, Index kinds,
   order.resize(begin + to_size(first.back()));
   for (Index j = 0; j < n; ++j) {
     if (buckets[j] < 0) continue;
-    order[begin + to_size(at(first, buckets[j])++)] = same_number<std::int32_t>(j);
+    order[begin + to_size(at(first, buckets[j])++)] = narrow_cast<std::int32_t>(j);
   }
 }
 
 /// All places in one chunk, without padding.
-void order_whole(const VisibleKeys& keys, LshOrder& order) {
+void order_whole(const UnpaddedKeys& keys, LshOrder& order) {
   order.rounds = 1;
   order.chunk = std::max<Index>(keys.count(), 1);
   for (Index n = 0; n < keys.count(); ++n) {
-    order.places.push_back(same_number<std::int32_t>(keys.place(n)));
+    order.places.push_back(narrow_cast<std::int32_t>(keys.position(n)));
   }
 }
 
@@ -118,7 +118,7 @@ LshOrder lsh_order(const AttentionShape& shape, const AttentionInput& input,
                    const AttentionGroup& group, Index head) {
   check_lsh(input, group);
   const AttentionPattern& pattern = *shape.pattern;
-  const VisibleKeys keys(group);
+  const UnpaddedKeys keys(group);
   LshOrder order;
   if (keys.count() <= pattern.block_size) {
     order_whole(keys, order);
@@ -130,7 +130,7 @@ LshOrder lsh_order(const AttentionShape& shape, const AttentionInput& input,
                       pattern.buckets / 2);
   order.buckets.assign(to_size(order.rounds * group.keys), -1);
   for (Index n = 0; n < keys.count(); ++n) {
-    const Index place = keys.place(n);
+    const Index place = keys.position(n);
     const float* query = input.queries.data() +
                          (group.first_query + place) * input.queries.outerStride() +
                          head * shape.head_dim;

@@ -5,15 +5,15 @@
 
 namespace attn {
 
-const AttentionMethod& full_method();            // full.cpp
-const AttentionMethod& window_method();          // window.cpp
-const AttentionMethod& longformer_method();      // longformer.cpp
-const AttentionMethod& bigbird_method();         // bigbird.cpp
-const AttentionMethod& sparse_strided_method();  // sparse_strided.cpp
-const AttentionMethod& sparse_fixed_method();    // sparse_fixed.cpp
-const AttentionMethod& chunks_method();          // chunks.cpp
-const AttentionMethod& linformer_method();       // linformer.cpp
-const AttentionMethod& performer_method();       // performer.cpp
-const AttentionMethod& lsh_method();             // lsh.cpp
+const PatternAttention& full_attention();            // full.cpp
+const PatternAttention& window_attention();          // window.cpp
+const PatternAttention& longformer_attention();      // longformer.cpp
+const PatternAttention& bigbird_attention();         // bigbird.cpp
+const PatternAttention& sparse_strided_attention();  // sparse_strided.cpp
+const PatternAttention& sparse_fixed_attention();    // sparse_fixed.cpp
+const PatternAttention& chunks_attention();          // chunks.cpp
+const PatternAttention& linformer_attention();       // linformer.cpp
+const PatternAttention& performer_attention();       // performer.cpp
+const PatternAttention& lsh_attention();             // lsh.cpp
 
 }  // namespace attn

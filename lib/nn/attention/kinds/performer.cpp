@@ -38,9 +38,9 @@ void divide(float* row, Index width, float divisor) {
 
 /// Every query reads the same sums.
 void run_whole_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
-  auto& scratch = of_this_thread<PerformerScratch>();
+  auto& scratch = thread_instance<PerformerScratch>();
   KeySums sums;
-  sums.add_up(map, rows, VisibleKeys(group));
+  sums.add_up(map, rows, UnpaddedKeys(group));
   for (Index first = 0; first < group.queries; first += kFeatureRows) {
     const Index n = std::min(kFeatureRows, group.queries - first);
     make_queries(map, rows, first, n, scratch.queries);
@@ -85,9 +85,9 @@ void run_causal_tile(const PerformerState& state, const CausalTileMask& tile_mas
 
 /// Row i reads the sums of the keys up to its own place.
 void run_causal_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
-  auto& scratch = of_this_thread<PerformerScratch>();
+  auto& scratch = thread_instance<PerformerScratch>();
   const Index width = map.width();
-  const VisibleKeys keys(group);
+  const UnpaddedKeys keys(group);
   PerformerState state(scratch.state.reserve(PerformerState::size(map.count(), width)), map.count(),
                        width);
   state.begin();
@@ -148,8 +148,8 @@ struct AllFeatures {
     float largest = kMinusInfinity;
     std::vector<std::int32_t> row(1);
     for (Index j = 0; j < group.keys; ++j) {
-      const bool shown = group.mask.hidden.empty() || at(group.mask.hidden, j) == 0;
-      row[0] = group.key_rows != nullptr ? group.key_rows[j] : same_number<std::int32_t>(j);
+      const bool shown = group.mask.key_padding_mask.empty() || at(group.mask.key_padding_mask, j) == 0;
+      row[0] = group.key_rows != nullptr ? group.key_rows[j] : narrow_cast<std::int32_t>(j);
       tile.load(map, {rows.keys.base, rows.keys.stride, row.data()}, 1);
       if (shown) largest = std::max(largest, tile.largest()[0]);
       at(maxima, j) = largest;
@@ -170,7 +170,7 @@ Matrix implied_weights(const FeatureMap& map, const AttentionGroup& group, const
     float sum = 0;
     for (Index j = 0; j < group.keys; ++j) {
       if (mask(i, j) == kMinusInfinity) continue;
-      const float later = under_maximum(at(all.maxima, j), at(all.maxima, last));
+      const float later = rescale_factor(at(all.maxima, j), at(all.maxima, last));
       weights(i, j) = all.queries.row(i).dot(all.keys.row(j)) * later + epsilon;
       sum += weights(i, j);
     }
@@ -187,15 +187,15 @@ void attend_performer(const AttentionShape& shape, const AttentionInput& input, 
   const auto tasks = std::ssize(input.groups) * shape.heads;
   parallel_for(tasks, work_of(shape, input, map), [&](Index task) {
     const AttentionGroup& group = at(input.groups, task / shape.heads);
-    run_head(map, group, rows_of_head({shape, input, group, task % shape.heads}, output));
+    run_head(map, group, head_rows({shape, input, group, task % shape.heads}, output));
   });
   if (observer == nullptr) return;
   for (const AttentionGroup& group : input.groups) {
     for (Index head = 0; head < shape.heads; ++head) {
-      const HeadRows rows = rows_of_head({shape, input, group, head}, output);
-      ObservedRows observed(shape, group, rows, mask_matrix(shape, group, head));
+      const HeadRows rows = head_rows({shape, input, group, head}, output);
+      ObservedHead observed(shape, group, rows, mask_matrix(shape, group, head));
       observed.weights = implied_weights(map, group, rows, observed.mask);
-      observed.estimated = true;
+      observed.is_estimate = true;
       observed.show(head, *observer);
     }
   }
@@ -207,7 +207,7 @@ void performer_step(const AttentionShape& shape, const AttentionInput& rows, Mat
   const Index m = map.count(), width = map.width(), count = rows.queries.rows();
   parallel_for(count * shape.heads, count * shape.heads * m * width * 4, [&](Index task) {
     const Index row = task / shape.heads, head = task % shape.heads;
-    auto& scratch = of_this_thread<PerformerScratch>();
+    auto& scratch = thread_instance<PerformerScratch>();
     const Index key = row * rows.memory.stride + head * width;
     const float* query = rows.queries.data() + row * rows.queries.outerStride() + head * width;
     float* sums = states.data() + row * states.outerStride();
@@ -228,20 +228,20 @@ void performer_step(const AttentionShape& shape, const AttentionInput& rows, Mat
 namespace {
 
 /// What hypotheses keep: sums of one size whatever the step, which move with them.
-class PerformerSums : public StepMemory {
+class PerformerKvCache : public KvCache {
  public:
-  explicit PerformerSums(const StepMemoryShape& shape) : shape_(shape) {
+  explicit PerformerKvCache(const KvCacheShape& shape) : shape_(shape) {
     for (Index layer = 0; layer < shape.layers; ++layer)
       layers_.push_back(std::make_unique<Layer>());
   }
 
   /// Floats of a hypothesis in one layer.
-  static Index size_of(const StepMemoryShape& shape) {
-    return shape.heads * PerformerState::size(features_of(shape), shape.head_dim);
+  static Index size_of(const KvCacheShape& shape) {
+    return shape.heads * PerformerState::size(num_features(shape), shape.head_dim);
   }
 
   /// Row r of every layer's sums becomes what row parents[r] has, or the beginning.
-  void begin(const StepRows& rows) override {
+  void begin(const KvCacheStep& rows) override {
     const auto n = std::ssize(rows.parents);
     for (const std::unique_ptr<Layer>& layer : layers_) {
       if (next_.rows() < n) next_.resize(n, size_of(shape_));
@@ -256,10 +256,10 @@ class PerformerSums : public StepMemory {
       layer->sums.swap(next_);
     }
   }
-  AttentionMemory& of_layer(Index layer) override { return *at(layers_, layer); }
+  KvCacheLayer& layer_cache(Index layer) override { return *at(layers_, layer); }
 
  private:
-  struct Layer : AttentionMemory {
+  struct Layer : KvCacheLayer {
     void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
                 AttentionObserver* /*observer*/) override {
       performer_step(shape, rows, sums, heads);
@@ -267,23 +267,23 @@ class PerformerSums : public StepMemory {
     Matrix sums;  ///< [most rows, H · size()]
   };
 
-  static Index features_of(const StepMemoryShape& shape) {
-    return shape.pattern.features_of(to_int(shape.head_dim));
+  static Index num_features(const KvCacheShape& shape) {
+    return shape.pattern.num_features(to_int(shape.head_dim));
   }
   void begin_row(float* row) const {
-    const Index features = features_of(shape_);
+    const Index features = num_features(shape_);
     for (Index head = 0; head < shape_.heads; ++head) {
       const Index first = head * PerformerState::size(features, shape_.head_dim);
       PerformerState(row + first, features, shape_.head_dim).begin();
     }
   }
 
-  StepMemoryShape shape_;
+  KvCacheShape shape_;
   Matrix next_;  ///< [most rows, H · size()] swapped with each layer's at each step
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 
-class PerformerMethod : public AttentionMethod {
+class PerformerAttention : public PatternAttention {
  public:
   void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
               AttentionObserver* observer) const override {
@@ -294,27 +294,27 @@ class PerformerMethod : public AttentionMethod {
     attend_performer(shape, input, output, nullptr);
   }
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                       const SavedForBackward& kept, const ConstMatrixRef& doutput,
+                       const SavedForBackward& saved, const ConstMatrixRef& doutput,
                        AttentionInputGradient gradient) const override {
     const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> output(
-        kept.output, doutput.rows(), doutput.cols(), Eigen::OuterStride<>(kept.output_stride));
+        saved.output, doutput.rows(), doutput.cols(), Eigen::OuterStride<>(saved.output_stride));
     attend_performer_backward(shape, input, output, doutput, gradient);
   }
 
-  std::unique_ptr<StepMemory> step_memory(const StepMemoryShape& shape) const override {
-    return std::make_unique<PerformerSums>(shape);
+  std::unique_ptr<KvCache> make_kv_cache(const KvCacheShape& shape) const override {
+    return std::make_unique<PerformerKvCache>(shape);
   }
-  std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape, Index hypotheses,
+  std::optional<std::uint64_t> kv_cache_bytes(const KvCacheShape& shape, Index hypotheses,
                                                  Index /*steps*/) const override {
-    return checked_product({to_size(hypotheses), to_size(PerformerSums::size_of(shape)),
+    return checked_product({to_size(hypotheses), to_size(PerformerKvCache::size_of(shape)),
                             sizeof(float), to_size(shape.layers) + 1});
   }
 };
 
 }  // namespace
 
-const AttentionMethod& performer_method() {
-  static const PerformerMethod method;
+const PatternAttention& performer_attention() {
+  static const PerformerAttention method;
   return method;
 }
 

@@ -12,7 +12,7 @@
 
 namespace attn {
 
-void load_queries(const PerformerHeadWork& head, Index first, Index n,
+void load_queries(const PerformerHeadBackward& head, Index first, Index n,
                   PerformerBackwardScratch& scratch) {
   const HeadRows& rows = head.rows;
   scratch.queries.load(head.map,
@@ -24,7 +24,7 @@ void load_queries(const PerformerHeadWork& head, Index first, Index n,
   scratch.queries.add_epsilon();
 }
 
-void make_gradient(const PerformerHeadWork& head, Index i, float divisor, float* g) {
+void make_gradient(const PerformerHeadBackward& head, Index i, float divisor, float* g) {
   const Index width = head.map.width();
   const float* dout = head.doutput + i * head.doutput_stride;
   const float* out = head.rows.output + i * head.rows.output_stride;
@@ -37,20 +37,20 @@ void make_gradient(const PerformerHeadWork& head, Index i, float divisor, float*
   g[width] = -product * share;
 }
 
-void back_to_rows(FeatureTile& tile, const FeatureMap& map, const float* exponentials,
+void features_backward(FeatureTile& tile, const FeatureMap& map, const float* exponentials,
                   float* dfeatures, float* drows) {
   for (Index i = 0; i < tile.rows() * tile.count(); ++i) dfeatures[i] *= exponentials[i];
   tile.exponents_backward(map, dfeatures, drows, map.width());
 }
 
-void put_query_gradients(const PerformerHeadWork& head, Index first, Index n, const float* drows) {
+void put_query_gradients(const PerformerHeadBackward& head, Index first, Index n, const float* drows) {
   for (Index r = 0; r < n; ++r) {
     std::copy_n(drows + r * head.map.width(), head.map.width(),
                 head.dqueries + (first + r) * head.dqueries_stride);
   }
 }
 
-void put_key_gradients(const PerformerHeadWork& head, const VisibleKeys& keys, Index first, Index n,
+void put_key_gradients(const PerformerHeadBackward& head, const UnpaddedKeys& keys, Index first, Index n,
                        const float* drows) {
   for (Index r = 0; r < n; ++r) {
     std::copy_n(drows + r * head.map.width(), head.map.width(), head.dkey(keys, first + r));
@@ -60,7 +60,7 @@ void put_key_gradients(const PerformerHeadWork& head, const VisibleKeys& keys, I
 namespace {
 
 /// dqueries, and dC [m, K + 1].
-void whole_queries(const PerformerHeadWork& head, const KeySums& sums, Matrix& dsums,
+void whole_queries(const PerformerHeadBackward& head, const KeySums& sums, Matrix& dsums,
                    PerformerBackwardScratch& scratch) {
   const Kernels& kernel = kernels();
   const Index m = head.map.count(), width = head.map.width();
@@ -76,17 +76,17 @@ void whole_queries(const PerformerHeadWork& head, const KeySums& sums, Matrix& d
     for (Index r = 0; r < n; ++r) {
       make_gradient(head, first + r, divisors[r], g + r * (width + 1));
     }
-    add_transposed_product(Eigen::Map<const Matrix>(scratch.queries.features(), n, m),
+    add_transposed_matmul(Eigen::Map<const Matrix>(scratch.queries.features(), n, m),
                            Eigen::Map<const Matrix>(g, n, width + 1), dsums, Backend::panels);
     float* dfeatures = scratch.dfeatures.reserve(kFeatureRows * m);
     multiply({g, n, width + 1}, {panels, m}, dfeatures);
     float* drows = scratch.drows.reserve(kFeatureRows * width);
-    back_to_rows(scratch.queries, head.map, scratch.exponentials.reserve(0), dfeatures, drows);
+    features_backward(scratch.queries, head.map, scratch.exponentials.reserve(0), dfeatures, drows);
     put_query_gradients(head, first, n, drows);
   }
 }
 
-void whole_keys(const PerformerHeadWork& head, const VisibleKeys& keys, const KeySums& sums,
+void whole_keys(const PerformerHeadBackward& head, const UnpaddedKeys& keys, const KeySums& sums,
                 const Matrix& dsums, PerformerBackwardScratch& scratch) {
   const Kernels& kernel = kernels();
   const Index m = head.map.count(), width = head.map.width();
@@ -113,13 +113,13 @@ void whole_keys(const PerformerHeadWork& head, const VisibleKeys& keys, const Ke
     float* dfeatures = scratch.dfeatures.reserve(kFeatureRows * m);
     multiply({values, n, width + 1}, {panels, m}, dfeatures);
     float* drows = scratch.drows.reserve(kFeatureRows * width);
-    back_to_rows(scratch.keys, head.map, exponentials, dfeatures, drows);
+    features_backward(scratch.keys, head.map, exponentials, dfeatures, drows);
     put_key_gradients(head, keys, first, n, drows);
   }
 }
 
-void whole_backward(const PerformerHeadWork& head, const VisibleKeys& keys) {
-  auto& scratch = of_this_thread<PerformerBackwardScratch>();
+void whole_backward(const PerformerHeadBackward& head, const UnpaddedKeys& keys) {
+  auto& scratch = thread_instance<PerformerBackwardScratch>();
   KeySums sums;
   sums.add_up(head.map, head.rows, keys);
   Matrix dsums = Matrix::Zero(head.map.count(), head.map.width() + 1);
@@ -128,10 +128,10 @@ void whole_backward(const PerformerHeadWork& head, const VisibleKeys& keys) {
 }
 
 /// Keys that are padding get no gradient.
-void clear_hidden(const PerformerHeadWork& head) {
-  const std::span<const std::uint8_t> hidden = head.group.mask.hidden;
-  for (Index j = 0; j < std::ssize(hidden); ++j) {
-    if (at(hidden, j) == 0) continue;
+void clear_hidden(const PerformerHeadBackward& head) {
+  const std::span<const std::uint8_t> key_padding_mask = head.group.mask.key_padding_mask;
+  for (Index j = 0; j < std::ssize(key_padding_mask); ++j) {
+    if (at(key_padding_mask, j) == 0) continue;
     std::fill_n(head.dkeys + j * head.dmemory_stride, head.map.width(), 0.0F);
     std::fill_n(head.dvalues + j * head.dmemory_stride, head.map.width(), 0.0F);
   }
@@ -149,13 +149,13 @@ void attend_performer_backward(const AttentionShape& shape, const AttentionInput
   parallel_for(std::ssize(input.groups) * shape.heads, work, [&](Index task) {
     const AttentionGroup& group = at(input.groups, task / shape.heads);
     const Index head = task % shape.heads, column = head * shape.head_dim;
-    HeadRows read = rows_of_head({shape, input, group, head}, gradient.dqueries);
+    HeadRows read = head_rows({shape, input, group, head}, gradient.dqueries);
     // The forward pass's output is read, and nothing is written through it.
     read.output =
         const_cast<float*>(output.data()) + group.first_query * output.outerStride() + column;
     read.output_stride = output.outerStride();
     const Index first_key = group.first_key * gradient.stride + column;
-    const PerformerHeadWork work_of_head{
+    const PerformerHeadBackward work_of_head{
         map,
         group,
         read,
@@ -166,7 +166,7 @@ void attend_performer_backward(const AttentionShape& shape, const AttentionInput
         gradient.dkeys + first_key,
         gradient.dvalues + first_key,
         gradient.stride};
-    const VisibleKeys keys(group);
+    const UnpaddedKeys keys(group);
     clear_hidden(work_of_head);
     if (group.mask.causal) {
       performer_causal_backward(work_of_head, keys);

@@ -7,7 +7,7 @@
 namespace attn {
 
 /// One head of one group: what it reads, the gradient at its output, and where its own go.
-struct PerformerHeadWork {
+struct PerformerHeadBackward {
   const FeatureMap& map;
   const AttentionGroup& group;
   const HeadRows& rows;  ///< its output is the forward pass's, which is read
@@ -19,11 +19,11 @@ struct PerformerHeadWork {
   float* dvalues;
   Index dmemory_stride;
 
-  float* dkey(const VisibleKeys& keys, Index n) const {
-    return dkeys + keys.place(n) * dmemory_stride;
+  float* dkey(const UnpaddedKeys& keys, Index n) const {
+    return dkeys + keys.position(n) * dmemory_stride;
   }
-  float* dvalue(const VisibleKeys& keys, Index n) const {
-    return dvalues + keys.place(n) * dmemory_stride;
+  float* dvalue(const UnpaddedKeys& keys, Index n) const {
+    return dvalues + keys.position(n) * dmemory_stride;
   }
 };
 
@@ -39,22 +39,22 @@ struct PerformerBackwardScratch {
 };
 
 /// A tile's queries and their features; `exponentials` without ε.
-void load_queries(const PerformerHeadWork& head, Index first, Index n,
+void load_queries(const PerformerHeadBackward& head, Index first, Index n,
                   PerformerBackwardScratch& scratch);
 
 /// g of query i, whose divisor is known → g [K + 1].
-void make_gradient(const PerformerHeadWork& head, Index i, float divisor, float* g);
+void make_gradient(const PerformerHeadBackward& head, Index i, float divisor, float* g);
 
 /// dfeatures ⊙ exponentials, which are the gradients at the exponents, go back to the rows.
-void back_to_rows(FeatureTile& tile, const FeatureMap& map, const float* exponentials,
+void features_backward(FeatureTile& tile, const FeatureMap& map, const float* exponentials,
                   float* dfeatures, float* drows);
 
 /// Rows [n, K] to their places among all queries', or all keys' that are no padding.
-void put_query_gradients(const PerformerHeadWork& head, Index first, Index n, const float* drows);
-void put_key_gradients(const PerformerHeadWork& head, const VisibleKeys& keys, Index first, Index n,
+void put_query_gradients(const PerformerHeadBackward& head, Index first, Index n, const float* drows);
+void put_key_gradients(const PerformerHeadBackward& head, const UnpaddedKeys& keys, Index first, Index n,
                        const float* drows);
 
 /// dqueries, dkeys and dvalues of a head whose queries see the keys up to their own.
-void performer_causal_backward(const PerformerHeadWork& head, const VisibleKeys& keys);
+void performer_causal_backward(const PerformerHeadBackward& head, const UnpaddedKeys& keys);
 
 }  // namespace attn

@@ -39,10 +39,10 @@ void tile_shares(const CausalWork& work, PerformerBackwardScratch& scratch, floa
                  float* sums) {
   const Index width = scratch.queries.width(), n = work.tile.keys();
   const float* panels = scratch.packed.as_columns(work.values, n, width);
-  PanelProduct product = product_of(work.gradients, width, panels, n, shares);
+  PanelMatmul product = panel_matmul_of(work.gradients, width, panels, n, shares);
   product.x_stride = width + 1;
   product.rows = work.tile.queries();
-  run_product(product);
+  run_panel_matmul(product);
   for (Index i = 0; i < work.tile.queries(); ++i) {
     float* row = shares + i * n;
     const float last = work.gradients[i * (width + 1) + width];
@@ -60,7 +60,7 @@ struct TileMaxima {
 };
 
 /// A tile's features, values and place among the keys.
-CausalWork load_tile(const PerformerHeadWork& head, const VisibleKeys& keys, const CausalTile& tile,
+CausalWork load_tile(const PerformerHeadBackward& head, const UnpaddedKeys& keys, const CausalTile& tile,
                      const TileMaxima& at_keys, PerformerBackwardScratch& scratch) {
   const auto& [before, maxima] = at_keys;
   const Index width = head.map.width();
@@ -94,10 +94,10 @@ void tile_queries(const CausalWork& work, const PerformerState& state,
   const Index m = scratch.queries.count(), width = scratch.queries.width(), n = work.tile.keys();
   const Index queries = work.tile.queries();
   const float* sums = scratch.packed.as_columns(state.sums(), m, width);
-  PanelProduct product = product_of(work.gradients, width, sums, m, dfeatures);
+  PanelMatmul product = panel_matmul_of(work.gradients, width, sums, m, dfeatures);
   product.x_stride = width + 1;
   product.rows = queries;
-  run_product(product);
+  run_panel_matmul(product);
   float* shares = scratch.products.reserve(kCausalRows * kCausalRows);
   float* unscaled = scratch.out.reserve(kFeatureRows * width);
   tile_shares(work, scratch, shares, unscaled);
@@ -116,7 +116,7 @@ void tile_queries(const CausalWork& work, const PerformerState& state,
 }
 
 /// From the first place to the last: dqueries.
-void causal_queries(const PerformerHeadWork& head, const VisibleKeys& keys,
+void causal_queries(const PerformerHeadBackward& head, const UnpaddedKeys& keys,
                     const std::vector<CausalTile>& tiles, CausalMemory& memory,
                     PerformerBackwardScratch& scratch) {
   const Index m = head.map.count(), width = head.map.width();
@@ -133,7 +133,7 @@ void causal_queries(const PerformerHeadWork& head, const VisibleKeys& keys,
     float* dfeatures = scratch.dfeatures.reserve(kFeatureRows * m);
     tile_queries(work, state, scratch, dfeatures);
     float* drows = scratch.drows.reserve(kFeatureRows * width);
-    back_to_rows(scratch.queries, head.map, scratch.exponentials.reserve(0), dfeatures, drows);
+    features_backward(scratch.queries, head.map, scratch.exponentials.reserve(0), dfeatures, drows);
     put_query_gradients(head, tile.first_query, tile.queries(), drows);
     state.add(work.tile_mask, tile.keys(), scratch.keys.features(), work.values);
   }
@@ -161,7 +161,7 @@ struct LaterQueries {
       features *= work.tile_mask.of_earlier(i);
     }
     any = any || work.tile.queries() > 0;
-    add_transposed_product(Eigen::Map<const Matrix>(u, work.tile.queries(), m),
+    add_transposed_matmul(Eigen::Map<const Matrix>(u, work.tile.queries(), m),
                            Eigen::Map<const Matrix>(work.gradients, work.tile.queries(), width + 1),
                            sums, Backend::panels);
   }
@@ -187,7 +187,7 @@ void tile_keys(const CausalWork& work, const LaterQueries& later, PerformerBackw
   tile_shares(work, scratch, pairs, nullptr);
   const Eigen::Map<const Matrix> u(scratch.queries.features(), queries, m);
   Eigen::Map<Matrix> de(dfeatures, n, m), dv(dvalues, n, width);
-  add_transposed_product(Eigen::Map<const Matrix>(pairs, queries, n), u, de, Backend::panels);
+  add_transposed_matmul(Eigen::Map<const Matrix>(pairs, queries, n), u, de, Backend::panels);
   tile_products(work, scratch, pairs);
   for (Index i = 0; i < queries; ++i) {
     const float epsilon = kFeatureEpsilon * u.row(i).sum();
@@ -195,11 +195,11 @@ void tile_keys(const CausalWork& work, const LaterQueries& later, PerformerBackw
   }
   const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> g(work.gradients, queries, width,
                                                             Eigen::OuterStride<>(width + 1));
-  add_transposed_product(Eigen::Map<const Matrix>(pairs, queries, n), g, dv, Backend::panels);
+  add_transposed_matmul(Eigen::Map<const Matrix>(pairs, queries, n), g, dv, Backend::panels);
 }
 
 /// From the last place to the first: dkeys and dvalues.
-void causal_keys(const PerformerHeadWork& head, const VisibleKeys& keys,
+void causal_keys(const PerformerHeadBackward& head, const UnpaddedKeys& keys,
                  const std::vector<CausalTile>& tiles, CausalMemory& memory,
                  PerformerBackwardScratch& scratch) {
   const Index m = head.map.count(), width = head.map.width();
@@ -222,15 +222,15 @@ void causal_keys(const PerformerHeadWork& head, const VisibleKeys& keys,
     }
     later.add(work, scratch.queries.features());
     float* drows = scratch.drows.reserve(kFeatureRows * width);
-    back_to_rows(scratch.keys, head.map, scratch.keys.features(), dfeatures, drows);
+    features_backward(scratch.keys, head.map, scratch.keys.features(), dfeatures, drows);
     put_key_gradients(head, keys, tile.first_key, tile.keys(), drows);
   }
 }
 
 }  // namespace
 
-void performer_causal_backward(const PerformerHeadWork& head, const VisibleKeys& keys) {
-  auto& scratch = of_this_thread<PerformerBackwardScratch>();
+void performer_causal_backward(const PerformerHeadBackward& head, const UnpaddedKeys& keys) {
+  auto& scratch = thread_instance<PerformerBackwardScratch>();
   const std::vector<CausalTile> tiles = causal_tiles(head.group, keys);
   CausalMemory memory;
   memory.maxima.resize(to_size(keys.count()));

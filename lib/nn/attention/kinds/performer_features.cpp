@@ -51,9 +51,9 @@ void FeatureTile::load(const FeatureMap& map, const GatheredRows& from, Index n)
     row[width] = half_square(x, width, map.scale());
   }
   float* exponents = features_.reserve(kFeatureRows * count_);
-  PanelProduct product = product_of(input, width + 1, map.columns(), count_, exponents);
+  PanelMatmul product = panel_matmul_of(input, width + 1, map.columns(), count_, exponents);
   product.rows = n;
-  run_product(product);
+  run_panel_matmul(product);
   float* largest = largest_.reserve(kFeatureRows);
   for (Index r = 0; r < n; ++r) {
     const float* row = exponents + r * count_;
@@ -83,9 +83,9 @@ void FeatureTile::exponents_backward(const FeatureMap& map, const float* dexpone
                                      Index stride) {
   const Index width = map.width();
   float* back = back_.reserve(kFeatureRows * width);
-  PanelProduct product = product_of(dexponents, count_, map.rows(), width, back);
+  PanelMatmul product = panel_matmul_of(dexponents, count_, map.rows(), width, back);
   product.rows = rows_;
-  run_product(product);
+  run_panel_matmul(product);
   const float* input = input_.reserve(0);
   for (Index r = 0; r < rows_; ++r) {
     float sum = 0;
@@ -97,21 +97,21 @@ void FeatureTile::exponents_backward(const FeatureMap& map, const float* dexpone
   }
 }
 
-VisibleKeys::VisibleKeys(const AttentionGroup& group)
+UnpaddedKeys::UnpaddedKeys(const AttentionGroup& group)
     : count_(group.keys),
-      all_(group.mask.hidden.empty()),
+      all_(group.mask.key_padding_mask.empty()),
       in_order_(all_ && group.key_rows == nullptr) {
   if (in_order_) return;
   for (Index j = 0; j < group.keys; ++j) {
-    if (!all_ && at(group.mask.hidden, j) != 0) continue;
-    const auto place = same_number<std::int32_t>(j);
+    if (!all_ && at(group.mask.key_padding_mask, j) != 0) continue;
+    const auto place = narrow_cast<std::int32_t>(j);
     places_.push_back(place);
     rows_.push_back(group.key_rows != nullptr ? group.key_rows[j] : place);
   }
   count_ = std::ssize(rows_);
 }
 
-GatheredRows VisibleKeys::from(const GatheredRows& rows, Index first) const {
+GatheredRows UnpaddedKeys::from(const GatheredRows& rows, Index first) const {
   if (in_order_) return {rows.base + first * rows.stride, rows.stride, nullptr};
   return {rows.base, rows.stride, rows_.data() + first};
 }

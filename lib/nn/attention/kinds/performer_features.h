@@ -74,12 +74,12 @@ class FeatureTile {
 };
 
 /// The keys of a group that are no padding, in their order.
-class VisibleKeys {
+class UnpaddedKeys {
  public:
-  explicit VisibleKeys(const AttentionGroup& group);
+  explicit UnpaddedKeys(const AttentionGroup& group);
   Index count() const { return count_; }
   /// Number n's place in the sentence.
-  Index place(Index n) const { return all_ ? n : Index{places_[to_size(n)]}; }
+  Index position(Index n) const { return all_ ? n : Index{places_[to_size(n)]}; }
   /// The rows from number `first` on.
   GatheredRows from(const GatheredRows& rows, Index first) const;
 

@@ -20,8 +20,8 @@ struct StateScratch {
 
 }  // namespace
 
-void KeySums::add_up(const FeatureMap& map, const HeadRows& head, const VisibleKeys& keys) {
-  auto& scratch = of_this_thread<KeyScratch>();
+void KeySums::add_up(const FeatureMap& map, const HeadRows& head, const UnpaddedKeys& keys) {
+  auto& scratch = thread_instance<KeyScratch>();
   const Index m = map.count(), width = map.width();
   sums = Matrix::Zero(m, width + 1);
   maximum = kMinusInfinity;
@@ -44,7 +44,7 @@ void KeySums::add_up(const FeatureMap& map, const HeadRows& head, const VisibleK
     const Eigen::Map<const Matrix> features(scratch.features.features(), n, m);
     const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> value_rows(
         values, n, width, Eigen::OuterStride<>(width + 1));
-    add_transposed_product(features, value_rows, sums.leftCols(width), Backend::panels);
+    add_transposed_matmul(features, value_rows, sums.leftCols(width), Backend::panels);
     totals = RowVector::Zero(m);
     kernels().add_column_sums(features.data(), m, n, m, totals.data());
     sums.col(width) += totals.transpose();
@@ -58,14 +58,14 @@ void KeySums::add_up(const FeatureMap& map, const HeadRows& head, const VisibleK
 
 void KeySums::read(FeatureTile& queries, float* out, float* divisors) const {
   const Index m = queries.count();
-  PanelProduct product = product_of(queries.features(), m, rows.data(), sums.cols() - 1, out);
+  PanelMatmul product = panel_matmul_of(queries.features(), m, rows.data(), sums.cols() - 1, out);
   product.rows = queries.rows();
-  run_product(product);
+  run_panel_matmul(product);
   kernels().dot_products(totals.data(), {queries.features(), m, nullptr}, queries.rows(), m,
                          {divisors});
 }
 
-std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const VisibleKeys& keys) {
+std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const UnpaddedKeys& keys) {
   std::vector<CausalTile> tiles;
   const Index first_query = group.keys - group.queries;
   Index key = 0;
@@ -74,7 +74,7 @@ std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const VisibleK
     tile.first = first;
     tile.end = std::min(first + kCausalRows, group.keys);
     tile.first_key = key;
-    while (key < keys.count() && keys.place(key) < tile.end) ++key;
+    while (key < keys.count() && keys.position(key) < tile.end) ++key;
     tile.end_key = key;
     tile.first_query = std::max<Index>(0, tile.first - first_query);
     tile.end_query = std::max<Index>(0, tile.end - first_query);
@@ -93,14 +93,14 @@ void make_causal_features(FeatureTile& keys, float before, float* maxima) {
 }
 
 CausalTileMask::CausalTileMask(const CausalTile& tile, const AttentionGroup& group,
-                               const VisibleKeys& keys, float before_it, const float* maxima_of)
+                               const UnpaddedKeys& keys, float before_it, const float* maxima_of)
     : before(before_it),
       after(tile.keys() > 0 ? maxima_of[tile.keys() - 1] : before_it),
       maxima(maxima_of) {
   const Index first_place = group.keys - group.queries + tile.first_query;
   Index key = 0;
   for (Index i = 0; i < tile.queries(); ++i) {
-    while (key < tile.keys() && keys.place(tile.first_key + key) <= first_place + i) ++key;
+    while (key < tile.keys() && keys.position(tile.first_key + key) <= first_place + i) ++key;
     seen.push_back(key);
     maximum.push_back(key > 0 ? maxima[key - 1] : before);
   }
@@ -114,16 +114,16 @@ void CausalTileMask::take(Index i, Index keys, float* row) const {
   const Index first_hidden = at(seen, i);
   const float here = at(maximum, i);
   for (Index j = 0; j < first_hidden; ++j) {
-    row[j] *= under_maximum(maxima[j], here);
+    row[j] *= rescale_factor(maxima[j], here);
   }
   std::fill(row + first_hidden, row + keys, 0.0F);
 }
 
 void multiply(const FactorRows& x, const FactorPanels& factor, float* y, bool add) {
-  PanelProduct product = product_of(x.first, x.in, factor.first, factor.out, y);
+  PanelMatmul product = panel_matmul_of(x.first, x.in, factor.first, factor.out, y);
   product.rows = x.n;
   product.add = add;
-  run_product(product);
+  run_panel_matmul(product);
 }
 
 const float* PackedRows::as_rows(const float* rows, Index n, Index width) {
@@ -159,7 +159,7 @@ void PerformerState::rescale(float to) const {
 }
 
 void PerformerState::add(const float* exponentials, const float* value) const {
-  const float* panels = of_this_thread<StateScratch>().packed.as_rows(value, 1, width_);
+  const float* panels = thread_instance<StateScratch>().packed.as_rows(value, 1, width_);
   multiply({exponentials, m_, 1}, {panels, width_}, sums(), true);
   kernels().add(exponentials, totals(), m_);
   kernels().add(value, values(), width_);
@@ -170,7 +170,7 @@ void PerformerState::add(const CausalTileMask& tile_mask, Index n, float* expone
                          const float* tile_values) const {
   rescale(tile_mask.after);
   for (Index j = 0; j < n; ++j) {
-    const float later = under_maximum(tile_mask.maxima[j], tile_mask.after);
+    const float later = rescale_factor(tile_mask.maxima[j], tile_mask.after);
     float* row = exponentials + j * m_;
     if (later != 1.0F) {
       for (Index f = 0; f < m_; ++f) row[f] *= later;
@@ -178,14 +178,14 @@ void PerformerState::add(const CausalTileMask& tile_mask, Index n, float* expone
     kernels().add(tile_values + j * width_, values(), width_);
   }
   Eigen::Map<Matrix> all(sums(), m_, width_);
-  add_transposed_product(Eigen::Map<const Matrix>(exponentials, n, m_),
+  add_transposed_matmul(Eigen::Map<const Matrix>(exponentials, n, m_),
                          Eigen::Map<const Matrix>(tile_values, n, width_), all, Backend::panels);
   kernels().add_column_sums(exponentials, m_, n, m_, totals());
   keys() += static_cast<float>(n);
 }
 
 void PerformerState::read(const float* u, Index n, float* out, float* divisors) const {
-  const float* panels = of_this_thread<StateScratch>().packed.as_rows(sums(), m_, width_);
+  const float* panels = thread_instance<StateScratch>().packed.as_rows(sums(), m_, width_);
   multiply({u, n, m_}, {panels, width_}, out);
   kernels().dot_products(totals(), {u, m_, nullptr}, n, m_, {divisors});
 }

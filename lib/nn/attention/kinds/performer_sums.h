@@ -31,7 +31,7 @@ struct KeySums {
   AlignedFloats rows;  ///< panels of [m, K]: without the last column
   RowVector totals;    ///< [m] the last column
 
-  void add_up(const FeatureMap& map, const HeadRows& head, const VisibleKeys& keys);
+  void add_up(const FeatureMap& map, const HeadRows& head, const UnpaddedKeys& keys);
   /// A tile of queries, loaded and made features → out [n, K] and divisors [n].
   void read(FeatureTile& queries, float* out, float* divisors) const;
 };
@@ -54,10 +54,10 @@ struct CausalTile {
 };
 
 /// All places, in their order.
-std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const VisibleKeys& keys);
+std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const UnpaddedKeys& keys);
 
 /// What makes exponentials under one maximum those under a later one; both may be −∞.
-inline float under_maximum(float earlier, float later) {
+inline float rescale_factor(float earlier, float later) {
   return earlier == later ? 1.0F : std::exp(earlier - later);
 }
 
@@ -71,7 +71,7 @@ struct CausalTileMask {
   std::vector<Index> seen;     ///< [queries]
   std::vector<float> maximum;  ///< [queries]
 
-  CausalTileMask(const CausalTile& tile, const AttentionGroup& group, const VisibleKeys& keys,
+  CausalTileMask(const CausalTile& tile, const AttentionGroup& group, const UnpaddedKeys& keys,
                  float before, const float* maxima);
   /// What takes the sums before the tile to query i's maximum.
   float of_earlier(Index i) const;

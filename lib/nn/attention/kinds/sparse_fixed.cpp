@@ -5,38 +5,38 @@
 namespace attn {
 namespace {
 
-class SparseFixedMethod : public AttentionMethod {
+class SparseFixedAttention : public PatternAttention {
  public:
-  void make_tiles(TileMaker& maker) const override {
-    maker.forget_globals();
-    const Index keys = maker.rows().keys;
-    const Index size = maker.pattern().stride;
-    const Index summary = maker.pattern().summary;
-    maker.for_each_tile(kSharedTile, size, 0, [&](QueryTile& tile) {
+  void make_tiles(QueryTileBuilder& builder) const override {
+    builder.forget_globals();
+    const Index keys = builder.rows().keys;
+    const Index size = builder.pattern().stride;
+    const Index summary = builder.pattern().summary;
+    builder.for_each_tile(kSharedTile, size, 0, [&](QueryTile& tile) {
       const Index own = tile.first / size;
-      KeyRange block = maker.all_keys(Reason::block);
+      KeyRange block = builder.all_keys(PatternReason::block);
       block.first = own * size;
       block.end = std::min(keys, (own + 1) * size);
       block.own = tile.first;
-      block.ahead = maker.ahead(KeyRange::kFar);
+      block.ahead = builder.ahead(KeyRange::kFar);
       KeyRange before;
       before.list = {size - summary, summary, size};
       before.end = own * summary;
-      before.reason = Reason::stride;
+      before.reason = PatternReason::stride;
       KeyRange after = before;
       after.first = (own + 1) * summary;
       after.end = keys / size * summary + std::max<Index>(0, keys % size - (size - summary));
       tile.ranges.push_back(before);
       tile.ranges.push_back(block);
-      if (!maker.rows().causal) tile.ranges.push_back(after);
+      if (!builder.rows().causal) tile.ranges.push_back(after);
     });
   }
 };
 
 }  // namespace
 
-const AttentionMethod& sparse_fixed_method() {
-  static const SparseFixedMethod method;
+const PatternAttention& sparse_fixed_attention() {
+  static const SparseFixedAttention method;
   return method;
 }
 

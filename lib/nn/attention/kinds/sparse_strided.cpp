@@ -14,8 +14,8 @@ struct Residue {
 };
 
 /// The queries of these places, and the keys of the same residue.
-QueryTile residue_tile(const TileMaker& maker, const Residue& places) {
-  const Index stride = maker.pattern().stride;
+QueryTile residue_tile(const QueryTileBuilder& builder, const Residue& places) {
+  const Index stride = builder.pattern().stride;
   QueryTile tile;
   tile.first = places.residue + places.first * stride;
   tile.count = places.end - places.first;
@@ -24,32 +24,32 @@ QueryTile residue_tile(const TileMaker& maker, const Residue& places) {
   KeyRange range;
   range.list = {places.residue, 1, stride};
   range.own = places.first;
-  range.ahead = maker.ahead(KeyRange::kFar);
-  range.end = maker.rows().causal ? places.end : places.count;
+  range.ahead = builder.ahead(KeyRange::kFar);
+  range.end = builder.rows().causal ? places.end : places.count;
   range.hole = 1;
-  range.reason = Reason::stride;
+  range.reason = PatternReason::stride;
   tile.ranges.push_back(range);
   return tile;
 }
 
-class SparseStridedMethod : public AttentionMethod {
+class SparseStridedAttention : public PatternAttention {
  public:
-  void make_tiles(TileMaker& maker) const override {
-    maker.forget_globals();
-    const Index stride = maker.pattern().stride;
+  void make_tiles(QueryTileBuilder& builder) const override {
+    builder.forget_globals();
+    const Index stride = builder.pattern().stride;
     // With two strides of keys all that are a stride away are in the window.
-    const bool far = maker.rows().keys > 2 * stride;
-    maker.for_each_tile(kBandTile, 0, 0, [&](QueryTile& tile) {
+    const bool far = builder.rows().keys > 2 * stride;
+    builder.for_each_tile(kBandTile, 0, 0, [&](QueryTile& tile) {
       tile.ends = !far;
-      tile.ranges.push_back(maker.window(tile, stride));
+      tile.ranges.push_back(builder.window(tile, stride));
     });
     if (!far) return;
     for (Index residue = 0; residue < stride; ++residue) {
-      const Index from = maker.first_query() - residue;
+      const Index from = builder.first_query() - residue;
       const Index first = from <= 0 ? 0 : (from + stride - 1) / stride;
-      const Index count = (maker.rows().keys - residue + stride - 1) / stride;
+      const Index count = (builder.rows().keys - residue + stride - 1) / stride;
       for (Index n = first; n < count; n += kSharedTile) {
-        maker.add(residue_tile(maker, {residue, n, std::min(n + kSharedTile, count), count}));
+        builder.add(residue_tile(builder, {residue, n, std::min(n + kSharedTile, count), count}));
       }
     }
   }
@@ -57,8 +57,8 @@ class SparseStridedMethod : public AttentionMethod {
 
 }  // namespace
 
-const AttentionMethod& sparse_strided_method() {
-  static const SparseStridedMethod method;
+const PatternAttention& sparse_strided_attention() {
+  static const SparseStridedAttention method;
   return method;
 }
 

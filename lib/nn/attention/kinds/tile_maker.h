@@ -15,9 +15,9 @@ namespace attn {
 inline constexpr Index kSharedTile = 1056;
 inline constexpr Index kBandTile = 264;
 
-class TileMaker {
+class QueryTileBuilder {
  public:
-  TileMaker(const AttentionPattern& pattern, Index layer, Index head, const PatternRows& rows);
+  QueryTileBuilder(const AttentionPattern& pattern, Index layer, Index head, const PatternRows& rows);
 
   const AttentionPattern& pattern() const { return pattern_; }
   Index layer() const { return layer_; }
@@ -31,7 +31,7 @@ class TileMaker {
   /// For a kind that has none.
   void forget_globals() { globals_ = {}; }
 
-  KeyRange all_keys(Reason reason) const;
+  KeyRange all_keys(PatternReason reason) const;
   KeyRange global_keys() const;
   /// |i − j| ≤ reach for the rows of a tile.
   KeyRange window(const QueryTile& tile, Index reach) const;
@@ -57,7 +57,7 @@ class TileMaker {
       QueryTile& tile = tiles_.emplace_back(QueryTile{i, end - i});
       if (is_global(i)) {
         tile.is_global = true;
-        tile.ranges.push_back(all_keys(Reason::global));
+        tile.ranges.push_back(all_keys(PatternReason::global));
       } else {
         ranges(tile);
       }

@@ -5,20 +5,20 @@
 namespace attn {
 namespace {
 
-class WindowMethod : public AttentionMethod {
+class WindowAttention : public PatternAttention {
  public:
-  void make_tiles(TileMaker& maker) const override {
-    maker.forget_globals();
-    const Index reach = maker.pattern().window(maker.layer()) / 2;
-    maker.for_each_tile(kBandTile, 0, 0,
-                        [&](QueryTile& tile) { tile.ranges.push_back(maker.window(tile, reach)); });
+  void make_tiles(QueryTileBuilder& builder) const override {
+    builder.forget_globals();
+    const Index reach = builder.pattern().window(builder.layer()) / 2;
+    builder.for_each_tile(kBandTile, 0, 0,
+                        [&](QueryTile& tile) { tile.ranges.push_back(builder.window(tile, reach)); });
   }
 };
 
 }  // namespace
 
-const AttentionMethod& window_method() {
-  static const WindowMethod method;
+const PatternAttention& window_attention() {
+  static const WindowAttention method;
   return method;
 }
 

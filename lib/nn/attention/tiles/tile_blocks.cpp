@@ -4,7 +4,7 @@
 
 namespace attn {
 
-PanelProduct product_of(const float* x, Index in, const float* panels, Index out, float* y) {
+PanelMatmul panel_matmul_of(const float* x, Index in, const float* panels, Index out, float* y) {
   return {.x = x,
           .x_stride = in,
           .rows = 0,
@@ -17,31 +17,31 @@ PanelProduct product_of(const float* x, Index in, const float* panels, Index out
           .panel_rows = in};
 }
 
-void run_product(const PanelProduct& product) {
-  kernels().panel_product(product, 0, kernels().panels_of(product.out));
+void run_panel_matmul(const PanelMatmul& product) {
+  kernels().panel_matmul(product, 0, kernels().panels_of(product.out));
 }
 
 void multiply_by_keys(const float* first_row, Index head_dim, const KeyBlock& block,
                       const float* panels, float* scores) {
-  PanelProduct product = product_of(first_row, head_dim, panels, block.keys(), scores);
+  PanelMatmul product = panel_matmul_of(first_row, head_dim, panels, block.keys(), scores);
   product.y_stride = kKeyTile;
   product.rows = block.rows();
   product.chain = kernels().score_chain;
-  run_product(product);
+  run_panel_matmul(product);
 }
 
 void KeyBlockRows::find(const TiledHead& head, const KeyRange& range, const KeyBlock& block) {
   const AttentionGroup& group = head.group;
-  const std::span<const std::uint8_t> padding = group.mask.hidden;
+  const std::span<const std::uint8_t> padding = group.mask.key_padding_mask;
   in_order_ = range.list.every_key() && group.key_rows == nullptr;
   first_ = block.first;
-  hidden.clear();
+  masked_columns.clear();
   rows.clear();
   if (!in_order_) {
     for (Index n = block.first; n < block.end; ++n) {
       const Index key = range.list[n];
       rows.push_back(group.key_rows != nullptr ? group.key_rows[key]
-                                               : same_number<std::int32_t>(key));
+                                               : narrow_cast<std::int32_t>(key));
     }
   }
   if (padding.empty() && !range.skip_globals) return;
@@ -50,7 +50,7 @@ void KeyBlockRows::find(const TiledHead& head, const KeyRange& range, const KeyB
     const bool elsewhere =
         range.skip_globals && std::binary_search(group.globals.begin(), group.globals.end(), key);
     if (elsewhere || (!padding.empty() && at(padding, key) != 0)) {
-      hidden.push_back(same_number<std::int32_t>(n - block.first));
+      masked_columns.push_back(narrow_cast<std::int32_t>(n - block.first));
     }
   }
 }
@@ -61,7 +61,7 @@ GatheredRows KeyBlockRows::of(const GatheredRows& all) const {
 }
 
 void mask_block(const KeyRange& range, const KeyBlock& block,
-                const std::vector<std::int32_t>& hidden, float* scores) {
+                const std::vector<std::int32_t>& masked_columns, float* scores) {
   for (Index r = block.first_row; r < block.end_row; ++r) {
     float* row = scores + (r - block.first_row) * kKeyTile;
     const Index first = std::clamp(range.first_of(r), block.first, block.end);
@@ -74,7 +74,7 @@ void mask_block(const KeyRange& range, const KeyBlock& block,
     if (hole < hole_end) {
       std::fill(row + (hole - block.first), row + (hole_end - block.first), kMinusInfinity);
     }
-    for (const std::int32_t column : hidden) row[column] = kMinusInfinity;
+    for (const std::int32_t column : masked_columns) row[column] = kMinusInfinity;
   }
 }
 

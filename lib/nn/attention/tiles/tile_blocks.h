@@ -22,10 +22,10 @@ class TileMemory {
 };
 
 /// y [rows, out] = x [rows, in] · panels [in, out]; the caller says `rows` and what else differs.
-PanelProduct product_of(const float* x, Index in, const float* panels, Index out, float* y);
+PanelMatmul panel_matmul_of(const float* x, Index in, const float* panels, Index out, float* y);
 
 /// Over all panels, on this thread.
-void run_product(const PanelProduct& product);
+void run_panel_matmul(const PanelMatmul& product);
 
 /// One head of one group, and what a tile of it reads.
 struct TiledHead {
@@ -59,7 +59,7 @@ void multiply_by_keys(const float* first_row, Index head_dim, const KeyBlock& bl
 /// Which rows of keys and values, and which of them nobody sees, of one block.
 struct KeyBlockRows {
   std::vector<std::int32_t> rows;    ///< of the keys, where they do not follow one another
-  std::vector<std::int32_t> hidden;  ///< columns of padding, or of keys of other ranges
+  std::vector<std::int32_t> masked_columns;  ///< columns of padding, or of keys of other ranges
 
   /// Finds both. Returns the keys' rows as GatheredRows have them, and moves `base` to the first.
   void find(const TiledHead& head, const KeyRange& range, const KeyBlock& block);
@@ -106,7 +106,7 @@ void for_rows_of(const KeyBlock& block, F&& f) {
 
 /// scores [the block's rows, kKeyTile] become −∞ where a row of the block does not see a key.
 void mask_block(const KeyRange& range, const KeyBlock& block,
-                const std::vector<std::int32_t>& hidden, float* scores);
+                const std::vector<std::int32_t>& masked_columns, float* scores);
 
 /// The dropout of a range: lists of keys have masks of their own, because their numbers are those
 /// of other keys.

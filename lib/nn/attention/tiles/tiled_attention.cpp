@@ -38,12 +38,12 @@ struct Tile {
 };
 
 /// Scaled, and with the biases of their distances, where the head has such.
-void add_distances(const Tile& t, const KeyRange& range, const KeyBlock& block) {
-  const float* distances = t.head.rows.distances;
-  if (distances == nullptr) return;
+void add_relative_bias(const Tile& t, const KeyRange& range, const KeyBlock& block) {
+  const float* relative_bias = t.head.rows.relative_bias;
+  if (relative_bias == nullptr) return;
   for (Index r = block.first_row; r < block.end_row; ++r) {
     float* row = t.scores + (r - block.first_row) * kKeyTile;
-    const float* own = distances - t.head.query_of(t.tile, r);
+    const float* own = relative_bias - t.head.query_of(t.tile, r);
     for (Index n = 0; n < block.keys(); ++n) {
       row[n] = row[n] * t.head.shape.scale + own[range.list[block.first + n]];
     }
@@ -68,20 +68,20 @@ void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows
 /// output += weights · values, packed in panels.
 void add_values(const Tile& t, const KeyBlock& block, const float* panels) {
   const Index head_dim = t.head.shape.head_dim;
-  PanelProduct product =
-      product_of(t.scores, block.keys(), panels, head_dim, t.output + block.first_row * head_dim);
+  PanelMatmul product =
+      panel_matmul_of(t.scores, block.keys(), panels, head_dim, t.output + block.first_row * head_dim);
   product.x_stride = kKeyTile;
   product.rows = block.rows();
   product.chain = kKeyTile;
   product.add = true;
-  run_product(product);
+  run_panel_matmul(product);
 }
 
 /// A block's scores become exponentials and join the sums.
 void add_block(const Tile& t, const KeyRange& range, const KeyBlock& block) {
   const Index head_dim = t.head.shape.head_dim;
   const Index r = block.first_row;
-  const float scale = t.head.rows.distances != nullptr ? 1.0F : t.head.shape.scale;
+  const float scale = t.head.rows.relative_bias != nullptr ? 1.0F : t.head.shape.scale;
   kernels().softmax_block({t.scores, kKeyTile, block.rows(), block.keys(), scale, range.bias,
                            t.sums.maximum + r, t.sums.sum + r, t.output + r * head_dim, head_dim,
                            head_dim});
@@ -120,9 +120,9 @@ void load_rows(const Tile& t, const RowSums& sums) {
 /// Whether query i may look at any key, whatever its score.
 bool sees_any_key(const TiledHead& head, Index number, Index i) {
   const AttentionGroup& group = head.group;
-  if (group.mask.hidden.empty()) return true;  // itself, or all of another sentence
+  if (group.mask.key_padding_mask.empty()) return true;  // itself, or all of another sentence
   RowVector mask(group.keys);
-  if (sees_all(head.shape, group)) {
+  if (is_dense(head.shape, group)) {
     mask_row(group, nullptr, i, mask.data());
   } else {
     const PatternCells seen = pattern_cells(head.shape, group, number);
@@ -162,7 +162,7 @@ void store_rows(const Tile& t, const RowSums& sums, Index number) {
 
 /// The rows at a tile's beginning that are short ones of full attention.
 Index short_rows(const TiledHead& head, const QueryTile& tile) {
-  if (!sees_all(head.shape, head.group)) return 0;
+  if (!is_dense(head.shape, head.group)) return 0;
   Index r = 0;
   while (r < tile.count && visible_keys(head.group, head.query_of(tile, r)) <= kShortRow) ++r;
   return r;
@@ -176,19 +176,19 @@ QueryTile without_first_rows(QueryTile tile, Index rows) {
 }
 
 Index keys_until_last_shown(const AttentionGroup& group) {
-  if (group.mask.hidden.empty()) return group.keys;
+  if (group.mask.key_padding_mask.empty()) return group.keys;
   Index keys = group.keys;
-  while (keys > 0 && at(group.mask.hidden, keys - 1) != 0) --keys;
+  while (keys > 0 && at(group.mask.key_padding_mask, keys - 1) != 0) --keys;
   return keys;
 }
 
 }  // namespace
 
 bool is_tiled(const AttentionShape& shape, const AttentionGroup& group) {
-  return !sees_all(shape, group) || keys_until_last_shown(group) > kShortRow;
+  return !is_dense(shape, group) || keys_until_last_shown(group) > kShortRow;
 }
 
-TiledWork::TiledWork(const AttentionShape& shape, std::span<const AttentionGroup> groups) {
+TileTasks::TileTasks(const AttentionShape& shape, std::span<const AttentionGroup> groups) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!is_tiled(shape, groups[g])) continue;
     for (Index head = 0; head < shape.heads; ++head) {
@@ -205,13 +205,13 @@ TiledWork::TiledWork(const AttentionShape& shape, std::span<const AttentionGroup
 }
 
 void attend_tile(const AttentionShape& shape, const AttentionInput& input, const TileTask& task,
-                 const TileState& state, MatrixRef output) {
+                 const TileSums& state, MatrixRef output) {
   const TileDropout& dropout = state.dropout;
   const AttentionGroup& group = at(input.groups, task.group);
   const RowSums sums{state.sums.maximum + task.first_sum, state.sums.sum + task.first_sum};
-  auto& scratch = of_this_thread<ForwardScratch>();
+  auto& scratch = thread_instance<ForwardScratch>();
   const TiledHead head{shape, group,
-                       rows_of_head({shape, input, group, task.head}, output, task.tile.is_global)};
+                       head_rows({shape, input, group, task.head}, output, task.tile.is_global)};
   const Index few = short_rows(head, task.tile);
   for (Index r = 0; r < few; ++r) {
     const Index i = head.query_of(task.tile, r);
@@ -244,8 +244,8 @@ void attend_tile(const AttentionShape& shape, const AttentionInput& input, const
     for_rows_of(block, [&](const KeyBlock& part) {
       multiply_by_keys(t.queries + part.first_row * t.head.shape.head_dim, t.head.shape.head_dim,
                        part, key_panels, t.scores);
-      add_distances(t, range, part);
-      mask_block(range, part, scratch.block.hidden, t.scores);
+      add_relative_bias(t, range, part);
+      mask_block(range, part, scratch.block.masked_columns, t.scores);
       add_block(t, range, part);
       drop_weights(t, range, part, dropout);
       if (packed) {

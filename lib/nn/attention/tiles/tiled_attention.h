@@ -39,9 +39,9 @@ struct TileTask {
 };
 
 /// The tiles of all groups that go through tiles, and the sums of their rows.
-class TiledWork {
+class TileTasks {
  public:
-  TiledWork(const AttentionShape& shape, std::span<const AttentionGroup> groups);
+  TileTasks(const AttentionShape& shape, std::span<const AttentionGroup> groups);
 
   /// Calls f(task) for all tiles, on the threads: those that begin rows before those that go on
   /// with them.
@@ -73,13 +73,13 @@ struct TileDropout {
 };
 
 /// What tasks share: the sums of all rows, and what dropout does to the task's head.
-struct TileState {
+struct TileSums {
   RowSums sums;
   TileDropout dropout = {};
 };
 
 /// The output of a tile's rows. Tasks of different rows are independent.
 void attend_tile(const AttentionShape& shape, const AttentionInput& input, const TileTask& task,
-                 const TileState& state, MatrixRef output);
+                 const TileSums& state, MatrixRef output);
 
 }  // namespace attn

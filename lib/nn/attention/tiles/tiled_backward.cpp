@@ -68,12 +68,12 @@ void multiply_block(const BackwardTile& t, const KeyBlock& block) {
 }
 
 /// Scores get the biases of their distances, where the head has such: before they are scaled.
-void add_distances(const BackwardTile& t, const KeyRange& range, const KeyBlock& block) {
-  const float* distances = t.head.rows.distances;
-  if (distances == nullptr) return;
+void add_relative_bias(const BackwardTile& t, const KeyRange& range, const KeyBlock& block) {
+  const float* relative_bias = t.head.rows.relative_bias;
+  if (relative_bias == nullptr) return;
   for (Index r = block.first_row; r < block.end_row; ++r) {
     float* row = t.scores + (r - block.first_row) * kKeyTile;
-    const float* own = distances - t.head.query_of(t.tile, r);
+    const float* own = relative_bias - t.head.query_of(t.tile, r);
     for (Index n = 0; n < block.keys(); ++n) {
       row[n] += own[range.list[block.first + n]] / t.head.shape.scale;
     }
@@ -83,11 +83,11 @@ void add_distances(const BackwardTile& t, const KeyRange& range, const KeyBlock&
 /// The score gradients by distance.
 void sum_distances(const BackwardTile& t, const KeyRange& range, const KeyBlock& block,
                    const TiledHeadBackward& head) {
-  if (!head.distances.wanted()) return;
+  if (!head.relative_bias.wanted()) return;
   const Index task = head.group * t.head.shape.heads + head.head;
   for (Index r = block.first_row; r < block.end_row; ++r) {
     const float* row = t.dweights + (r - block.first_row) * kKeyTile;
-    head.distances.add(task, t.head.first_query() + t.head.query_of(t.tile, r),
+    head.relative_bias.add(task, t.head.first_query() + t.head.query_of(t.tile, r),
                        {row, to_size(block.keys())},
                        [&](Index n) { return range.list[block.first + n]; });
   }
@@ -118,13 +118,13 @@ void differentiate(const BackwardTile& t, const KeyRange& range, const KeyBlock&
 
 /// dqueries += score gradients · keys.
 void add_to_queries(const BackwardTile& t, const KeyBlock& block) {
-  PanelProduct product = product_of(t.dweights, block.keys(), t.scratch.key_rows.reserve(0),
+  PanelMatmul product = panel_matmul_of(t.dweights, block.keys(), t.scratch.key_rows.reserve(0),
                                     t.head_dim, t.dqueries + block.first_row * t.head_dim);
   product.x_stride = kKeyTile;
   product.rows = block.rows();
   product.chain = kKeyTile;
   product.add = true;
-  run_product(product);
+  run_panel_matmul(product);
 }
 
 /// sum [keys, K] += factor [rows, kKeyTile]ᵀ · the rows that stand in `panels`.
@@ -133,14 +133,14 @@ void add_to_keys(const BackwardTile& t, const KeyBlock& block, const float* fact
   const Index rows = block.rows();
   float* strips = t.scratch.strips.reserve((kKeyTile + kernels().row_block) * rows);
   kernels().pack_strips(factor, kKeyTile, rows, block.keys(), strips);
-  PanelProduct product =
-      product_of(strips, rows, panels + block.first_row * kernels().panel_width, t.head_dim, sum);
+  PanelMatmul product =
+      panel_matmul_of(strips, rows, panels + block.first_row * kernels().panel_width, t.head_dim, sum);
   product.panel_rows = t.tile.count;
   product.rows = block.keys();
   product.chain = rows;
   product.strips = true;
   product.add = true;
-  run_product(product);
+  run_panel_matmul(product);
 }
 
 /// The block's rows of `to` += sum [keys, K].
@@ -249,11 +249,11 @@ void attend_tiled_backward(const AttentionShape& shape, const AttentionInput& in
   const GatheredRows dout{
       output.doutput.data() + group.first_query * output.doutput.outerStride() + column,
       output.doutput.outerStride(), nullptr};
-  auto& scratch = of_this_thread<BackwardScratch>();
+  auto& scratch = thread_instance<BackwardScratch>();
   MatrixRef unused = gradient.dqueries;  // the head's rows have an output: not written here
   for (const QueryTile& tile : tiles_of_head(shape, group, head.head)) {
     const TiledHead rows{shape, group,
-                         rows_of_head({shape, input, group, head.head}, unused, tile.is_global)};
+                         head_rows({shape, input, group, head.head}, unused, tile.is_global)};
     const HeadGradients& to = tile.is_global ? of_globals : own;
     const BackwardTile t = tile_in(scratch, rows, tile);
     load_tile(t, head, out, dout);
@@ -262,8 +262,8 @@ void attend_tiled_backward(const AttentionShape& shape, const AttentionInput& in
       pack_block(t, block);
       for_rows_of(block, [&](const KeyBlock& part) {
         multiply_block(t, part);
-        add_distances(t, range, part);
-        mask_block(range, part, scratch.block.hidden, t.scores);
+        add_relative_bias(t, range, part);
+        mask_block(range, part, scratch.block.masked_columns, t.scores);
         differentiate(t, range, part, head.dropout);
         sum_distances(t, range, part, head);
         add_to_queries(t, part);

@@ -12,7 +12,7 @@ struct TiledHeadBackward {
   Index head = 0;
   const float* log_sums = nullptr;  ///< [queries] as attend_tile() left them in `maximum`
   TileDropout dropout;
-  DistanceGradient& distances;
+  RelativePositionBiasGradient& relative_bias;
 };
 
 /// The output of the forward pass, and the gradient at it. Both [T, D].

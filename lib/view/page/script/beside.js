@@ -4,7 +4,7 @@
 /** How often queries met their best key, and the mean mass that they met, of one head of lsh. */
 function metBest(found, layer, head) {
   const best = found.best[layer][head];
-  const why = whyOf(scene.record, scene.hypothesis, scene.kind,
+  const why = reasonsOf(scene.record, scene.hypothesis, scene.kind,
       { layer, head, n: best.length, m: best.length });
   const met = best.map((key, q) => key >= 0 && why[q * best.length + key] > 0);
   const mass = found.mass[layer][head];
@@ -12,7 +12,7 @@ function metBest(found, layer, head) {
     mass: sumOf(mass) / Math.max(1, mass.length) };
 }
 
-const besideView = (() => {
+const approximationView = (() => {
   const MOST_SIDE = 300;  // px of a picture
   const MOST_NAMED = 24;  // tokens that have their names beside it
   const HUES = [250, 55, 150, 320];  // that buckets take in turn
@@ -71,7 +71,7 @@ const besideView = (() => {
   function metPicture(found, met) {
     const { layer, head } = scene.heads[0];
     const n = met.best.length;
-    const why = whyOf(scene.record, scene.hypothesis, scene.kind, { layer, head, n, m: n });
+    const why = reasonsOf(scene.record, scene.hypothesis, scene.kind, { layer, head, n, m: n });
     const w = Float64Array.from(why, (reason, i) => {
       const best = met.best[Math.floor(i / n)] === i % n;
       return best ? (reason > 0 ? 3 : 2) : reason > 0 ? 1 : 0;

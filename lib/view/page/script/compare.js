@@ -23,7 +23,7 @@ const compareView = (() => {
     const axes = axesOf(record, hypothesis, kind);
     const [n, m] = [axes.reads.length, axes.columns.length];
     return matrixOf(rowsOf(record, hypothesis, kind, layer, head), axes.causal, n, m,
-        whyOf(record, hypothesis, kind, { layer, head, n, m }));
+        reasonsOf(record, hypothesis, kind, { layer, head, n, m }));
   }
 
   /** How much of a row's attention went elsewhere, as the mean over rows: 0 to 1; null where the maps

@@ -23,7 +23,7 @@ let sentences = [];
 let overall = null;
 let overallBest = [];
 
-function takePage(page) {
+function loadPage(page) {
   if (page.format !== "attn-demo.page" || page.version !== 2) {
     throw new Error(`this page reads attn-demo.page version 2, and found ${page.format} version ${page.version}`);
   }
@@ -36,7 +36,7 @@ function takePage(page) {
 }
 
 /** Moments of a run that goes on, in the place of the page's sentences. */
-function takeMoments(moments) {
+function loadMoments(moments) {
   sentences = [{ text: moments[0].source.text, name: moments[0].model.name, moments }];
   overall = null;
   overallBest = [];
@@ -149,7 +149,7 @@ function makeBranch(record, index) {
   const last = nodes[steps - 1];
   return {
     branch: index,
-    text: pieceText(tokens),
+    text: tokensText(tokens),
     tokens,
     ids: nodes.map((node) => node.id),
     score: last.score,
@@ -163,7 +163,7 @@ function makeBranch(record, index) {
 }
 
 /** Pieces as the text they stand for, without special symbols. */
-function pieceText(tokens) {
+function tokensText(tokens) {
   return tokens.filter((token) => !isSpecial(token)).join("").replaceAll(WORD_MARK, " ").trim();
 }
 
@@ -229,7 +229,7 @@ function vectorOf(record, hypothesis, kind, which, place) {
 }
 
 /** What a head adds to a score by the distance of query and key, [key − query + keys − 1]; null: nothing. */
-function distancesOf(record, hypothesis, kind, { layer, head, keys }) {
+function relativeBiasOf(record, hypothesis, kind, { layer, head, keys }) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   const vectors = owner && owner.vectors && owner.vectors[kind];
   if (!vectors || !vectors.distances) return null;

@@ -32,7 +32,7 @@ const keyboard = (() => {
         moveHead(key === "h" ? 1 : -1) },
     { keys: ["l", "L"], says: "next, previous layer", run: (key) =>
         change({ layer: step(state.layer, scene.shape.layers, key === "l" ? 1 : -1) }) },
-    { keys: ["o"], says: "switch the head on or off", run: () => switchHead(state.layer, state.head) },
+    { keys: ["o"], says: "switch the head on or off", run: () => toggleHead(state.layer, state.head) },
     { keys: ["m"], says: "one head, the layer in colours, its mean, mean of all", run: () => next("mean") },
     { keys: ["w"], says: "subwords or whole words", run: () => next("unit") },
     { keys: ["v"], says: "lines and heat map, lines, heat map", run: () => next("view") },

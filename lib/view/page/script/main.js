@@ -1,7 +1,7 @@
 // The page begins here: it reads the data, and every view follows the state.
 
 const FIRST = [controls, trainer, trainingView, compareView, overview, stage, liveView];
-const BELOW = new Map([["beside", besideView], ["next", nextView], ["way", wayView], ["field", fieldView], ["steps", stepsView],
+const BELOW = new Map([["beside", approximationView], ["next", nextWordView], ["way", residualStreamView], ["field", receptiveFieldView], ["steps", stepsView],
   ["tree", treeView], ["report", reportView]]);  // the maps, further down
 const AFTER_FRAME = 20;  // ms: the frame is on the screen by then
 const PIECE = 8;         // ms of what is done at a time
@@ -70,7 +70,7 @@ function followJumps() {
 
 function beginPage() {
   const page = JSON.parse(find("attn-data").textContent);
-  takePage(page);
+  loadPage(page);
   if (sentences.length === 0) {
     find("failure").textContent = "This page holds no sentence.";
     find("failure").hidden = false;

@@ -1,6 +1,6 @@
 // What the model held likeliest at each step, as bars, and why the search wrote what it wrote.
 
-const nextView = (() => {
+const nextWordView = (() => {
   let shown = null;    // the hypothesis whose steps stand in the strip
   let locked = "";     // the locked row that was last followed
 
@@ -58,7 +58,7 @@ const nextView = (() => {
     const branch = search.nodes.map((node, at) => ({ node, at })).filter(({ at }) => at >= index && below(at));
     const ended = branch.filter(({ node }) => node.ended).sort((a, b) => b.node.score - a.node.score)[0];
     if (ended) {
-      const text = pieceText(pathTo(search, ended.at).map((at) => search.nodes[at].token));
+      const text = tokensText(pathTo(search, ended.at).map((at) => search.nodes[at].token));
       return [" Its best end in the search was “", dataText(printable(text)), "” with score ",
         make("span", { class: "number", text: fixed(ended.node.score, 3) }), "."];
     }
@@ -181,7 +181,7 @@ const nextView = (() => {
   }
 
   function sentenceSoFar(t) {
-    const text = pieceText(scene.hypothesis.tokens.slice(0, t));
+    const text = tokensText(scene.hypothesis.tokens.slice(0, t));
     return make("p", { class: "so-far" }, make("span", { class: "quiet", text: text ? "so far " : "the first word " }), text ? [dataText(printable(text)), " "] : null,
       make("span", { class: "blank", "aria-label": "the next word", text: "?" }));
   }

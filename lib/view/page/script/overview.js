@@ -55,7 +55,7 @@ const overview = (() => {
     const canvas = make("canvas", { width: 1, height: 1, "aria-hidden": "true" });
     const toggle = make("button", {
       type: "button", class: "thumb-switch", tabindex: "-1",
-      on: { click: (event) => { event.stopPropagation(); switchHead(layer, head); } },
+      on: { click: (event) => { event.stopPropagation(); toggleHead(layer, head); } },
     });
     const cell = make("div", {
       class: "thumb", role: "gridcell", tabindex: "-1", "data-layer": layer, "data-head": head,
@@ -171,7 +171,7 @@ const overview = (() => {
 })();
 
 /** Switches a head of the chosen kind on or off: only those that are on count in a mean. */
-function switchHead(layer, head) {
+function toggleHead(layer, head) {
   const off = new Set(state.off[state.kind]);
   const key = headKey(layer, head);
   const now = off.delete(key);

@@ -2,7 +2,7 @@
 // scene and know neither records nor rules.
 
 /** A matrix of weights: n rows, m columns, `w` row-major, `masked` 1 where a cell does not exist and
- *  2 where a pattern leaves it out; `why`, where there is a pattern, as whyOf() has it. */
+ *  2 where a pattern leaves it out; `why`, where there is a pattern, as reasonsOf() has it. */
 function matrixOf(rows, causal, n, m, why = null) {
   const matrix = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m), why };
   for (let q = 0; q < n; ++q) {
@@ -124,13 +124,13 @@ function makeScene() {
   const { rows, columns } = labelAxes(axes, words);
   const pieces = (layer, head) => matrixOf(rowsOf(record, hypothesis, state.kind, layer, head),
       axes.causal, axes.reads.length, axes.columns.length, tooLarge ? null
-        : whyOf(record, hypothesis, state.kind, { layer, head, n: axes.reads.length, m: axes.columns.length }));
+        : reasonsOf(record, hypothesis, state.kind, { layer, head, n: axes.reads.length, m: axes.columns.length }));
   const inUnit = (matrix) => (words ? mergeWords(matrix, rows, columns) : matrix);
   const made = {
     sentence, record, hypothesis, shape, axes, rows, columns, pieces,
     kind: state.kind,
     tooLarge,
-    seen: seenOf(record, hypothesis, state.kind),
+    seen: patternOf(record, hypothesis, state.kind),
     words,
     merges: words && (rows.length < axes.reads.length || columns.length < axes.columns.length),
     heads: shownHeads(shape),

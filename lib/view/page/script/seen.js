@@ -11,7 +11,7 @@ const REASONS = {
 };
 
 /** What a pattern left of one kind's maps, or null. */
-function seenOf(record, hypothesis, kind) {
+function patternOf(record, hypothesis, kind) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   return (owner && owner.seen && owner.seen[kind]) || null;
 }
@@ -19,25 +19,25 @@ function seenOf(record, hypothesis, kind) {
 /** Whether a record holds the computed cells of a kind elsewhere: the map is too large to draw. */
 function isTooLarge(record, hypothesis, kind) {
   const owner = kind === "encoder_self" ? record : hypothesis;
-  return seenOf(record, hypothesis, kind) !== null && Array.isArray(owner[kind]) && owner[kind].length === 0;
+  return patternOf(record, hypothesis, kind) !== null && Array.isArray(owner[kind]) && owner[kind].length === 0;
 }
 
-const whys = new WeakMap();  // a pattern's rows → reasons of all cells
+const reasonsOfRows = new WeakMap();  // a pattern's rows → reasons of all cells
 
 /** Why one head computes its cells: 0 where it does not, else 1 + the number of the reason among the
  *  record's; null where there is no pattern. */
-function whyOf(record, hypothesis, kind, { layer, head, n, m }) {
-  const seen = seenOf(record, hypothesis, kind);
+function reasonsOf(record, hypothesis, kind, { layer, head, n, m }) {
+  const seen = patternOf(record, hypothesis, kind);
   if (!seen) return null;
   const rows = seen.patterns[seen.of[layer][head]];
-  if (!whys.has(rows)) {
+  if (!reasonsOfRows.has(rows)) {
     const why = new Uint8Array(n * m);
     rows.forEach((runs, q) => {
       for (let i = 0; i < runs.length; i += 3) why.fill(1 + runs[i + 2], q * m + runs[i], q * m + runs[i] + runs[i + 1]);
     });
-    whys.set(rows, why);
+    reasonsOfRows.set(rows, why);
   }
-  return whys.get(rows);
+  return reasonsOfRows.get(rows);
 }
 
 /** The reason of a cell of the scene as a word, or null. */
@@ -64,14 +64,14 @@ function reasonLine(reason) {
 const OUTSIDE_KEYS = { own_global: "the model's own global tokens" };
 
 /** What rows give to keys that are no columns: { name, weights: [layer][head][query] }, or null. */
-function outsideOf(seen) {
+function externalKeysOf(seen) {
   const key = seen && Object.keys(OUTSIDE_KEYS).find((one) => seen[one]);
   return key ? { name: OUTSIDE_KEYS[key], weights: seen[key] } : null;
 }
 
 /** The same of one row of the scene: { name, weight }, or null. */
-function outsideRow(q) {
-  const outside = outsideOf(scene.seen);
+function externalKeysRow(q) {
+  const outside = externalKeysOf(scene.seen);
   if (!outside || scene.heads.length === 0) return null;
   const { first, end } = scene.rows[q];
   let sum = 0;
@@ -81,7 +81,7 @@ function outsideRow(q) {
   return { name: outside.name, weight: sum / (scene.heads.length * (end - first)) };
 }
 
-const fieldView = (() => {
+const receptiveFieldView = (() => {
   const MOST_SIDE = 560;   // px of the picture
   const MOST_NAMED = 40;   // tokens that have their names beside it
   let first = null;        // layers after which a row has seen a column, row-major; 0: never

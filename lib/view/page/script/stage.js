@@ -100,7 +100,7 @@ const stage = (() => {
 
   /** Where the rest of a row went. */
   function restText(q) {
-    const outside = outsideRow(q);
+    const outside = externalKeysRow(q);
     return outside === null ? null : make("span", { class: "quiet" },
         ` · ${outside.name} `, make("span", { class: "number", text: fixed(outside.weight, 3) }));
   }
@@ -193,7 +193,7 @@ const stage = (() => {
       dot.style.backgroundColor = on ? headColour(head, scene.shape.heads) : "";
       return make("button", { type: "button", class: "overlay-head", "aria-pressed": String(on), "data-head": head,
         on: { click: () => {
-          switchHead(state.layer, head);
+          toggleHead(state.layer, head);
           find("overlay-heads").querySelector(`[data-head="${head}"]`).focus();
         } } }, dot, headName(scene.kind, state.layer, head));
     }));
@@ -220,7 +220,7 @@ const stage = (() => {
   }
 
   function restHint() {
-    const outside = outsideOf(scene.seen);
+    const outside = externalKeysOf(scene.seen);
     return outside ? ` ${capitalised(outside.name)} take the rest of each row: its words sum to less than 1.` : "";
   }
 

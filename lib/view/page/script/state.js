@@ -64,9 +64,9 @@ function change(fields) {
     if (!("branch" in fields)) state.branch = null;
   }
   if (state.hypothesis !== before.hypothesis && !("branch" in fields)) state.branch = null;
-  putRight();
+  clampState();
   scene = makeScene();
-  putCellRight();
+  clampCell();
   writeAddress();
   for (const run of listeners) run();
 }
@@ -76,7 +76,7 @@ function clamp(value, count) {
 }
 
 /** Brings every index into the range of what the records hold. */
-function putRight() {
+function clampState() {
   state.sentence = clamp(state.sentence, sentences.length);
   const sentence = sentences[state.sentence];
   state.moment = clamp(state.moment, sentence.moments.length);
@@ -89,7 +89,7 @@ function putRight() {
   if (state.least !== null) state.least = clamp(state.least, 51);
 }
 
-function putCellRight() {
+function clampCell() {
   const fits = (index, count) => Number.isInteger(index) && index >= 0 && index < count;
   const rows = scene.rows.length;
   const columns = scene.columns.length;

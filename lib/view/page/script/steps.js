@@ -21,13 +21,13 @@ function stepsOf(place, q, k) {
     const weight = rows[q] && rows[q][j];
     return typeof weight === "number" ? weight : NaN;
   });
-  const why = whyOf(record, hypothesis, kind, { layer, head, n: axes.reads.length, m: axes.columns.length });
+  const why = reasonsOf(record, hypothesis, kind, { layer, head, n: axes.reads.length, m: axes.columns.length });
   const future = weights.map((weight, j) => axes.causal && j > q && weight === 0);
   const masked = future.map((hidden, j) => hidden || (why !== null && why[q * axes.columns.length + j] === 0));
   /** What stands where a weight is missing. */
   const hiddenText = (j) => (future[j] ? "masked" : "not computed");
-  const seen = seenOf(record, hypothesis, kind);
-  const outside = outsideOf(seen);
+  const seen = patternOf(record, hypothesis, kind);
+  const outside = externalKeysOf(seen);
   const own = outside ? outside.weights[layer][head][q] : 0;
   const steps = { q, k, layer, head, weights, masked, hiddenText, own, headDim: shape.headDim,
       outside: outside && outside.name };
@@ -51,7 +51,7 @@ function stepsOf(place, q, k) {
   steps.dots = products.map(sumOf);
   steps.bias = biasOf(seen, { layer, head, q, m: axes.columns.length });
   const count = axes.columns.length;
-  const distances = distancesOf(record, hypothesis, kind, { layer, head, keys: count });
+  const distances = relativeBiasOf(record, hypothesis, kind, { layer, head, keys: count });
   if (distances) {
     steps.distances = axes.columns.map((_, j) => distances[j - q + count - 1]);
     steps.byDistance = axes.causal ? distances.subarray(0, count) : distances;

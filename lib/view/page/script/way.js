@@ -1,16 +1,16 @@
 // The way of one token through the model, station by station, with the vectors that the forward pass
 // had there. No document here.
 
-const wayVectors = new WeakMap();  // a stage of a record → all its rows, as a Float32Array
+const residualVectors = new WeakMap();  // a stage of a record → all its rows, as a Float32Array
 
 /** The vector of one token at one stage of `way`; null where the record is cut short. */
-function wayVector(step, row) {
-  if (!wayVectors.has(step)) wayVectors.set(step, decodeFloats(step.values));
-  const found = wayVectors.get(step).subarray(row * step.columns, (row + 1) * step.columns);
+function residualVector(step, row) {
+  if (!residualVectors.has(step)) residualVectors.set(step, decodeFloats(step.values));
+  const found = residualVectors.get(step).subarray(row * step.columns, (row + 1) * step.columns);
   return found.length === step.columns && found.length > 0 ? found : null;
 }
 
-const WAY_BLOCKS = {
+const SUBLAYERS = {
   encoder_self: { name: "self-attention", kind: "encoder_self" },
   decoder_self: { name: "masked self-attention", kind: "decoder_self" },
   cross: { name: "cross-attention", kind: "cross" },
@@ -18,12 +18,12 @@ const WAY_BLOCKS = {
 };
 
 /** Whether a stage lies beside the stream that runs through all layers: inside a block. */
-function besideStream({ stage }) {
+function isInsideSublayer({ stage }) {
   return ["position", "normed", "hidden", "added"].includes(stage);
 }
 
-function stationTitle({ stage, block }) {
-  const name = block ? WAY_BLOCKS[block].name : "";
+function stageTitle({ stage, block }) {
+  const name = block ? SUBLAYERS[block].name : "";
   switch (stage) {
     case "token": return "the word’s row of the table";
     case "position": return "its place in the sentence";
@@ -41,15 +41,15 @@ function stationTitle({ stage, block }) {
 
 /** The stations of a token: {side, index, stations: [{stage, block, layer, title, vector}]}. `token` is a
  *  source token, or null: the decoder's at `step`. Null where the record holds no way. */
-function wayOf(record, hypothesis, token, step) {
+function residualStreamOf(record, hypothesis, token, step) {
   const side = token === null ? "decoder" : "encoder";
   const way = token === null ? hypothesis && hypothesis.way : record.way;
   if (!way || way.length === 0) return null;
   const index = token === null ? step : token;
   const stations = way.map((each) => ({ stage: each.stage, block: each.block || null, layer: each.block ? each.layer : -1,
-    title: stationTitle(each), vector: wayVector(each, index) })).filter(({ vector }) => vector !== null);
+    title: stageTitle(each), vector: residualVector(each, index) })).filter(({ vector }) => vector !== null);
   if (side === "decoder" && hypothesis.alternatives) {
-    stations.push({ stage: "logits", block: null, layer: -1, title: stationTitle({ stage: "logits" }), vector: null });
+    stations.push({ stage: "logits", block: null, layer: -1, title: stageTitle({ stage: "logits" }), vector: null });
   }
   return { side, index, stations };
 }
@@ -66,7 +66,7 @@ function vectorFacts(vector) {
 }
 
 /** The number furthest from 0 among the vectors of d_model columns: what a full colour stands for. */
-function wayScale(stations) {
+function residualScale(stations) {
   let top = 1e-12;
   for (const { stage, vector } of stations) {
     if (!vector || stage === "hidden") continue;

@@ -1,7 +1,7 @@
 // The way of a token as a picture: a stream from above, what blocks read from it and add to it beside, and
 // every vector as a strip of cells. One station at a time is opened.
 
-const wayView = (() => {
+const residualStreamView = (() => {
   let key = null;    // what the picture on the page is of
   let way = null;
   let scale = 1;     // a full colour, of all vectors but the feed-forward's inside
@@ -76,10 +76,10 @@ const wayView = (() => {
     const height = narrow.matches ? 50 : 32;
     const here = stations[i];
     const middle = height / 2;
-    const beside = besideStream(here);
+    const beside = isInsideSublayer(here);
     const first = i === 0;
     const last = i === stations.length - 1;
-    const after = i > 0 && besideStream(stations[i - 1]);
+    const after = i > 0 && isInsideSublayer(stations[i - 1]);
     const parts = [makeSvg("line", { class: "rail", x1: stream, x2: stream, y1: first ? middle : 0, y2: last ? middle : height })];
     if (beside) {
       // A position comes from outside; what a block adds has been read from the stream.
@@ -104,20 +104,20 @@ const wayView = (() => {
       make("span", { class: "bar-room" }, bar));
   }
 
-  function stationRow(i) {
+  function stageRow(i) {
     const station = way.stations[i];
     const strip = station.vector ? make("canvas", { class: "stop-strip", "aria-hidden": "true" }) : null;
     if (strip) paint(strip, station);
     const row = make("button", { type: "button", class: "stop", id: `stop-${i}`, "data-stop": i, "aria-expanded": "false" }, rail(i),
       make("span", { class: "stop-name", text: station.title }), strip || bestStrip(), facts[i] ? lengthBar(i) : null);
-    return make("li", { class: besideStream(station) ? "is-side" : "" }, row);
+    return make("li", { class: isInsideSublayer(station) ? "is-side" : "" }, row);
   }
 
   /** In place of a vector: the likeliest pieces. */
   function bestStrip() {
-    const step = nextView.stepOf(scene.hypothesis, way.index);
+    const step = nextWordView.stepOf(scene.hypothesis, way.index);
     return make("span", { class: "stop-best" }, step.pieces.slice(0, 4).map((piece) =>
-      make("span", { class: piece.chosen ? "strong" : "quiet" }, dataText(piece.label), " ", nextView.probabilityText(piece.probability))));
+      make("span", { class: piece.chosen ? "strong" : "quiet" }, dataText(piece.label), " ", nextWordView.probabilityText(piece.probability))));
   }
 
   function layerHead(station) {
@@ -131,7 +131,7 @@ const wayView = (() => {
     way.stations.forEach((station, i) => {
       if (station.layer !== layer && (layer >= 0 || station.layer >= 0)) rows.push(layerHead(station));
       layer = station.layer;
-      rows.push(stationRow(i));
+      rows.push(stageRow(i));
     });
     replaceChildren(find("way-picture"), make("li", { class: "picture-head", "aria-hidden": "true" },
       make("span", { text: "the stream, and what blocks add" }), make("span", { text: "the vector: blue above 0, orange below" }), make("span", { text: "length" })), rows);
@@ -167,7 +167,7 @@ const wayView = (() => {
 
   /** Where each head of the block looks, with a way to its step-by-step. */
   function headsOf(station) {
-    const { kind } = WAY_BLOCKS[station.block];
+    const { kind } = SUBLAYERS[station.block];
     const { record, hypothesis } = scene;
     const labels = labelsOf();
     const columns = kind === "decoder_self" ? labels.reads : labels.source;
@@ -197,7 +197,7 @@ const wayView = (() => {
   }
 
   function logitsTable() {
-    const step = nextView.stepOf(scene.hypothesis, way.index);
+    const step = nextWordView.stepOf(scene.hypothesis, way.index);
     const cell = (text, exactly) => make("td", { class: "number", title: exactly, text });
     return make("table", { class: "logits-table" },
       make("thead", {}, make("tr", {}, make("th", { text: "piece" }), make("th", { class: "number", text: "logit" }),
@@ -205,7 +205,7 @@ const wayView = (() => {
       make("tbody", {}, step.pieces.map((piece) => make("tr", { class: piece.chosen ? "is-written strong-row" : "" },
         make("th", { scope: "row" }, dataText(piece.label)),
         piece.logit === undefined ? make("td") : cell(fixed(piece.logit, 4), exact(piece.logit)), cell(fixed(piece.logProb, 4), exact(piece.logProb)),
-        cell(nextView.probabilityText(piece.probability), computed(piece.probability))))));
+        cell(nextWordView.probabilityText(piece.probability), computed(piece.probability))))));
   }
 
   // ---- one station, opened
@@ -239,7 +239,7 @@ const wayView = (() => {
     if (!["sum", "embedded"].includes(stations[i].stage) || i < 2) return null;
     const added = stations[i - 1];
     let stream = i - 2;
-    while (stream >= 0 && besideStream(stations[stream])) --stream;
+    while (stream >= 0 && isInsideSublayer(stations[stream])) --stream;
     if (stream < 0 || added.vector.length !== stations[stream].vector.length) return null;
     return make("span", { class: "quiet" }, " = ", shortest(stations[stream].vector[column]), " + ", shortest(added.vector[column]));
   }
@@ -373,13 +373,13 @@ const wayView = (() => {
     const wanted = [record, hypothesis, state.token, state.token === null ? state.step : -1, isDark(), narrow.matches];
     if (!key || wanted.some((part, i) => part !== key[i])) {
       key = wanted;
-      way = wayOf(record, hypothesis, state.token, state.step);
+      way = residualStreamOf(record, hypothesis, state.token, state.step);
       if (way === null) {
         replaceChildren(find("way-says"));
         replaceChildren(find("way-content"), missing());
         return;
       }
-      scale = wayScale(way.stations);
+      scale = residualScale(way.stations);
       facts = way.stations.map(({ vector }) => (vector ? vectorFacts(vector) : null));
       replaceChildren(find("way-says"), describeToken());
       drawFrame();

@@ -15,8 +15,8 @@
 namespace attn {
 
 /// Which attention a picture shows.
-struct MapChoice {
-  AttentionKind kind = AttentionKind::cross;
+struct AttentionSvgOptions {
+  AttentionSite site = AttentionSite::cross;
   std::size_t hypothesis = 0;  ///< of the record's, best first; the encoder's maps have none
   std::optional<int> layer = std::nullopt;  ///< of the head drawn large; absent: the last one
   std::optional<int> head = std::nullopt;   ///< absent: 0
@@ -30,6 +30,6 @@ struct MapChoice {
 /// head, and one of them large, with tokens on both axes and a number in each cell where it fits.
 /// A record without any token gives a picture that says so. UsageError where the record has no such
 /// hypothesis, layer or head.
-std::string attention_svg(const AttentionRecord& record, const MapChoice& choice = {});
+std::string attention_svg(const AttentionRecord& record, const AttentionSvgOptions& choice = {});
 
 }  // namespace attn

@@ -49,11 +49,11 @@ std::size_t largest(const ByDistance& plot) {
 }
 
 /// How far this head's weight lies away, averaged over the rows that have a key there.
-ByDistance weights_of(const MapSubject& subject, HeadPlace place, int first) {
-  const AttentionMaps& maps = subject.maps;
+ByDistance weights_of(const MapSource& source, HeadIndex place, int first) {
+  const AttentionMaps& maps = source.maps;
   const std::span<const float> weights = maps.map(place.layer, place.head);
   ByDistance plot{"weight", "", first, {}};
-  const int last = subject.axes.causal ? 0 : maps.keys - 1;
+  const int last = source.axes.causal ? 0 : maps.keys - 1;
   for (int distance = first; distance <= last; ++distance) {
     double sum = 0;
     int rows = 0;
@@ -68,20 +68,20 @@ ByDistance weights_of(const MapSubject& subject, HeadPlace place, int first) {
   return plot;
 }
 
-class DistancePanel {
+class RelativeBiasPanel {
  public:
-  DistancePanel(const MapSubject& subject, HeadPlace place) : subject_(subject), place_(place) {}
+  RelativeBiasPanel(const MapSource& source, HeadIndex place) : source_(source), place_(place) {}
 
   Panel draw() {
-    const int keys = subject_.maps.keys;
-    const std::size_t shown = to_size(subject_.axes.causal ? keys : 2 * keys - 1);
+    const int keys = source_.maps.keys;
+    const std::size_t shown = to_size(source_.axes.causal ? keys : 2 * keys - 1);
     const std::span<const float> row =
-        subject_.distances->row(place_.layer, place_.head, 0).first(shown);
+        source_.relative_bias->row(place_.layer, place_.head, 0).first(shown);
     ByDistance bias{"bias", "", 1 - keys, {row.begin(), row.end()}};
     bar_ = std::clamp(plot_width / static_cast<double>(shown), 1.0, widest_bar);
     bias.heading = heading("bias by distance, key − query: the most", bias);
     append_plot(bias);
-    ByDistance weights = weights_of(subject_, place_, 1 - keys);
+    ByDistance weights = weights_of(source_, place_, 1 - keys);
     weights.heading = heading("mean weight by distance: the most", weights);
     append_plot(weights);
     return {std::move(out_), width_, top_ - plot_gap + 22};
@@ -129,7 +129,7 @@ class DistancePanel {
     append_format(out_,
                   "<g class=\"by-distance\" id=\"{}-{}-{}-{}-by-distance\" data-layer=\"{}\" "
                   "data-head=\"{}\">\n",
-                  kind_word(subject_.kind), place_.layer, place_.head, plot.word, place_.layer,
+                  site_key(source_.site), place_.layer, place_.head, plot.word, place_.layer,
                   place_.head);
     append_bars(plot, zero, scale);
     append_format(out_,
@@ -159,8 +159,8 @@ class DistancePanel {
     if (own != last && static_cast<double>(own) * bar_ >= room) append_at(own);
   }
 
-  const MapSubject& subject_;
-  HeadPlace place_;
+  const MapSource& source_;
+  HeadIndex place_;
   double bar_ = 1;  ///< pixels
   double top_ = 0;  ///< of the next plot
   double width_ = 0;
@@ -169,8 +169,8 @@ class DistancePanel {
 
 }  // namespace
 
-Panel distance_panel(const MapSubject& subject, HeadPlace place) {
-  return DistancePanel(subject, place).draw();
+Panel relative_bias_panel(const MapSource& source, HeadIndex place) {
+  return RelativeBiasPanel(source, place).draw();
 }
 
 }  // namespace attn

@@ -15,25 +15,25 @@ constexpr double strip_left = 54;     // room for "round 12"
 constexpr double strip_top = 62;      // below the headings
 constexpr double bucket_height = 14;  // of a bucket's number over its first token
 constexpr double strip_gap = 8;
-constexpr int most_in_line = 64;  // tokens
+constexpr int max_in_line = 64;  // tokens
 constexpr int bucket_colors = 4;
 constexpr double strip_label = 110;  // pixels that labels hang down
 
-class HashStrips {
+class LshBucketStrips {
  public:
-  HashStrips(const MapSubject& subject, HeadPlace place)
-      : subject_(subject),
+  LshBucketStrips(const MapSource& source, HeadIndex place)
+      : source_(source),
         place_(place),
-        order_(subject.maps.hashed(place.layer, place.head)->order),
-        cell_(subject.maps.queries <= most_in_line ? 20 : 12),
+        order_(source.maps.hashed(place.layer, place.head)->order),
+        cell_(source.maps.queries <= max_in_line ? 20 : 12),
         labels_(plan_labels(cell_, 11)),
-        label_height_(widest_label(subject.axes.columns, labels_, strip_label)) {}
+        label_height_(widest_label(source.axes.columns, labels_, strip_label)) {}
 
   Panel draw() {
-    const BestKeys found = best_keys(subject_.maps, place_.layer, place_.head);
+    const LshRecall found = lsh_recall(source_.maps, place_.layer, place_.head);
     const std::string heading = fmt::format(
         "{}: {} of {} rows met their best key",
-        to_string(HeadName{subject_.kind, place_.layer, place_.head}), found.met_count(), found.of);
+        to_string(HeadName{source_.site, place_.layer, place_.head}), found.found_count(), found.of);
     const std::string share = fmt::format(
         "{:.2f} of full attention's weights on others lie on keys that were met", found.mass);
     append_format(out_,
@@ -56,7 +56,7 @@ class HashStrips {
                   order_.chunk);
     double y = strip_top + 6;
     for (std::size_t round = 0; round < order_.order.size(); ++round) y = append_round(round, y);
-    const auto longest = std::min(to_size(most_in_line), order_.order.front().size());
+    const auto longest = std::min(to_size(max_in_line), order_.order.front().size());
     return {std::move(out_),
             std::max({strip_left + static_cast<double>(longest) * cell_ + 2, titles, 430.0}), y};
   }
@@ -68,8 +68,8 @@ class HashStrips {
     append_format(out_, "<g class=\"round\" data-round=\"{}\">\n", round);
     append_format(out_, "<text class=\"quiet small\" x=\"0\" y=\"{}\">round {}</text>\n",
                   y + bucket_height + cell_ * 0.7, round);
-    for (std::size_t first = 0; first < tokens.size(); first += to_size(most_in_line)) {
-      const std::size_t end = std::min(tokens.size(), first + to_size(most_in_line));
+    for (std::size_t first = 0; first < tokens.size(); first += to_size(max_in_line)) {
+      const std::size_t end = std::min(tokens.size(), first + to_size(max_in_line));
       for (std::size_t i = first; i < end; ++i) {
         append_token(round, i, strip_left + static_cast<double>(i - first) * cell_, y);
       }
@@ -91,7 +91,7 @@ class HashStrips {
       append_format(out_, "<text class=\"quiet label-9\" x=\"{}\" y=\"{}\">{}</text>\n", x + 3,
                     top - 3, bucket);
     }
-    const std::string label = xml_escaped(at(subject_.axes.columns, token));
+    const std::string label = xml_escaped(at(source_.axes.columns, token));
     append_format(out_,
                   "<rect class=\"bucket{0}\" data-token=\"{1}\" data-bucket=\"{2}\" x=\"{3}\" "
                   "y=\"{4}\" width=\"{5}\" height=\"{5}\"><title>{6}: bucket {2}</title></rect>\n",
@@ -105,24 +105,24 @@ class HashStrips {
     const double text_x = std::round((x + cell_ / 2.0 + 0.36 * size) * 10) / 10;
     const double text_y = top + cell_ + 5;
     const std::string turn = fmt::format(" transform=\"rotate(-90 {} {})\"", text_x, text_y);
-    append_label(out_, at(subject_.axes.columns, token),
+    append_label(out_, at(source_.axes.columns, token),
                  {fmt::format("end {}", label_class(size)), size, label_height_, turn}, text_x,
                  text_y);
   }
 
-  const MapSubject& subject_;
-  HeadPlace place_;
-  const HashOrder& order_;
+  const MapSource& source_;
+  HeadIndex place_;
+  const LshBuckets& order_;
   int cell_;  ///< pixels
-  AxisLabels labels_;
+  LabelPlan labels_;
   double label_height_;
   std::string out_;
 };
 
 }  // namespace
 
-Panel hash_panel(const MapSubject& subject, HeadPlace place) {
-  return HashStrips(subject, place).draw();
+Panel lsh_bucket_panel(const MapSource& source, HeadIndex place) {
+  return LshBucketStrips(source, place).draw();
 }
 
 }  // namespace attn

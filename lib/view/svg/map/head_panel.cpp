@@ -21,7 +21,7 @@ constexpr double head_largest_font = 12;
 constexpr double slanted_pitch = 18;       // cells at least this wide have labels at 45 degrees
 constexpr double sine_of_slant = 0.70711;  // 45 degrees
 constexpr int cell_title_columns = 80;     // of a token in a cell's title
-constexpr std::size_t most_single_cells = 20000;  // a larger map is drawn as paths
+constexpr std::size_t max_single_cells = 20000;  // a larger map is drawn as paths
 
 /// Whole pixels a cell.
 int cell_size(const AttentionMaps& maps) {
@@ -50,14 +50,14 @@ NumberFont number_font(int cell) {
 enum class Slant { level, slanted, upright };
 
 struct ColumnLabels {
-  AxisLabels plan;
+  LabelPlan plan;
   Slant slant = Slant::level;
   double label = 0;   ///< the widest, pixels
   double height = 0;  ///< above the map
   double beyond = 0;  ///< pixels that the last ones reach over the map's right edge
 };
 
-ColumnLabels plan_columns(const GridAxes& axes, int cell) {
+ColumnLabels plan_columns(const MapLabels& axes, int cell) {
   ColumnLabels columns;
   columns.plan = plan_labels(cell, head_largest_font);
   columns.label = widest_label(axes.columns, columns.plan, head_column_label);
@@ -97,11 +97,11 @@ std::string_view part_word(MapPart part) {
 }
 
 /// "cross:2:1 (of 3 layers × 4 heads)": the name that options take.
-std::string heading(AttentionKind kind, const AttentionMaps& maps, const LargeMap& large) {
+std::string heading(AttentionSite site, const AttentionMaps& maps, const LargeMap& large) {
   switch (large.part) {
-    case MapPart::mixed_keys:
+    case MapPart::projected_keys:
       return fmt::format("E of layer {}: tokens in a mixture's key", *large.layer);
-    case MapPart::mixed_values:
+    case MapPart::projected_values:
       return fmt::format("F of layer {}: tokens in a mixture's value", *large.layer);
     case MapPart::exact:
       return "exact: softmax of all scores";
@@ -111,8 +111,8 @@ std::string heading(AttentionKind kind, const AttentionMaps& maps, const LargeMa
     case MapPart::weights:
       break;
   }
-  HeadName name{kind, large.layer, large.head};
-  if (!large.head) name.pick = HeadPick::mean;
+  HeadName name{site, large.layer, large.head};
+  if (!large.head) name.pick = HeadSelector::mean;
   return fmt::format("{} (of {} layers × {} heads)", to_string(name), maps.layers, maps.heads);
 }
 
@@ -120,23 +120,23 @@ std::string number_or_mean(std::optional<int> index) {
   return index ? fmt::format("{}", *index) : "mean";
 }
 
-class HeadMap {
+class HeadMapPanel {
  public:
-  HeadMap(const MapSubject& subject, const LargeMap& large)
-      : subject_(subject),
-        axes_(subject.axes),
+  HeadMapPanel(const MapSource& source, const LargeMap& large)
+      : source_(source),
+        axes_(source.axes),
         large_(large),
         weights_(large.weights),
-        cell_(cell_size(subject.maps)),
+        cell_(cell_size(source.maps)),
         rows_(plan_row_labels(axes_, cell_, head_largest_font, head_row_label)),
         columns_(plan_columns(axes_, cell_)),
         numbers_(number_font(cell_)),
-        heading_(heading(subject.kind, subject.maps, large)) {
+        heading_(heading(source.site, source.maps, large)) {
     // The words over the rows' labels need room, too.
-    if (!axes_.writes.empty()) {
-      rows_.reads = std::max(rows_.reads, 34.0);
-      rows_.writes = std::max(rows_.writes, 38.0);
-      rows_.width = rows_.reads + rows_.writes + label_gap + arrow_width(rows_.plan.font_size);
+    if (!axes_.outputs.empty()) {
+      rows_.inputs = std::max(rows_.inputs, 34.0);
+      rows_.outputs = std::max(rows_.outputs, 38.0);
+      rows_.width = rows_.inputs + rows_.outputs + label_gap + arrow_width(rows_.plan.font_size);
     }
     left_ = std::max(rows_.width, 54.0);
     top_ = head_heading_height + axis_title_height + columns_.height;
@@ -152,15 +152,15 @@ class HeadMap {
     append_format(out_,
                   "<g class=\"head {}\" id=\"{}-{}-{}-large{}\" data-layer=\"{}\" data-head=\"{}\" "
                   "transform=\"translate({} {})\"",
-                  numbers_.css_class, kind_word(subject_.kind), layer, head, part_word(large_.part),
+                  numbers_.css_class, site_key(source_.site), layer, head, part_word(large_.part),
                   layer, head, left_, top_);
-    if (weights_.size() > most_single_cells) {
+    if (weights_.size() > max_single_cells) {
       append_paths();
     } else {
       append_cells();
     }
     const double width = static_cast<double>(axes_.columns.size()) * cell_;
-    const double height = static_cast<double>(axes_.reads.size()) * cell_;
+    const double height = static_cast<double>(axes_.inputs.size()) * cell_;
     append_format(
         out_, "<rect class=\"frame\" x=\"-0.5\" y=\"-0.5\" width=\"{}\" height=\"{}\"/>\n</g>\n",
         width + 1, height + 1);
@@ -173,18 +173,18 @@ class HeadMap {
 
  private:
   bool is_mixing() const {
-    return large_.part == MapPart::mixed_keys || large_.part == MapPart::mixed_values;
+    return large_.part == MapPart::projected_keys || large_.part == MapPart::projected_values;
   }
   std::string_view axis_title() const {
-    return subject_.maps.mixed() ? "mixture of all tokens →"
+    return source_.maps.has_projected_keys() ? "mixture of all tokens →"
            : axes_.causal        ? "key: token read before →"
                                  : "key: source token →";
   }
   bool has_signs() const { return is_mixing() || large_.part == MapPart::difference; }
   /// Of the weights of one head of lsh.
-  const HashedHead* hashed_head() const {
+  const RecordedLshHead* hashed_head() const {
     if (!large_.layer || !large_.head || large_.part != MapPart::weights) return nullptr;
-    return subject_.maps.hashed(*large_.layer, *large_.head);
+    return source_.maps.hashed(*large_.layer, *large_.head);
   }
 
   void append_headings() {
@@ -192,12 +192,12 @@ class HeadMap {
     append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">{}</text>\n", left_,
                   head_heading_height + 11, axis_title());
     const double lowest = top_ - label_gap - 2;
-    const bool both = !axes_.writes.empty();
+    const bool both = !axes_.outputs.empty();
     append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">{} ↓</text>\n",
                   left_ - label_gap, both ? lowest - 17 : lowest, is_mixing() ? "token" : "query");
     if (!both) return;
     const double arrow = arrow_width(rows_.plan.font_size);
-    const double reads_end = left_ - label_gap - rows_.writes - arrow;
+    const double reads_end = left_ - label_gap - rows_.outputs - arrow;
     append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">reads</text>\n",
                   reads_end, lowest);
     append_format(out_, "<text class=\"quiet small middle\" x=\"{}\" y=\"{}\">→</text>\n",
@@ -234,19 +234,19 @@ class HeadMap {
     out_ += " data-weights=\"";
     append_weight_rows(out_, weights_, axes_.columns.size());
     out_ += "\">\n";
-    append_compact_cells(out_, axes_, {weights_, large_.left_out, has_signs()}, cell_);
+    append_compact_cells(out_, axes_, {weights_, large_.uncomputed, has_signs()}, cell_);
   }
 
   void append_cells() {
     out_ += ">\n";
     std::vector<std::string> keys;
     for (const std::string& label : axes_.columns) {
-      keys.push_back(xml_escaped(fit_width(label, cell_title_columns)));
+      keys.push_back(xml_escaped(truncate_to_width(label, cell_title_columns)));
     }
-    for (std::size_t row = 0; row < axes_.reads.size(); ++row) {
-      std::string query = xml_escaped(fit_width(axes_.reads[row], cell_title_columns));
-      if (!axes_.writes.empty()) {
-        query += " → " + xml_escaped(fit_width(axes_.writes[row], cell_title_columns));
+    for (std::size_t row = 0; row < axes_.inputs.size(); ++row) {
+      std::string query = xml_escaped(truncate_to_width(axes_.inputs[row], cell_title_columns));
+      if (!axes_.outputs.empty()) {
+        query += " → " + xml_escaped(truncate_to_width(axes_.outputs[row], cell_title_columns));
       }
       append_format(out_, "<g class=\"row\" data-query=\"{}\">\n", row);
       for (std::size_t key = 0; key < keys.size(); ++key) append_cell(row, key, query, keys[key]);
@@ -258,27 +258,27 @@ class HeadMap {
                    const std::string& key_label) {
     const float weight = weights_[row * axes_.columns.size() + key];
     const bool masked = axes_.is_masked(row, key, weight);
-    const bool left_out = axes_.is_left_out(large_.left_out, row, key, weight);
-    const bool hidden = masked || left_out;
+    const bool uncomputed = axes_.is_left_out(large_.uncomputed, row, key, weight);
+    const bool hidden = masked || uncomputed;
     out_ += hidden ? "<g class=\"cell hidden\" data-weight=\"" : "<g class=\"cell\" data-weight=\"";
-    append_weight(out_, weight);
+    append_float(out_, weight);
     append_format(out_, "\" data-key=\"{}\"><title>", key);
-    append_weight(out_, weight);
-    const HashedHead* hashed = hashed_head();
+    append_float(out_, weight);
+    const RecordedLshHead* hashed = hashed_head();
     const bool best = hashed != nullptr && at(hashed->best, row) == to_int(key);
     append_format(out_, "{}\n{} {}: {}\n{} {}: {}{}</title>",
                   masked     ? " (masked)"
-                  : left_out ? " (not computed)"
+                  : uncomputed ? " (not computed)"
                              : "",
                   is_mixing() ? "token" : "query", row, query_label,
-                  subject_.maps.mixed() ? "mixture" : "key", key, key_label,
+                  source_.maps.has_projected_keys() ? "mixture" : "key", key, key_label,
                   !best      ? ""
-                  : left_out ? "\nthe row's best key, which it did not meet"
+                  : uncomputed ? "\nthe row's best key, which it did not meet"
                              : "\nthe row's best key");
     const bool negative = has_signs() && weight < 0;
     const int level = color_level(negative ? -weight : weight);
     std::string paint = masked     ? "masked"
-                        : left_out ? "left-out"
+                        : uncomputed ? "left-out"
                         : negative ? fmt::format("n{}", level)
                                    : fmt::format("s{}", level);
     if (!std::isfinite(weight)) paint = "odd";
@@ -290,7 +290,7 @@ class HeadMap {
     if (!hidden) append_number_text(row, key, weight, level);
     if (best) {
       append_format(out_, "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-                    left_out ? "best-key unmet" : "best-key", key * side + 1, row * side + 1,
+                    uncomputed ? "best-key unmet" : "best-key", key * side + 1, row * side + 1,
                     cell_ - 3, cell_ - 3);
     }
     out_ += "</g>\n";
@@ -311,18 +311,18 @@ class HeadMap {
     };
     append_format(out_, "<text class=\"value{}\" x=\"{}\" y=\"{}\">{}</text>",
                   !finite                 ? ""
-                  : level >= strong_level ? " strong"
+                  : level >= inverted_text_level ? " strong"
                   : text == "0.00"        ? " faint"
                                           : "",
                   centre(key), std::round((centre(row) + 0.365 * numbers_.size) * 10) / 10, text);
   }
 
-  const MapSubject& subject_;
-  const GridAxes& axes_;
+  const MapSource& source_;
+  const MapLabels& axes_;
   const LargeMap& large_;
   std::span<const float> weights_;
   int cell_;  ///< pixels
-  RowLabels rows_;
+  RowLabelPlan rows_;
   ColumnLabels columns_;
   NumberFont numbers_;
   std::string heading_;
@@ -333,8 +333,8 @@ class HeadMap {
 
 }  // namespace
 
-Panel head_panel(const MapSubject& subject, const LargeMap& large) {
-  return HeadMap(subject, large).draw();
+Panel head_panel(const MapSource& source, const LargeMap& large) {
+  return HeadMapPanel(source, large).draw();
 }
 
 }  // namespace attn

@@ -20,7 +20,7 @@ constexpr int odd_level = color_levels;        // the place of NaN and infinitie
 constexpr int negative_level = odd_level + 1;  // and of negative numbers, from size 0 on
 
 /// The level of a cell; −1 where the ground shows (0, and cells that are masked).
-int path_of(const GridAxes& axes, const MapCells& cells, std::size_t row, std::size_t column) {
+int path_of(const MapLabels& axes, const MapCells& cells, std::size_t row, std::size_t column) {
   const float weight = cells.weights[row * axes.columns.size() + column];
   if (!std::isfinite(weight)) return odd_level;
   if (cells.has_signs && weight < 0 && color_level(-weight) > 0) {
@@ -46,14 +46,14 @@ void append_mask(std::string& out, std::size_t rows, std::size_t columns, int ce
 }
 
 /// The cells that a pattern leaves out, in runs.
-void append_left_out(std::string& out, const GridAxes& axes, const MapCells& cells, int cell) {
+void append_left_out(std::string& out, const MapLabels& axes, const MapCells& cells, int cell) {
   const std::size_t columns = axes.columns.size();
   const std::size_t side = to_size(cell);
   const auto is_left_out = [&](std::size_t row, std::size_t column) {
-    return axes.is_left_out(cells.left_out, row, column, cells.weights[row * columns + column]);
+    return axes.is_left_out(cells.uncomputed, row, column, cells.weights[row * columns + column]);
   };
   std::string path;
-  for (std::size_t row = 0; row < axes.reads.size() && !cells.left_out.empty(); ++row) {
+  for (std::size_t row = 0; row < axes.inputs.size() && !cells.uncomputed.empty(); ++row) {
     for (std::size_t first = 0, end = 0; first < columns; first = end + 1) {
       for (end = first; end < columns && is_left_out(row, end);) ++end;
       if (end == first) continue;
@@ -66,14 +66,14 @@ void append_left_out(std::string& out, const GridAxes& axes, const MapCells& cel
 
 }  // namespace
 
-AxisLabels plan_labels(double pitch, double largest) {
-  AxisLabels plan;
+LabelPlan plan_labels(double pitch, double largest) {
+  LabelPlan plan;
   plan.font_size = std::clamp(std::floor(pitch - line_room), smallest_font, largest);
   plan.step = static_cast<std::size_t>(std::ceil((plan.font_size + line_room) / pitch));
   return plan;
 }
 
-double widest_label(const std::vector<std::string>& labels, const AxisLabels& plan, double most) {
+double widest_label(const std::vector<std::string>& labels, const LabelPlan& plan, double most) {
   double widest = 0;
   for (std::size_t i = 0; i < labels.size(); i += plan.step) {
     widest = std::max(widest, text_width(labels[i], plan.font_size));
@@ -85,48 +85,48 @@ double arrow_width(double font_size) {
   return std::ceil(font_size * 4 / 3);
 }
 
-RowLabels plan_row_labels(const GridAxes& axes, double pitch, double largest, double most) {
-  RowLabels labels;
+RowLabelPlan plan_row_labels(const MapLabels& axes, double pitch, double largest, double most) {
+  RowLabelPlan labels;
   labels.pitch = pitch;
   labels.plan = plan_labels(pitch, largest);
-  labels.reads = widest_label(axes.reads, labels.plan, most);
-  labels.width = labels.reads + label_gap;
-  if (!axes.writes.empty()) {
-    labels.writes = widest_label(axes.writes, labels.plan, most);
-    labels.width += arrow_width(labels.plan.font_size) + labels.writes;
+  labels.inputs = widest_label(axes.inputs, labels.plan, most);
+  labels.width = labels.inputs + label_gap;
+  if (!axes.outputs.empty()) {
+    labels.outputs = widest_label(axes.outputs, labels.plan, most);
+    labels.width += arrow_width(labels.plan.font_size) + labels.outputs;
   }
   return labels;
 }
 
-void append_row_labels(std::string& out, const GridAxes& axes, const RowLabels& labels, double x,
+void append_row_labels(std::string& out, const MapLabels& axes, const RowLabelPlan& labels, double x,
                        double y) {
   const double size = labels.plan.font_size;
   const double arrow = arrow_width(size);
   const std::string reads_class = fmt::format("end {}", label_class(size));
   const std::string_view plain = label_class(size);
-  const bool both = labels.writes > 0;
-  const double reads_end = both ? x - label_gap - labels.writes - arrow : x - label_gap;
-  for (std::size_t row = 0; row < axes.reads.size(); row += labels.plan.step) {
+  const bool both = labels.outputs > 0;
+  const double reads_end = both ? x - label_gap - labels.outputs - arrow : x - label_gap;
+  for (std::size_t row = 0; row < axes.inputs.size(); row += labels.plan.step) {
     const double baseline =
         std::round((y + (static_cast<double>(row) + 0.5) * labels.pitch + 0.36 * size) * 10) / 10;
     const std::string quiet_end = both ? "quiet " + reads_class : reads_class;
-    append_label(out, axes.reads[row], {quiet_end, size, labels.reads, {}}, reads_end, baseline);
+    append_label(out, axes.inputs[row], {quiet_end, size, labels.inputs, {}}, reads_end, baseline);
     if (!both) continue;
     append_label(out, "→", {fmt::format("quiet middle {}", plain), size, arrow, {}},
                  reads_end + arrow / 2, baseline);
-    append_label(out, axes.writes[row], {plain, size, labels.writes, {}}, reads_end + arrow,
+    append_label(out, axes.outputs[row], {plain, size, labels.outputs, {}}, reads_end + arrow,
                  baseline);
   }
 }
 
-void append_label(std::string& out, std::string_view label, const LabelText& style, double x,
+void append_label(std::string& out, std::string_view label, const LabelStyle& style, double x,
                   double y) {
   // A pixel more than the widest label was rounded to.
   const std::string fitted = fit_text(label, style.font_size, style.width + 1);
   append_format(out, "<text class=\"{}\" x=\"{}\" y=\"{}\"{}>", style.css_class, x, y,
                 style.transform);
   if (fitted != label) {
-    append_format(out, "<title>{}</title>", xml_escaped(fit_width(label, 1000)));
+    append_format(out, "<title>{}</title>", xml_escaped(truncate_to_width(label, 1000)));
   }
   out += xml_escaped(fitted);
   out += "</text>\n";
@@ -135,12 +135,12 @@ void append_label(std::string& out, std::string_view label, const LabelText& sty
 void append_weight_rows(std::string& out, std::span<const float> weights, std::size_t keys) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (i > 0) out += i % keys == 0 ? ';' : ' ';
-    append_weight(out, weights[i]);
+    append_float(out, weights[i]);
   }
 }
 
-void append_compact_cells(std::string& out, const GridAxes& axes, const MapCells& cells, int cell) {
-  const std::size_t rows = axes.reads.size();
+void append_compact_cells(std::string& out, const MapLabels& axes, const MapCells& cells, int cell) {
+  const std::size_t rows = axes.inputs.size();
   const std::size_t columns = axes.columns.size();
   std::array<std::string, 2 * color_levels + 1> paths;
   for (std::size_t row = 0; row < rows; ++row) {

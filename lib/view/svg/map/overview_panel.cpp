@@ -28,16 +28,16 @@ int smallest_overview_cell(const AttentionMaps& maps) {
   return std::clamp(side / std::max(1, longest), smallest, largest_cell);
 }
 
-class Overview {
+class OverviewPanel {
  public:
-  Overview(const MapSubject& subject, const HeadPlace* chosen, int cell)
-      : subject_(subject),
-        maps_(subject.maps),
-        chosen_(chosen),
+  OverviewPanel(const MapSource& source, const HeadIndex* selected, int cell)
+      : source_(source),
+        maps_(source.maps),
+        selected_(selected),
         cell_(cell),
-        rows_(plan_row_labels(subject.axes, cell_, overview_largest_font, overview_row_label)),
+        rows_(plan_row_labels(source.axes, cell_, overview_largest_font, overview_row_label)),
         columns_(plan_labels(cell_, overview_largest_font)),
-        column_labels_(widest_label(subject.axes.columns, columns_, overview_column_label)),
+        column_labels_(widest_label(source.axes.columns, columns_, overview_column_label)),
         left_(layer_label_width + rows_.width),
         top_(overview_heading_height + head_label_height),
         pitch_x_(std::max<double>(smallest_pitch, maps_.keys * cell_ + overview_gap)),
@@ -82,7 +82,7 @@ class Overview {
                   "transform=\"rotate(-90 11 {0})\">layer {1}</text>\n",
                   centre, layer);
     panel_.svg += "<g class=\"queries\">\n";
-    append_row_labels(panel_.svg, subject_.axes, rows_, left_, y_of(layer));
+    append_row_labels(panel_.svg, source_.axes, rows_, left_, y_of(layer));
     panel_.svg += "</g>\n";
   }
 
@@ -93,15 +93,15 @@ class Overview {
     append_format(panel_.svg,
                   "<g class=\"map\" id=\"{}-{}-{}\" data-layer=\"{}\" data-head=\"{}\" "
                   "transform=\"translate({} {})\" data-weights=\"",
-                  kind_word(subject_.kind), layer, head, layer, head, x_of(head), y_of(layer));
+                  site_key(source_.site), layer, head, layer, head, x_of(head), y_of(layer));
     append_weight_rows(panel_.svg, maps_.map(layer, head), keys);
     append_format(panel_.svg, "\">\n<title>layer {}, head {}</title>\n", layer, head);
-    const std::vector<std::uint8_t> left_out = maps_.left_out(layer, head);
-    append_compact_cells(panel_.svg, subject_.axes, {maps_.map(layer, head), left_out}, cell_);
+    const std::vector<std::uint8_t> uncomputed = maps_.uncomputed(layer, head);
+    append_compact_cells(panel_.svg, source_.axes, {maps_.map(layer, head), uncomputed}, cell_);
     append_format(panel_.svg,
                   "<rect class=\"frame\" x=\"-0.5\" y=\"-0.5\" width=\"{}\" height=\"{}\"/>\n",
                   width + 1, height + 1);
-    if (chosen_ != nullptr && chosen_->layer == layer && chosen_->head == head) {
+    if (selected_ != nullptr && selected_->layer == layer && selected_->head == head) {
       append_format(panel_.svg,
                     "<rect class=\"chosen\" x=\"-3\" y=\"-3\" width=\"{}\" height=\"{}\" "
                     "rx=\"2\"/>\n",
@@ -113,7 +113,7 @@ class Overview {
   /// The keys' tokens under the lowest map of a column, read upwards.
   void append_columns(int head) {
     panel_.svg += "<g class=\"keys\">\n";
-    const std::vector<std::string>& labels = subject_.axes.columns;
+    const std::vector<std::string>& labels = source_.axes.columns;
     const double y = bottom() + 5;
     const std::string css_class = fmt::format("quiet end {}", label_class(columns_.font_size));
     for (std::size_t key = 0; key < labels.size(); key += columns_.step) {
@@ -126,12 +126,12 @@ class Overview {
     panel_.svg += "</g>\n";
   }
 
-  const MapSubject& subject_;
+  const MapSource& source_;
   const AttentionMaps& maps_;
-  const HeadPlace* chosen_;
+  const HeadIndex* selected_;
   int cell_;  ///< pixels
-  RowLabels rows_;
-  AxisLabels columns_;
+  RowLabelPlan rows_;
+  LabelPlan columns_;
   double column_labels_;  ///< pixels that they hang down
   double left_;
   double top_;
@@ -142,13 +142,13 @@ class Overview {
 
 }  // namespace
 
-Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen, const Room& room) {
+Panel overview_panel(const MapSource& source, const HeadIndex* selected, const PixelSize& room) {
   int cell = largest_cell;
-  for (const int smallest = smallest_overview_cell(subject.maps); cell > smallest; --cell) {
-    const Overview overview(subject, chosen, cell);
+  for (const int smallest = smallest_overview_cell(source.maps); cell > smallest; --cell) {
+    const OverviewPanel overview(source, selected, cell);
     if (overview.width() <= room.width && overview.height() <= room.height) break;
   }
-  return Overview(subject, chosen, cell).draw();
+  return OverviewPanel(source, selected, cell).draw();
 }
 
 }  // namespace attn

@@ -77,11 +77,11 @@ std::string negative_style() {
 }
 
 /// Whether a head leaves a cell out that no mask hides.
-bool leaves_out(const MapSubject& subject) {
-  if (!subject.maps.seen) return false;
-  const std::vector<PatternCells>& patterns = subject.maps.seen->patterns;
-  const auto queries = to_size(subject.maps.queries), keys = to_size(subject.maps.keys);
-  const std::size_t whole = subject.axes.causal ? queries * (queries + 1) / 2 : queries * keys;
+bool leaves_out(const MapSource& source) {
+  if (!source.maps.seen) return false;
+  const std::vector<PatternCells>& patterns = source.maps.seen->patterns;
+  const auto queries = to_size(source.maps.queries), keys = to_size(source.maps.keys);
+  const std::size_t whole = source.axes.causal ? queries * (queries + 1) / 2 : queries * keys;
   return std::any_of(patterns.begin(), patterns.end(),
                      [&](const PatternCells& pattern) { return pattern.count() < whole; });
 }
@@ -118,7 +118,7 @@ double append_bar(std::string& out) {
 
 }  // namespace
 
-Panel scale_panel(const MapSubject& subject) {
+Panel color_legend_panel(const MapSource& source) {
   Panel panel;
   double x = append_bar(panel.svg) + sample_gap + 6;
   const auto add = [&](std::string_view mark, std::string_view text) {
@@ -132,28 +132,28 @@ Panel scale_panel(const MapSubject& subject) {
                   text);
     x = text_x + std::ceil(text_width(text, text_size)) + sample_gap;
   };
-  if (subject.axes.causal) add("masked", "masked");
-  if (leaves_out(subject)) {
+  if (source.axes.causal) add("masked", "masked");
+  if (leaves_out(source)) {
     panel.svg = std::string(left_out_style) + panel.svg;
     add("left-out", "not computed: outside of the pattern");
   }
-  if (subject.maps.seen && subject.maps.seen->outside.any()) {
-    const auto& [keys, weights] = subject.maps.seen->outside;
+  if (source.maps.seen && source.maps.seen->non_token_weights.any()) {
+    const auto& [keys, weights] = source.maps.seen->non_token_weights;
     const auto [least, most] = std::minmax_element(weights.begin(), weights.end());
     add("", fmt::format("{} take {:.2f} to {:.2f} of a row", keys->short_name, *least, *most));
   }
-  if (subject.maps.mixed() ||
-      (subject.maps.approximation && !subject.maps.approximation->exact.empty())) {
+  if (source.maps.has_projected_keys() ||
+      (source.maps.approximation && !source.maps.approximation->exact.empty())) {
     panel.svg = negative_style() + panel.svg;
     add("n36", "below 0");
   }
-  if (subject.maps.hashed(0, 0) != nullptr) {
+  if (source.maps.hashed(0, 0) != nullptr) {
     panel.svg = std::string(hash_style) + panel.svg;
     add("best-key", "a row's best key");
     add("best-key unmet", "not met");
   }
-  if (has_odd(subject.maps)) add("odd", "not a number");
-  if (subject.axes.has_continuations()) add("", "‿ goes on with the word before it");
+  if (has_odd(source.maps)) add("odd", "not a number");
+  if (source.axes.has_continuations()) add("", "‿ goes on with the word before it");
   panel.width = x - sample_gap;
   panel.height = 32;
   return panel;

@@ -12,7 +12,7 @@
 namespace attn {
 namespace {
 
-constexpr int kMostWhole = 40;
+constexpr int kMaxWhole = 40;
 
 std::vector<std::string> labels(const std::vector<std::string>& tokens, int count, int first) {
   if (!tokens.empty()) return token_labels(tokens);
@@ -25,7 +25,7 @@ std::vector<std::string> labels(const std::vector<std::string>& tokens, int coun
 
 ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked, int ends) {
   ShownIndices shown;
-  if (count <= kMostWhole) {
+  if (count <= kMaxWhole) {
     for (int i = 0; i < count; ++i) shown.push_back(i);
     return shown;
   }
@@ -42,7 +42,7 @@ ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked, in
   choose(count - ends, count);
   int before = -1;
   for (const int i : chosen) {
-    if (i != before + 1) shown.push_back(cut);
+    if (i != before + 1) shown.push_back(omitted_index);
     shown.push_back(i);
     before = i;
   }
@@ -54,11 +54,11 @@ ShownIndices shown_rows(const NamedMatrix& matrix) {
   return shown_indices(matrix.rows, {{matrix.marked_row, matrix.marked_row + 1}});
 }
 
-ShownIndices telling_rows(const NamedMatrix& matrix, int most) {
+ShownIndices most_telling_rows(const NamedMatrix& matrix, int most) {
   ShownIndices order;
   for (int row = 0; row < matrix.rows; ++row) order.push_back(row);
   const auto weight = [&](int row) {
-    return matrix.values[to_size(row) * to_size(matrix.columns) + to_size(matrix.telling_column)];
+    return matrix.values[to_size(row) * to_size(matrix.columns) + to_size(matrix.ranking_column)];
   };
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return weight(a) > weight(b); });
   // Where rows are left out stands a line, too.
@@ -67,10 +67,10 @@ ShownIndices telling_rows(const NamedMatrix& matrix, int most) {
     std::sort(rows.begin(), rows.end());
     ShownIndices shown;
     for (const int row : rows) {
-      if (row != (shown.empty() ? 0 : shown.back() + 1)) shown.push_back(cut);
+      if (row != (shown.empty() ? 0 : shown.back() + 1)) shown.push_back(omitted_index);
       shown.push_back(row);
     }
-    if (rows.back() + 1 < matrix.rows) shown.push_back(cut);
+    if (rows.back() + 1 < matrix.rows) shown.push_back(omitted_index);
     if (to_int(shown.size()) <= most) return shown;
   }
   return {order.front()};
@@ -80,7 +80,7 @@ ShownIndices shown_columns(const NamedMatrix& matrix, int ends) {
   return shown_indices(matrix.columns, matrix.marked_columns, ends);
 }
 
-std::string cell_number(float value, bool tiny) {
+std::string format_number(float value, bool tiny) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
   const float size = std::abs(value);
@@ -97,7 +97,7 @@ bool all_tiny(const NamedMatrix& matrix) {
 
 std::vector<std::string> row_labels(const NamedMatrix& matrix) {
   std::vector<std::string> rows = labels(matrix.row_tokens, matrix.rows, 0);
-  const std::vector<std::string> writes = token_labels(matrix.row_writes);
+  const std::vector<std::string> writes = token_labels(matrix.row_outputs);
   for (std::size_t i = 0; i < std::min(rows.size(), writes.size()); ++i) {
     rows[i] += " → " + writes[i];
   }
@@ -115,7 +115,7 @@ std::string matrix_caption(const NamedMatrix& matrix) {
     text += fmt::format("{}{}–{}", first ? ", columns " : ", ", range.begin, range.end - 1);
   }
   if (!matrix.marked_columns.empty()) text += " are this head's";
-  const bool rows = matrix.rows > kMostWhole, columns = matrix.columns > kMostWhole;
+  const bool rows = matrix.rows > kMaxWhole, columns = matrix.columns > kMaxWhole;
   if (rows || columns) {
     text += fmt::format("{}{} cut", text.empty() ? "" : ", ",
                         rows && columns ? "rows and columns"

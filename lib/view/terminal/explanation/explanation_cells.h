@@ -11,19 +11,19 @@ namespace attn {
 
 /// Indices to show, in order; `cut` stands for the ones left out between its neighbours.
 using ShownIndices = std::vector<int>;
-constexpr int cut = -1;
+constexpr int omitted_index = -1;
 
 /// All of up to 40, so that a toy is shown whole; else the `ends` first and last ones, or half as
 /// many and as many at the ends of each marked range, with `cut` between.
 ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked, int ends = 4);
 ShownIndices shown_rows(const NamedMatrix& matrix);
 /// At most `most` lines: the rows with the most of the telling column, and cuts.
-ShownIndices telling_rows(const NamedMatrix& matrix, int most);
+ShownIndices most_telling_rows(const NamedMatrix& matrix, int most);
 ShownIndices shown_columns(const NamedMatrix& matrix, int ends = 4);
 
 /// Three decimals and a real minus sign; where all numbers of a matrix are tiny, as 3e-07. What a
 /// mask forbids is −∞.
-std::string cell_number(float value, bool tiny = false);
+std::string format_number(float value, bool tiny = false);
 
 /// Whether a matrix has numbers other than 0 and none of them reaches 0.01.
 bool all_tiny(const NamedMatrix& matrix);

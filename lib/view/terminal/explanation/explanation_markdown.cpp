@@ -14,8 +14,8 @@ namespace attn {
 namespace {
 
 // Of a matrix in parentheses; LaTeX itself stops at ten columns.
-constexpr int kMostRows = 12;
-constexpr int kMostColumns = 10;
+constexpr int kMaxRows = 12;
+constexpr int kMaxColumns = 10;
 
 /// Text as a code span, which neither HTML nor Markdown in it can leave; inside a table `|` would
 /// end the cell even there.
@@ -51,7 +51,7 @@ std::string plain(const std::string& text) {
 
 /// What GitHub and others set as a formula; where it cannot be one, as code.
 std::string formula(const std::string& written, const std::string& latex) {
-  const std::optional<std::string> shown = latex.empty() ? latex_of(printable(written)) : latex;
+  const std::optional<std::string> shown = latex.empty() ? to_latex(printable(written)) : latex;
   return shown ? "$$\n" + *shown + "\n$$\n" : code(written) + "\n";
 }
 
@@ -63,7 +63,7 @@ std::string token_list(const char* side, const std::vector<std::string>& labels)
 }
 
 bool is_small(const NamedMatrix& matrix) {
-  return !matrix.listing && matrix.rows <= kMostRows && matrix.columns <= kMostColumns &&
+  return !matrix.listing && matrix.rows <= kMaxRows && matrix.columns <= kMaxColumns &&
          matrix.rows * matrix.columns > 0;
 }
 
@@ -72,14 +72,14 @@ void pmatrix(std::string& out, const NamedMatrix& matrix) {
   out += fmt::format("\n{} {}", code(matrix.name), matrix_caption(matrix));
   if (!matrix.row_tokens.empty()) out += token_list("rows", row_labels(matrix));
   if (!matrix.column_tokens.empty()) out += token_list("columns", column_labels(matrix));
-  const std::string name = latex_of(matrix.name).value_or("M");
+  const std::string name = to_latex(matrix.name).value_or("M");
   out += fmt::format("\n\n$$\n{} = \\begin{{pmatrix}}\n", name);
   const bool tiny = all_tiny(matrix);
   for (int i = 0; i < matrix.rows; ++i) {
     for (int j = 0; j < matrix.columns; ++j) {
       const auto index = to_size(i) * to_size(matrix.columns) + to_size(j);
-      const std::string number = cell_number(matrix.values[index], tiny);
-      const std::string cell = latex_of(number).value_or(number);
+      const std::string number = format_number(matrix.values[index], tiny);
+      const std::string cell = to_latex(number).value_or(number);
       out += j > 0 ? " & " : "";
       out += i == matrix.marked_row ? fmt::format("\\mathbf{{{}}}", cell) : cell;
     }
@@ -93,7 +93,7 @@ void sums_and_facts(std::string& out, const std::vector<std::string>& lines) {
   std::string sums, facts;
   for (const std::string& line : lines) {
     const bool sum = line.find(" = ") != line.npos;
-    const std::optional<std::string> latex = sum ? latex_of(printable(line)) : std::nullopt;
+    const std::optional<std::string> latex = sum ? to_latex(printable(line)) : std::nullopt;
     if (latex) {
       sums += (sums.empty() ? "" : " \\\\\n") + *latex;
     } else {
@@ -113,21 +113,21 @@ void table(std::string& out, const NamedMatrix& matrix) {
   const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
   out += fmt::format("\n{} {}\n\n| |", code(matrix.name), matrix_caption(matrix));
   for (const int j : columns) {
-    out += j == cut ? " … |" : fmt::format(" {} |", code(at(tops, j)));
+    out += j == omitted_index ? " … |" : fmt::format(" {} |", code(at(tops, j)));
   }
   out += "\n|---|";
   for (std::size_t j = 0; j < columns.size(); ++j) out += "---:|";
   out += '\n';
   for (const int i : rows) {
-    const std::string bold = i != cut && i == matrix.marked_row ? "**" : "";
-    out += i == cut ? "| ⋮ |" : "| " + bold + code(at(sides, i)) + bold + " |";
+    const std::string bold = i != omitted_index && i == matrix.marked_row ? "**" : "";
+    out += i == omitted_index ? "| ⋮ |" : "| " + bold + code(at(sides, i)) + bold + " |";
     for (const int j : columns) {
-      if (i == cut || j == cut) {
+      if (i == omitted_index || j == omitted_index) {
         out += " … |";
         continue;
       }
       const auto index = to_size(i) * to_size(matrix.columns) + to_size(j);
-      out += " " + bold + cell_number(matrix.values[index], all_tiny(matrix)) + bold + " |";
+      out += " " + bold + format_number(matrix.values[index], all_tiny(matrix)) + bold + " |";
     }
     out += '\n';
   }
@@ -136,7 +136,7 @@ void table(std::string& out, const NamedMatrix& matrix) {
 }  // namespace
 
 std::string explanation_markdown(const Explanation& explanation) {
-  std::string out = "# " + plain(fit_width(printable(explanation.title), 200)) + "\n\n";
+  std::string out = "# " + plain(truncate_to_width(printable(explanation.title), 200)) + "\n\n";
   for (const std::string& fact : explanation.facts) out += "- " + code(fact) + "\n";
   int number = 0;
   for (const ExplanationStep& step : explanation.steps) {

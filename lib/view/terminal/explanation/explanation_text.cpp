@@ -33,7 +33,7 @@ void fold(std::string& out, const std::string& text, int width, int indent) {
   while (start < text.size()) {
     std::size_t end = text.find(' ', start);
     if (end == std::string::npos) end = text.size();
-    const std::string word = fit_width(text.substr(start, end - start), width - indent);
+    const std::string word = truncate_to_width(text.substr(start, end - start), width - indent);
     const int wide = display_width(word);
     if (column > 0 && column + 1 + wide > width) {
       out += "\n" + blanks;
@@ -49,17 +49,17 @@ void fold(std::string& out, const std::string& text, int width, int indent) {
   out += '\n';
 }
 
-class TextDrawing {
+class ExplanationRenderer {
  public:
-  explicit TextDrawing(const TerminalStyle& style)
-      : width_(std::max(style.width, narrowest_width)),
+  explicit ExplanationRenderer(const TerminalStyle& style)
+      : width_(std::max(style.width, min_terminal_width)),
         height_(style.height),
         colored_(style.color != ColorMode::none) {}
 
   std::string draw(const Explanation& explanation) {
     head(explanation.title, '=');
     const bool brief = explanation.steps.size() == 1 && explanation.steps.front().title.empty();
-    if (brief && height_ > 0) most_rows_ = std::max(1, height_ - lines_beside_rows);
+    if (brief && height_ > 0) max_rows_ = std::max(1, height_ - lines_beside_rows);
     if (brief) {
       draw_facts_briefly(explanation.facts);
     } else {
@@ -75,7 +75,7 @@ class TextDrawing {
 
  private:
   void head(const std::string& text, char rule) {
-    const std::string shown = fit_width(printable(text), width_);
+    const std::string shown = truncate_to_width(printable(text), width_);
     out_ += colored_ ? kBold + shown + kReset : shown;
     out_ += '\n' + std::string(to_size(display_width(shown)), rule) + '\n';
   }
@@ -84,7 +84,7 @@ class TextDrawing {
   void draw_facts_briefly(const std::vector<std::string>& facts) {
     std::string line;
     for (const std::string& fact : facts) {
-      const std::string shown = fit_width(printable(fact), width_);
+      const std::string shown = truncate_to_width(printable(fact), width_);
       const bool fits = display_width(line) + 3 + display_width(shown) <= width_;
       if (!line.empty() && !fits) out_ += std::exchange(line, "") + '\n';
       line += (line.empty() ? "" : " · ") + shown;
@@ -129,29 +129,29 @@ class TextDrawing {
     const std::string caption = matrix_caption(matrix);
     fold(out_, printable(matrix.name) + (caption.empty() ? "" : "  " + caption), width_, 2);
     const bool by_telling =
-        matrix.telling_column >= 0 && most_rows_ > 0 && matrix.rows > most_rows_;
-    const ShownIndices rows = by_telling ? telling_rows(matrix, most_rows_) : shown_rows(matrix);
+        matrix.ranking_column >= 0 && max_rows_ > 0 && matrix.rows > max_rows_;
+    const ShownIndices rows = by_telling ? most_telling_rows(matrix, max_rows_) : shown_rows(matrix);
     ShownIndices columns = shown_columns(matrix);
     const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
     const bool tiny = all_tiny(matrix);
     int label = 1, cell = 1;
     for (const int i : rows) {
-      if (i == cut) continue;
+      if (i == omitted_index) continue;
       label = std::max(label, display_width(at(sides, i)));
       for (const int j : columns) {
-        if (j != cut) cell = std::max(cell, display_width(cell_number(value(matrix, i, j), tiny)));
+        if (j != omitted_index) cell = std::max(cell, display_width(format_number(value(matrix, i, j), tiny)));
       }
     }
     label = std::min(label, std::max(kWidestLabel, width_ / 4));
     for (const int j : columns) {
-      if (j != cut) cell = std::max(cell, display_width(at(tops, j)));
+      if (j != omitted_index) cell = std::max(cell, display_width(at(tops, j)));
     }
     cell = std::min(cell, std::max(9, width_ / 4));
     const int per_block = std::max(1, (width_ - label - 2) / (cell + 1));
     // What is cut anyhow is cut to what fits.
     for (int ends = 3; ends > 0 && to_int(columns.size()) > per_block; --ends) {
       const ShownIndices fewer = shown_columns(matrix, ends);
-      if (std::find(fewer.begin(), fewer.end(), cut) == fewer.end()) break;
+      if (std::find(fewer.begin(), fewer.end(), omitted_index) == fewer.end()) break;
       columns = fewer;
     }
     for (std::size_t first = 0; first < columns.size(); first += to_size(per_block)) {
@@ -173,7 +173,7 @@ class TextDrawing {
     const bool tiny = all_tiny(matrix);
     std::string line(to_size(widths.label + 2), ' ');
     for (const int j : columns) {
-      const std::string top = j == cut ? "…" : fit_width(at(tops, j), widths.cell);
+      const std::string top = j == omitted_index ? "…" : truncate_to_width(at(tops, j), widths.cell);
       const bool bold =
           colored_ &&
           std::any_of(matrix.marked_columns.begin(), matrix.marked_columns.end(),
@@ -183,15 +183,15 @@ class TextDrawing {
     }
     out_ += line + '\n';
     for (const int i : rows) {
-      if (i == cut) {
+      if (i == omitted_index) {
         out_ += "  ⋮\n";
         continue;
       }
       const bool marked = i == matrix.marked_row;
-      line = (marked ? "▸ " : "  ") + left(fit_width(at(sides, i), widths.label), widths.label);
+      line = (marked ? "▸ " : "  ") + left(truncate_to_width(at(sides, i), widths.label), widths.label);
       for (const int j : columns) {
         line += ' ';
-        line += right(j == cut ? "…" : cell_number(value(matrix, i, j), tiny), widths.cell);
+        line += right(j == omitted_index ? "…" : format_number(value(matrix, i, j), tiny), widths.cell);
       }
       out_ += marked && colored_ ? kBold + line + kReset : line;
       out_ += '\n';
@@ -204,7 +204,7 @@ class TextDrawing {
 
   int width_;
   int height_;
-  int most_rows_ = 0;  ///< of a table that may be cut; 0: any
+  int max_rows_ = 0;  ///< of a table that may be cut; 0: any
   bool colored_;
   std::string out_;
 };
@@ -212,7 +212,7 @@ class TextDrawing {
 }  // namespace
 
 std::string explanation_text(const Explanation& explanation, const TerminalStyle& style) {
-  return TextDrawing(style).draw(explanation);
+  return ExplanationRenderer(style).draw(explanation);
 }
 
 }  // namespace attn

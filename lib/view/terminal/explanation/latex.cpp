@@ -45,9 +45,9 @@ std::string indexed(std::string_view base, std::string_view index) {
                           : fmt::format("\\text{{{}}}_{{{}}}", base, shown);
 }
 
-class Converter {
+class LatexConverter {
  public:
-  explicit Converter(std::string_view text) : text_(text) {}
+  explicit LatexConverter(std::string_view text) : text_(text) {}
 
   std::optional<std::string> convert() {
     while (good_ && !text_.empty()) step();
@@ -198,7 +198,7 @@ class Converter {
     } else {
       inner = take_while([](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
     }
-    const std::optional<std::string> under = Converter(inner).convert();
+    const std::optional<std::string> under = LatexConverter(inner).convert();
     good_ = good_ && under && !inner.empty();
     if (under) out_ += fmt::format("\\sqrt{{{}}}", *under);
   }
@@ -244,8 +244,8 @@ class Converter {
 
 }  // namespace
 
-std::optional<std::string> latex_of(std::string_view formula) {
-  return Converter(formula).convert();
+std::optional<std::string> to_latex(std::string_view formula) {
+  return LatexConverter(formula).convert();
 }
 
 }  // namespace attn

@@ -11,6 +11,6 @@ namespace attn {
 /// letters and what has an underscore are symbols, text in “ ” stays text. The result holds no
 /// backslash before punctuation and no `$`, which Markdown would act upon. Nothing where the
 /// formula holds a character that is no part of this notation.
-std::optional<std::string> latex_of(std::string_view formula);
+std::optional<std::string> to_latex(std::string_view formula);
 
 }  // namespace attn

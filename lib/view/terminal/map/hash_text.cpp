@@ -17,9 +17,9 @@ std::string hanging(const std::string& start, const std::vector<std::string>& wo
   const int indent = display_width(start);
   std::string text;
   for (const std::string& word : words) {
-    text += (text.empty() ? "" : " ") + fit_width(word, width - indent);
+    text += (text.empty() ? "" : " ") + truncate_to_width(word, width - indent);
   }
-  return start + wrapped(text, width - indent, indent);
+  return start + wrap_words(text, width - indent, indent);
 }
 
 /// The tokens of a sentence, with their places where there are several alike.
@@ -34,7 +34,7 @@ std::vector<std::string> told_apart(std::span<const std::string> labels) {
 }
 
 /// The tokens of a round: "[1]" before those of a bucket, "|" behind a chunk.
-std::vector<std::string> round_words(const HashOrder& order, std::size_t round,
+std::vector<std::string> round_words(const LshBuckets& order, std::size_t round,
                                      std::span<const std::string> labels) {
   const std::vector<std::int32_t>& tokens = order.order[round];
   std::vector<std::string> words;
@@ -52,17 +52,17 @@ std::vector<std::string> round_words(const HashOrder& order, std::size_t round,
 
 }  // namespace
 
-std::string hash_text(const AttentionMaps& maps, const HeadName& head,
+std::string lsh_bucket_text(const AttentionMaps& maps, const HeadName& head,
                       std::span<const std::string> labels, int width) {
   const std::vector<std::string> names = told_apart(labels);
-  const HashedHead* hashed = maps.hashed(*head.layer, *head.head);
-  const HashOrder& order = hashed->order;
+  const RecordedLshHead* hashed = maps.hashed(*head.layer, *head.head);
+  const LshBuckets& order = hashed->order;
   if (order.buckets.empty()) {
-    return wrapped(
+    return wrap_words(
         fmt::format("{}: the sentence is one chunk, in which all have met.", to_string(head)),
         width);
   }
-  std::string out = wrapped(
+  std::string out = wrap_words(
       fmt::format("{}: tokens by [bucket] in each round; | ends a chunk of {}, which sees itself "
                   "and the one before it.",
                   to_string(head), order.chunk),
@@ -70,11 +70,11 @@ std::string hash_text(const AttentionMaps& maps, const HeadName& head,
   for (std::size_t round = 0; round < order.order.size(); ++round) {
     out += hanging(fmt::format("  round {} ", round), round_words(order, round, names), width);
   }
-  const BestKeys found = best_keys(maps, *head.layer, *head.head);
+  const LshRecall found = lsh_recall(maps, *head.layer, *head.head);
   out +=
-      "  " + wrapped(fmt::format("{} of {} rows met their best key; of full attention's weights on "
+      "  " + wrap_words(fmt::format("{} of {} rows met their best key; of full attention's weights on "
                                  "others {:.2f} lie on keys that were met.",
-                                 found.met_count(), found.of, found.mass),
+                                 found.found_count(), found.of, found.mass),
                      width - 2, 2);
   return out;
 }

@@ -11,7 +11,7 @@ namespace attn {
 
 /// Of one head: a line a round with the tokens by bucket, and one that says how many rows met their
 /// best key. `labels` are the tokens'; no line is wider than `width`.
-std::string hash_text(const AttentionMaps& maps, const HeadName& head,
+std::string lsh_bucket_text(const AttentionMaps& maps, const HeadName& head,
                       std::span<const std::string> labels, int width);
 
 }  // namespace attn

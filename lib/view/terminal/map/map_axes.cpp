@@ -35,19 +35,19 @@ void number_mixtures(MapAxes& axes, int count) {
 
 MapAxes map_axes(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown) {
   MapAxes axes;
-  const AttentionMaps* maps = find_maps(record, shown.kind, hypothesis);
-  const bool mixed = maps != nullptr && maps->mixed();
+  const AttentionMaps* maps = find_maps(record, shown.site, hypothesis);
+  const bool mixed = maps != nullptr && maps->has_projected_keys();
   if (!shown.by_words) {
-    axes.labels = axes_of(record, shown.kind, hypothesis);
-    axes.row_numbers = numbers_to(axes.labels.reads.size());
+    axes.labels = map_labels(record, shown.site, hypothesis);
+    axes.row_numbers = numbers_to(axes.labels.inputs.size());
     axes.column_numbers = numbers_to(axes.labels.columns.size());
     if (mixed) number_mixtures(axes, maps->keys);
     return axes;
   }
-  axes.labels.causal = shown.kind == AttentionKind::decoder_self;
-  add_words(shown.rows, axes.labels.reads, axes.row_numbers);
+  axes.labels.causal = shown.site == AttentionSite::decoder_self;
+  add_words(shown.rows, axes.labels.inputs, axes.row_numbers);
   add_words(shown.columns, axes.labels.columns, axes.column_numbers);
-  if (shown.kind != AttentionKind::encoder_self) axes.row_title = "writes";
+  if (shown.site != AttentionSite::encoder_self) axes.row_title = "writes";
   if (mixed) number_mixtures(axes, maps->keys);
   return axes;
 }

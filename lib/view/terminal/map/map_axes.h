@@ -12,7 +12,7 @@
 namespace attn {
 
 struct MapAxes {
-  GridAxes labels;
+  MapLabels labels;
   /// Beside each label. By tokens, all count; by words, those of the text (Word::text_index), so
   /// that special symbols have none.
   std::vector<std::string> row_numbers;

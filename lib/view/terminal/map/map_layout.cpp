@@ -10,11 +10,11 @@ namespace attn {
 namespace {
 
 constexpr int arrow_columns = 3;
-constexpr int least_number_cell = 5;  // "0.56" and a shade
-constexpr int most_number_cell = 9;
-constexpr int most_turned_lines = 9;
+constexpr int min_number_cell = 5;  // "0.56" and a shade
+constexpr int max_number_cell = 9;
+constexpr int max_turned_lines = 9;
 constexpr int half_label = 10;  // columns of each of two names beside a line of halves
-constexpr int least_list = 14;  // columns of a list beside a map
+constexpr int min_list = 14;  // columns of a list beside a map
 constexpr int title_lines = 1;  // over a map
 
 int widest(const std::vector<std::string>& labels, int at_least) {
@@ -30,25 +30,25 @@ int divided_up(int a, int b) {
 std::vector<std::string> column_names(const MapAxes& axes) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < axes.labels.columns.size(); ++i) {
-    names.push_back(numbered(axes.column_numbers[i], axes.labels.columns[i]));
+    names.push_back(with_number(axes.column_numbers[i], axes.labels.columns[i]));
   }
   return names;
 }
 
 class MapPlanner {
  public:
-  MapPlanner(const MapAxes& axes, const MapRoom& room)
+  MapPlanner(const MapAxes& axes, const MapLayoutRequest& room)
       : axes_(axes),
         room_(room),
         keys_(std::max(1, to_int(axes.labels.columns.size()))),
-        queries_(to_int(axes.labels.reads.size())) {}
+        queries_(to_int(axes.labels.inputs.size())) {}
 
   MapLayout plan() {
     plan_rows();
     const int columns = room_.width - layout_.rows.width;
-    if (room_.numbers || least_number_cell * keys_ <= columns) plan_numbers();
-    if (layout_.cell == 0 || (!room_.numbers && is_too_high())) plan_shades();
-    if (layout_.form == CellForm::shades && is_too_high()) plan_halves();
+    if (room_.numbers || min_number_cell * keys_ <= columns) plan_numbers();
+    if (layout_.cell_width == 0 || (!room_.numbers && is_too_high())) plan_shades();
+    if (layout_.form == CellStyle::shades && is_too_high()) plan_halves();
     return layout_;
   }
 
@@ -58,79 +58,79 @@ class MapPlanner {
   }
 
   void plan_rows() {
-    RowLabelColumns& rows = layout_.rows;
+    RowLabelWidths& rows = layout_.rows;
     rows.number = widest(axes_.row_numbers, 1);
-    if (axes_.labels.writes.empty()) {
-      rows.reads = std::min(widest(axes_.labels.reads, display_width(axes_.row_title)),
+    if (axes_.labels.outputs.empty()) {
+      rows.inputs = std::min(widest(axes_.labels.inputs, display_width(axes_.row_title)),
                             std::max(10, room_.width / 5));
-      rows.width = rows.number + 1 + rows.reads + 1;
+      rows.width = rows.number + 1 + rows.inputs + 1;
     } else {
       const int most = (std::min(40, room_.width * 2 / 5) - 2 - arrow_columns - rows.number) / 2;
-      rows.reads = std::min(widest(axes_.labels.reads, 5), most);
-      rows.writes = std::min(widest(axes_.labels.writes, 6), most);
-      rows.width = rows.number + 1 + rows.reads + arrow_columns + rows.writes + 1;
+      rows.inputs = std::min(widest(axes_.labels.inputs, 5), most);
+      rows.outputs = std::min(widest(axes_.labels.outputs, 6), most);
+      rows.width = rows.number + 1 + rows.inputs + arrow_columns + rows.outputs + 1;
     }
   }
 
   /// With cells of this width: how many maps stand beside each other, and on how many lines of
   /// maps.
   void set_cell(int cell) {
-    layout_.cell = cell;
+    layout_.cell_width = cell;
     const int columns = room_.width - layout_.rows.width;
     const int most = std::max(1, columns / cell);
     layout_.blocks = divided_up(keys_, most);
     layout_.block_columns = divided_up(keys_, layout_.blocks);
     layout_.blocks = divided_up(keys_, layout_.block_columns);
-    layout_.slot = std::max(cell * layout_.block_columns, std::min(least_map_width, columns));
-    layout_.beside = 1;
+    layout_.map_width = std::max(cell * layout_.block_columns, std::min(min_map_width, columns));
+    layout_.maps_across = 1;
     if (layout_.blocks == 1) {
-      layout_.beside += std::max(0, columns - layout_.slot) / (layout_.slot + map_gap);
+      layout_.maps_across += std::max(0, columns - layout_.map_width) / (layout_.map_width + map_gap);
     }
   }
 
-  int map_lines() const { return divided_up(std::max(1, room_.maps), layout_.beside); }
+  int map_lines() const { return divided_up(std::max(1, room_.maps), layout_.maps_across); }
 
   /// The widest cells that need no more lines than the narrowest.
   void choose_cell(int widest_cell, int narrowest) {
     set_cell(narrowest);
     const int least = map_lines();
-    const int least_blocks = layout_.blocks;
+    const int min_blocks = layout_.blocks;
     for (int cell = widest_cell; cell > narrowest; --cell) {
       set_cell(cell);
-      if (map_lines() == least && layout_.blocks == least_blocks) return;
+      if (map_lines() == least && layout_.blocks == min_blocks) return;
     }
     set_cell(narrowest);
   }
 
   void plan_numbers() {
-    layout_.form = CellForm::numbers;
+    layout_.form = CellStyle::numbers;
     const int name = widest(column_names(axes_), 1);
-    const int level_cell = std::clamp(name + 1, least_number_cell, most_number_cell);
-    const int half = std::max(least_number_cell + 1, divided_up(name + 1, 2));
-    const int staggered = std::min(half, most_number_cell);
-    choose_cell(level_cell, least_number_cell);
-    const bool level = name < layout_.cell;
-    if (!level) choose_cell(staggered, least_number_cell);
-    if (layout_.cell < staggered && layout_.blocks > 1) set_cell(staggered);
-    layout_.heading = level ? Heading::level : Heading::staggered;
+    const int level_cell = std::clamp(name + 1, min_number_cell, max_number_cell);
+    const int half = std::max(min_number_cell + 1, divided_up(name + 1, 2));
+    const int staggered = std::min(half, max_number_cell);
+    choose_cell(level_cell, min_number_cell);
+    const bool level = name < layout_.cell_width;
+    if (!level) choose_cell(staggered, min_number_cell);
+    if (layout_.cell_width < staggered && layout_.blocks > 1) set_cell(staggered);
+    layout_.heading = level ? ColumnHeading::one_line : ColumnHeading::staggered;
     layout_.heading_lines = level ? 1 : 2;
   }
 
   void plan_shades() {
-    layout_.form = CellForm::shades;
+    layout_.form = CellStyle::shades;
     choose_cell(3, 1);
-    if (layout_.cell == 1) return plan_key();
+    if (layout_.cell_width == 1) return plan_key();
     int height = has_names(axes_) ? 1 : 0;
     for (const std::string& label : axes_.labels.columns) {
-      height = std::max(height, to_int(turned_label(label, most_turned_lines).size()));
+      height = std::max(height, to_int(vertical_label(label, max_turned_lines).size()));
     }
-    layout_.heading = Heading::turned;
+    layout_.heading = ColumnHeading::vertical;
     layout_.heading_lines = height + 1;
   }
 
   /// Turned names would touch each other.
   void plan_key() {
-    layout_.heading = Heading::keyed;
+    layout_.heading = ColumnHeading::vertical_numbers;
     layout_.heading_lines = widest(axes_.column_numbers, 1);
     layout_.list_columns = room_.width;
     layout_.key_lines =
@@ -140,23 +140,23 @@ class MapPlanner {
   /// Two rows a line, the numbers alone above them.
   void plan_halves() {
     const MapLayout shades = layout_;
-    RowLabelColumns& rows = layout_.rows;
+    RowLabelWidths& rows = layout_.rows;
     const std::vector<std::string>& names =
-        axes_.labels.writes.empty() ? axes_.labels.reads : axes_.labels.writes;
-    rows.reads = rows.writes = std::min(widest(names, 1), half_label);
-    rows.width = 2 * (rows.number + 1 + rows.reads + 1);
-    layout_.form = CellForm::halves;
+        axes_.labels.outputs.empty() ? axes_.labels.inputs : axes_.labels.outputs;
+    rows.inputs = rows.outputs = std::min(widest(names, 1), half_label);
+    rows.width = 2 * (rows.number + 1 + rows.inputs + 1);
+    layout_.form = CellStyle::half_blocks;
     set_cell(1);
-    layout_.heading = Heading::listed;
+    layout_.heading = ColumnHeading::numbers_only;
     layout_.heading_lines = 1;
     layout_.key_lines = 0;
-    const int left = room_.width - rows.width - layout_.slot - map_gap;
-    layout_.list_columns = left >= least_list ? left : 0;
+    const int left = room_.width - rows.width - layout_.map_width - map_gap;
+    layout_.list_columns = left >= min_list ? left : 0;
     if (layout_.blocks > 1) layout_ = shades;
   }
 
   const MapAxes& axes_;
-  const MapRoom& room_;
+  const MapLayoutRequest& room_;
   int keys_;
   int queries_;
   MapLayout layout_;
@@ -165,20 +165,20 @@ class MapPlanner {
 }  // namespace
 
 int MapLayout::lines(int map_rows, bool with_heading) const {
-  const int rows_lines = form == CellForm::halves ? divided_up(map_rows, 2) : map_rows;
-  const bool numbers = with_heading || heading == Heading::keyed;
+  const int rows_lines = form == CellStyle::half_blocks ? divided_up(map_rows, 2) : map_rows;
+  const bool numbers = with_heading || heading == ColumnHeading::vertical_numbers;
   const int first = (with_heading ? key_lines : 0) + (numbers ? heading_lines : 0) + rows_lines;
   return first + (blocks - 1) * (1 + heading_lines + rows_lines);
 }
 
-MapLayout plan_maps(const MapAxes& axes, const MapRoom& room) {
+MapLayout plan_maps(const MapAxes& axes, const MapLayoutRequest& room) {
   return MapPlanner(axes, room).plan();
 }
 
 std::vector<std::string> listed_names(const MapAxes& axes, int columns, std::string_view start) {
   std::vector<std::string> lines = {std::string(start)};
   for (const std::string& whole : column_names(axes)) {
-    const std::string name = fit_width(whole, columns);
+    const std::string name = truncate_to_width(whole, columns);
     const int used = display_width(lines.back());
     if (used > 0 && used + 2 + display_width(name) > columns) lines.emplace_back();
     if (!lines.back().empty()) lines.back() += lines.back() == start ? " " : "  ";
@@ -193,11 +193,11 @@ bool has_names(const MapAxes& axes) {
                      [](const std::string& label) { return !label.empty(); });
 }
 
-std::string numbered(const std::string& number, const std::string& label) {
+std::string with_number(const std::string& number, const std::string& label) {
   return number.empty() || label.empty() ? number + label : number + " " + label;
 }
 
-std::vector<std::string> turned_label(const std::string& label, int most) {
+std::vector<std::string> vertical_label(const std::string& label, int most) {
   std::vector<std::string> characters;
   std::string_view rest = label;
   while (!rest.empty()) {

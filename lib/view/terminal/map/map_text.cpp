@@ -17,7 +17,7 @@ namespace attn {
 namespace {
 
 // Lines of a brief text: with one row of maps a kind, and with several.
-constexpr int most_lines = 95;
+constexpr int max_lines = 95;
 constexpr int comfortable_lines = 56;
 constexpr int comfortable_lines_wide = 48;
 constexpr int wide_window = 120;
@@ -25,13 +25,13 @@ constexpr int few_lines = 2;             // of names over columns
 constexpr int estimated_maps = 3;        // estimated, exact, and their difference
 constexpr int lines_without_names = 20;  // then the columns' names stand again
 
-struct KindText {
+struct SiteText {
   std::string_view by_tokens;
   std::string_view by_words;
 };
 
-/// What rows and columns of a kind are, in the order of AttentionKind.
-constexpr std::array<KindText, 3> kinds = {{
+/// What rows and columns of a kind are, in the order of AttentionSite.
+constexpr std::array<SiteText, 3> kinds = {{
     {"Encoder self-attention: each source token (row) looks at all source tokens.",
      "Encoder self-attention: each source word (row) looks at all source words."},
     {"Decoder self-attention: each step looks at the tokens read so far; · is masked.",
@@ -41,29 +41,29 @@ constexpr std::array<KindText, 3> kinds = {{
 }};
 
 /// Of the encoder, where a pattern leaves keys out.
-constexpr KindText patterned = {
+constexpr SiteText patterned = {
     "Encoder self-attention: each source token (row) looks at those of its pattern.",
     "Encoder self-attention: each source word (row) looks at those of its pattern."};
 
-std::string kind_line(const ShownMaps& shown, const AttentionMaps& of, int width) {
-  if (of.mixed()) {
-    return wrapped(fmt::format("Encoder self-attention: each source {} (row) looks at {} mixtures "
+std::string site_line(const ShownMaps& shown, const AttentionMaps& of, int width) {
+  if (of.has_projected_keys()) {
+    return wrap_words(fmt::format("Encoder self-attention: each source {} (row) looks at {} mixtures "
                                "of all tokens.",
                                shown.by_words ? "word" : "token", of.keys),
                    width);
   }
   const bool pattern = std::any_of(shown.maps.begin(), shown.maps.end(), [](const ShownMap& map) {
-    return std::find(map.left_out.begin(), map.left_out.end(), 1) != map.left_out.end();
+    return std::find(map.uncomputed.begin(), map.uncomputed.end(), 1) != map.uncomputed.end();
   });
-  const bool encoder = shown.kind == AttentionKind::encoder_self;
+  const bool encoder = shown.site == AttentionSite::encoder_self;
   if (pattern && of.hashed(0, 0) != nullptr) {
-    return wrapped(fmt::format("Encoder self-attention: each source {0} (row) looks at the {0}s "
+    return wrap_words(fmt::format("Encoder self-attention: each source {0} (row) looks at the {0}s "
                                "that it met by hash.",
                                shown.by_words ? "word" : "token"),
                    width);
   }
-  const KindText& text = encoder && pattern ? patterned : at(kinds, shown.kind);
-  return wrapped(shown.by_words ? text.by_words : text.by_tokens, width);
+  const SiteText& text = encoder && pattern ? patterned : at(kinds, shown.site);
+  return wrap_words(shown.by_words ? text.by_words : text.by_tokens, width);
 }
 
 int lines_of(std::string_view text) {
@@ -74,38 +74,38 @@ int lines_of(std::string_view text) {
 int map_height(const ShownMaps& shown, const AttentionMaps& of, int width, int height) {
   if (height == 0) return 0;
   const int scale = 1;
-  return std::max(1, height - lines_of(kind_line(shown, of, width)) - scale);
+  return std::max(1, height - lines_of(site_line(shown, of, width)) - scale);
 }
 
 /// All maps of one kind: the same axes, so the same layout. Rows of maps are called bands.
-class KindRenderer {
+class SiteRenderer {
  public:
-  KindRenderer(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown,
-               const MapRoom& room, const MapTextOptions& how)
+  SiteRenderer(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown,
+               const MapLayoutRequest& room, const MapTextOptions& how)
       : shown_(shown),
-        maps_(*find_maps(record, shown.kind, hypothesis)),
+        maps_(*find_maps(record, shown.site, hypothesis)),
         axes_(map_axes(record, hypothesis, shown)),
         layout_(plan_maps(axes_, below_hint(room))),
         brief_(how.brief) {
-    if (how.top > 0) top_ = plan_top(axes_, room, how.top);
+    if (how.top > 0) top_ = plan_top_weights(axes_, room, how.top);
     const auto maps = to_int(shown.maps.size());
-    const int beside = top_ ? top_->beside : layout_.beside;
+    const int maps_across = top_ ? top_->maps_across : layout_.maps_across;
     // As many in each band as in the others; an exact map beside the one that estimates it.
-    const int bands = (maps + beside - 1) / beside;
+    const int bands = (maps + maps_across - 1) / maps_across;
     in_band_ = (maps + bands - 1) / bands;
     const bool estimated = maps > 1 && shown.maps[1].part == MapPart::exact;
-    if (estimated && beside >= estimated_maps) {
-      in_band_ = std::min(beside, in_band_ + estimated_maps - 1) / estimated_maps * estimated_maps;
+    if (estimated && maps_across >= estimated_maps) {
+      in_band_ = std::min(maps_across, in_band_ + estimated_maps - 1) / estimated_maps * estimated_maps;
     }
   }
 
-  AttentionKind kind() const { return shown_.kind; }
+  AttentionSite site() const { return shown_.site; }
   const MapLayout& layout() const { return layout_; }
   /// What the shades of the first so many maps mean, as a line; empty where they have none.
   TextLine scale(std::size_t maps, bool sums, ColorMode color, int width) const {
     if (top_) return {};
     const bool all_sum = sums && outside_keys() == nullptr && !has_signs(first(maps));
-    return scale_line({layout_.form, layout_.cell, all_sum}, color, width);
+    return shade_legend_line({layout_.form, layout_.cell_width, all_sum}, color, width);
   }
 
   /// What the marks of a pattern mean in the first so many maps, and where the rest of a row went.
@@ -115,7 +115,7 @@ class KindRenderer {
     const bool marks =
         !top_ && std::any_of(drawn.begin(), drawn.end(),
                              [this](const ShownMap& map) { return leaves_out(map); });
-    if (marks && layout_.form != CellForm::halves) {
+    if (marks && layout_.form != CellStyle::half_blocks) {
       sentences.emplace_back("- is not computed: the pattern leaves it out.");
     } else if (marks && color != ColorMode::none) {
       sentences.emplace_back("What is unpainted is not computed.");
@@ -123,14 +123,14 @@ class KindRenderer {
     add_beside(sentences, drawn);
     if (has_signs(drawn) && color != ColorMode::none) {
       sentences.emplace_back("Warm colours: below 0.");
-    } else if (has_signs(drawn) && layout_.form == CellForm::shades) {
+    } else if (has_signs(drawn) && layout_.form == CellStyle::shades) {
       sentences.emplace_back("− is below 0.");
     }
-    const OutsideKeys* keys = outside_keys();
+    const NonTokenKeys* keys = outside_keys();
     if (keys == nullptr) return sentences;
     float least = 1, most = 0;
     for (const ShownMap& map : drawn) {
-      for (const float sum : map.outside.weights) {
+      for (const float sum : map.non_token_weights.weights) {
         least = std::min(least, sum);
         most = std::max(most, sum);
       }
@@ -150,14 +150,14 @@ class KindRenderer {
     int lines = bands > 0 ? 2 : 0;
     for (int band = 0; band < bands; ++band) {
       if (band > 0) ++lines;
-      lines += (layout_.heading == Heading::listed || top_ ? 0 : 1) + band_lines(band);
+      lines += (layout_.heading == ColumnHeading::numbers_only || top_ ? 0 : 1) + band_lines(band);
     }
     return lines;
   }
 
   void render(int bands, ColorMode color, int width, std::string& out) const {
     if (!out.empty()) out += '\n';
-    out += kind_line(shown_, maps_, width);
+    out += site_line(shown_, maps_, width);
     for (int band = 0; band < bands; ++band) {
       if (band > 0) out += '\n';
       const auto first = to_size(band * in_band_);
@@ -165,8 +165,8 @@ class KindRenderer {
           std::span(shown_.maps)
               .subspan(first, std::min(to_size(in_band_), shown_.maps.size() - first));
       const std::vector<TextLine> lines =
-          top_ ? draw_top(axes_, maps, *top_, color)
-               : draw_maps(axes_, maps, layout_, color, has_heading(band));
+          top_ ? draw_top_weights(axes_, maps, *top_, color)
+               : draw_map_grid(axes_, maps, layout_, color, has_heading(band));
       for (const TextLine& line : lines) out += line.trimmed() + '\n';
     }
   }
@@ -176,7 +176,7 @@ class KindRenderer {
                   std::string& out) const {
     for (const ShownMap& map : first(maps_in(bands))) {
       if (!map.name.layer || !map.name.head || maps_.hashed(0, 0) == nullptr) continue;
-      out += '\n' + hash_text(maps_, map.name, tokens, width);
+      out += '\n' + lsh_bucket_text(maps_, map.name, tokens, width);
       if (brief_) return;
     }
   }
@@ -184,7 +184,7 @@ class KindRenderer {
   /// Whether a title among the first bands says "best" and has no room for what that means.
   bool cuts_best(int bands) const {
     if (top_) return false;
-    const int room = layout_.heading == Heading::listed ? layout_.rows.width - 1 : layout_.slot;
+    const int room = layout_.heading == ColumnHeading::numbers_only ? layout_.rows.width - 1 : layout_.map_width;
     const auto shown = first(maps_in(bands));
     return std::any_of(shown.begin(), shown.end(), [&](const ShownMap& map) {
       return map.best && display_width(to_string(map.name).append(aligns_best)) > room;
@@ -192,14 +192,14 @@ class KindRenderer {
   }
 
   /// Puts as many maps into a band as stand side by side.
-  void fill_bands() { in_band_ = top_ ? top_->beside : layout_.beside; }
+  void fill_bands() { in_band_ = top_ ? top_->maps_across : layout_.maps_across; }
 
   bool has_continuations() const { return !shown_.by_words && axes_.labels.has_continuations(); }
 
  private:
-  int rows() const { return to_int(axes_.labels.reads.size()); }
+  int rows() const { return to_int(axes_.labels.inputs.size()); }
   /// A line says what continuations are.
-  MapRoom below_hint(MapRoom room) const {
+  MapLayoutRequest below_hint(MapLayoutRequest room) const {
     if (room.height > 1 && has_continuations()) --room.height;
     return room;
   }
@@ -228,12 +228,12 @@ class KindRenderer {
       sentences.push_back(fmt::format(
           "{} weights are what random features make of the exact ones; of a row's, "
           "{:.2f} lie elsewhere on average.",
-          shown_.kind == AttentionKind::encoder_self ? "Encoder" : "Decoder", missed / counted));
+          shown_.site == AttentionSite::encoder_self ? "Encoder" : "Decoder", missed / counted));
     }
-    if (!has_part(drawn, MapPart::mixed_keys)) return;
+    if (!has_part(drawn, MapPart::projected_keys)) return;
     sentences.push_back(
         fmt::format("E: how much of a token is in a mixture's key{}.",
-                    has_part(drawn, MapPart::mixed_values) ? "; F: in its value" : ""));
+                    has_part(drawn, MapPart::projected_values) ? "; F: in its value" : ""));
   }
 
   std::span<const ShownMap> first(std::size_t maps) const {
@@ -249,16 +249,16 @@ class KindRenderer {
     });
   }
   /// What rows look at that is no column; null: nothing.
-  const OutsideKeys* outside_keys() const {
+  const NonTokenKeys* outside_keys() const {
     const auto map = std::find_if(shown_.maps.begin(), shown_.maps.end(),
-                                  [](const ShownMap& one) { return one.outside.any(); });
-    return map == shown_.maps.end() ? nullptr : map->outside.keys;
+                                  [](const ShownMap& one) { return one.non_token_weights.any(); });
+    return map == shown_.maps.end() ? nullptr : map->non_token_weights.keys;
   }
   /// Whether a cell is left out that no mask hides.
   bool leaves_out(const ShownMap& map) const {
     const std::size_t columns = axes_.labels.columns.size();
-    for (std::size_t i = 0; i < map.left_out.size(); ++i) {
-      if (axes_.labels.is_left_out(map.left_out, i / columns, i % columns)) return true;
+    for (std::size_t i = 0; i < map.uncomputed.size(); ++i) {
+      if (axes_.labels.is_left_out(map.uncomputed, i / columns, i % columns)) return true;
     }
     return false;
   }
@@ -267,14 +267,14 @@ class KindRenderer {
   const AttentionMaps& maps_;
   MapAxes axes_;
   MapLayout layout_;
-  std::optional<TopLayout> top_;  ///< lists instead of grids
+  std::optional<TopWeightsLayout> top_;  ///< lists instead of grids
   bool brief_ = false;
   int in_band_ = 1;
 };
 
 /// How many bands of each kind a brief text shows: first one of each, as far as they go, then more
 /// while it stays comfortable.
-std::vector<int> brief_bands(const std::vector<KindRenderer>& all, int width) {
+std::vector<int> brief_bands(const std::vector<SiteRenderer>& all, int width) {
   std::vector<int> shown(all.size(), 0);
   const auto lines = [&] {
     int sum = 0;
@@ -289,7 +289,7 @@ std::vector<int> brief_bands(const std::vector<KindRenderer>& all, int width) {
       if (shown[i] != round || shown[i] == all[i].bands()) continue;
       ++shown[i];
       const bool fits =
-          lines() <= (round == 0 ? most_lines : comfortable) || (i == 0 && round == 0);
+          lines() <= (round == 0 ? max_lines : comfortable) || (i == 0 && round == 0);
       if (!fits) --shown[i];
       added = added || fits;
     }
@@ -298,9 +298,9 @@ std::vector<int> brief_bands(const std::vector<KindRenderer>& all, int width) {
 }
 
 /// What a text has no room for that shows the first `drawn` maps.
-LeftOut left_out_of(const ShownMaps& shown, std::size_t drawn) {
+OmittedMaps omitted_maps(const ShownMaps& shown, std::size_t drawn) {
   const auto left = std::span(shown.maps).subspan(drawn);
-  return {shown.kind, left.size(), std::all_of(left.begin(), left.end(), [](const ShownMap& map) {
+  return {shown.site, left.size(), std::all_of(left.begin(), left.end(), [](const ShownMap& map) {
             return map.part == MapPart::weights;
           })};
 }
@@ -326,7 +326,7 @@ void MapText::add_sentence(std::string_view sentence, int width) {
     text += std::string(sentence) + '\n';
     last_line += 1 + columns;
   } else {
-    text += wrapped(sentence, std::max(width, narrowest_width));
+    text += wrap_words(sentence, std::max(width, min_terminal_width));
     last_line = columns <= width ? columns : 0;
   }
 }
@@ -334,20 +334,20 @@ void MapText::add_sentence(std::string_view sentence, int width) {
 MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
                     const std::vector<ShownMaps>& shown, const TerminalStyle& style,
                     const MapTextOptions& options) {
-  const int width = std::max(style.width, narrowest_width);
+  const int width = std::max(style.width, min_terminal_width);
   const bool alone = shown.size() == 1 && shown.front().maps.size() == 1;
-  std::vector<KindRenderer> all;
+  std::vector<SiteRenderer> all;
   all.reserve(shown.size());
   for (const ShownMaps& kind : shown) {
-    const MapRoom room{
+    const MapLayoutRequest room{
         width,
-        alone ? map_height(kind, *find_maps(record, kind.kind, hypothesis), width, style.height)
+        alone ? map_height(kind, *find_maps(record, kind.site, hypothesis), width, style.height)
               : 0,
         to_int(kind.maps.size()), options.numbers};
     all.emplace_back(record, hypothesis, kind, room, options);
   }
   std::vector<int> bands;
-  for (const KindRenderer& kind : all) bands.push_back(kind.bands());
+  for (const SiteRenderer& kind : all) bands.push_back(kind.bands());
   if (options.brief) bands = brief_bands(all, width);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (bands[i] < all[i].bands()) all[i].fill_bands();
@@ -366,7 +366,7 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t maps = shown[i].maps.size(), drawn = all[i].maps_in(bands[i]);
-    if (drawn < maps) result.left_out.push_back(left_out_of(shown[i], drawn));
+    if (drawn < maps) result.left_out.push_back(omitted_maps(shown[i], drawn));
     if (bands[i] == 0) continue;
     add_scale(all[i].scale(drawn, sums, style.color, width - note));
     all[i].render(bands[i], style.color, width, result.text);

@@ -23,15 +23,15 @@ struct MapTextOptions {
 };
 
 /// Maps of a kind that a brief text has no room for.
-struct LeftOut {
-  AttentionKind kind = AttentionKind::cross;
+struct OmittedMaps {
+  AttentionSite site = AttentionSite::cross;
   std::size_t maps = 0;
   bool heads = true;  ///< all of them; else some stand beside a head's (E, exact, …)
 };
 
 struct MapText {
   std::string text;  ///< ends with a newline where anything was drawn
-  std::vector<LeftOut> left_out;
+  std::vector<OmittedMaps> left_out;
   int last_line = 0;  ///< columns of the last line; 0: nothing goes behind it
   int lines = 0;      ///< of the text
   /// How many lines a map that is shown alone leaves of those it may have; negative: it has more.

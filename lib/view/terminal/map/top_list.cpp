@@ -15,8 +15,8 @@ namespace {
 constexpr int widest_name = 14, narrowest_name = 6;
 constexpr int weight_columns = 6;  // " 0.56" and a shade
 
-int lines_a_row(const TopLayout& layout) {
-  return (layout.count + layout.across - 1) / layout.across;
+int lines_a_row(const TopWeightsLayout& layout) {
+  return (layout.count + layout.entries_per_line - 1) / layout.entries_per_line;
 }
 
 constexpr float written_zero = 0.005f;  // what is less is written 0.00
@@ -34,16 +34,16 @@ std::vector<int> largest(std::span<const float> weights, int count) {
   return order;
 }
 
-class TopDrawer {
+class TopWeightsDrawer {
  public:
-  TopDrawer(const MapAxes& axes, const TopLayout& layout, ColorMode color)
+  TopWeightsDrawer(const MapAxes& axes, const TopWeightsLayout& layout, ColorMode color)
       : axes_(axes), layout_(layout), color_(color) {}
 
   TextLine titles(std::span<const ShownMap> maps) const {
     TextLine line = row_start(axes_, layout_.rows, -1);
     for (std::size_t map = 0; map < maps.size(); ++map) {
       line.pad_to(start_of(map));
-      line.add(map_title(maps[map], layout_.slot, color_));
+      line.add(map_title(maps[map], layout_.map_width, color_));
     }
     return line;
   }
@@ -56,8 +56,8 @@ class TopDrawer {
       line.pad_to(start_of(map));
       const auto weights = std::span(maps[map].weights).subspan(to_size(row) * columns, columns);
       const std::vector<int> order = largest(weights, layout_.count);
-      const int first = number * layout_.across;
-      for (int i = first; i < std::min(to_int(order.size()), first + layout_.across); ++i) {
+      const int first = number * layout_.entries_per_line;
+      for (int i = first; i < std::min(to_int(order.size()), first + layout_.entries_per_line); ++i) {
         add_entry(line, at(order, i), weights[to_size(at(order, i))]);
       }
     }
@@ -66,7 +66,7 @@ class TopDrawer {
 
  private:
   int start_of(std::size_t map) const {
-    return layout_.rows.width + to_int(map) * (layout_.slot + map_gap);
+    return layout_.rows.width + to_int(map) * (layout_.map_width + map_gap);
   }
 
   void add_entry(TextLine& line, int column, float weight) const {
@@ -74,7 +74,7 @@ class TopDrawer {
     line.pad_to(line.columns + layout_.number - to_int(number.size()));
     line.add(number + " ");
     const int end = line.columns + layout_.name;
-    line.add(fit_width(at(axes_.labels.columns, column), layout_.name));
+    line.add(truncate_to_width(at(axes_.labels.columns, column), layout_.name));
     line.pad_to(end);
     const Cell cell = number_cell(weight, weight_columns, color_);
     line.add_escape(cell.paint);
@@ -84,18 +84,18 @@ class TopDrawer {
   }
 
   const MapAxes& axes_;
-  const TopLayout& layout_;
+  const TopWeightsLayout& layout_;
   ColorMode color_;
 };
 
 }  // namespace
 
-int TopLayout::lines(int map_rows) const {
+int TopWeightsLayout::lines(int map_rows) const {
   return 1 + map_rows * lines_a_row(*this);
 }
 
-TopLayout plan_top(const MapAxes& axes, const MapRoom& room, int count) {
-  TopLayout layout;
+TopWeightsLayout plan_top_weights(const MapAxes& axes, const MapLayoutRequest& room, int count) {
+  TopWeightsLayout layout;
   layout.rows = plan_maps(axes, {room.width, 0, room.maps, true}).rows;
   layout.count = std::clamp(count, 1, std::max(1, to_int(axes.labels.columns.size())));
   for (const std::string& number : axes.column_numbers) {
@@ -110,17 +110,17 @@ TopLayout plan_top(const MapAxes& axes, const MapRoom& room, int count) {
   const int room_for_name = (columns + 1) / layout.count - beside_name;
   if (room_for_name >= narrowest_name) layout.name = std::min(layout.name, room_for_name);
   const int entry = layout.name + beside_name;
-  layout.across = std::clamp((columns + 1) / entry, 1, layout.count);
-  layout.slot = std::max(least_map_width, layout.across * entry - 1);
-  layout.beside = std::max(1, (columns + map_gap) / (layout.slot + map_gap));
+  layout.entries_per_line = std::clamp((columns + 1) / entry, 1, layout.count);
+  layout.map_width = std::max(min_map_width, layout.entries_per_line * entry - 1);
+  layout.maps_across = std::max(1, (columns + map_gap) / (layout.map_width + map_gap));
   return layout;
 }
 
-std::vector<TextLine> draw_top(const MapAxes& axes, std::span<const ShownMap> maps,
-                               const TopLayout& layout, ColorMode color) {
-  const TopDrawer drawer(axes, layout, color);
+std::vector<TextLine> draw_top_weights(const MapAxes& axes, std::span<const ShownMap> maps,
+                               const TopWeightsLayout& layout, ColorMode color) {
+  const TopWeightsDrawer drawer(axes, layout, color);
   std::vector<TextLine> lines = {drawer.titles(maps)};
-  for (int row = 0; row < to_int(axes.labels.reads.size()); ++row) {
+  for (int row = 0; row < to_int(axes.labels.inputs.size()); ++row) {
     for (int part = 0; part < lines_a_row(layout); ++part) {
       lines.push_back(drawer.part(maps, row, part));
     }

@@ -13,25 +13,25 @@
 namespace attn {
 
 /// Widths in columns.
-struct TopLayout {
-  RowLabelColumns rows;
+struct TopWeightsLayout {
+  RowLabelWidths rows;
   int count = 1;   ///< entries a row of the map
   int number = 0;  ///< of an entry's column number
   int name = 0;    ///< of its name
-  int across = 1;  ///< entries on a line
-  int slot = 0;    ///< of one map
-  int beside = 1;  ///< maps side by side
+  int entries_per_line = 1;  ///< entries on a line
+  int map_width = 0;    ///< of one map
+  int maps_across = 1;  ///< maps side by side
 
   /// Lines of one row of maps, with the titles.
   int lines(int map_rows) const;
 };
 
 /// `count` entries a row, or as many as there are columns.
-TopLayout plan_top(const MapAxes& axes, const MapRoom& room, int count);
+TopWeightsLayout plan_top_weights(const MapAxes& axes, const MapLayoutRequest& room, int count);
 
 /// The maps side by side, each under its title: in each row the columns of the largest weights, the
 /// first of equals before the others. What would be written 0.00 is left out.
-std::vector<TextLine> draw_top(const MapAxes& axes, std::span<const ShownMap> maps,
-                               const TopLayout& layout, ColorMode color);
+std::vector<TextLine> draw_top_weights(const MapAxes& axes, std::span<const ShownMap> maps,
+                               const TopWeightsLayout& layout, ColorMode color);
 
 }  // namespace attn

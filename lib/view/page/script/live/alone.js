@@ -5,7 +5,7 @@ const alone = (() => {
   const PIECE = 1 << 20;   // letters of base64 that are unpacked at a time, a multiple of 4
   const MOST_BYTES = 1e9;  // of a model that is opened
 
-  const program = makeProgram(true);
+  const program = makeModuleWorker(true);
   let started = null;   // fails where nothing runs here
   let parts = null;     // {module, script}; null: not there yet, or never
   let training = null;  // {name, pairs, files: [{name, bytes}]}: what can be trained here

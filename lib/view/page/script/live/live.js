@@ -118,7 +118,7 @@ const live = (() => {
   /** The translation of what has come, or a branch of its search. */
   function show(text, node = null) {
     const data = JSON.parse(text);
-    takePage(data);
+    loadPage(data);
     const [{ moments: [{ part }] }] = sentences;
     asked.part = part ? part.number : null;
     if (data.live && data.live.parts) whole = { key: wholeKey(), parts: data.live.parts };

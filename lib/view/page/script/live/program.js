@@ -5,7 +5,7 @@ const workerPolicy = window.trustedTypes ? trustedTypes.createPolicy("attn-worke
 
 /** A worker, once something is opened in it; questions wait for that. Where it `forgets` nothing is lost when it is ended: it
  *  is started anew after a failure, and where it works on what nobody waits for. */
-function makeProgram(forgets) {
+function makeModuleWorker(forgets) {
   const STALE = 300;  // ms that a question which nobody waits for may hold up another
 
   let content = null;  // what is opened: {module, script} and {model} or {training}

@@ -50,7 +50,7 @@ const trainer = (() => {
   const follows = () => sentences[state.sentence].moments === onShow && state.moment === onShow.length - 1;
 
   function showFilm() {
-    takeMoments(film);
+    loadMoments(film);
     onShow = film;
     hurry = true;
     try {
@@ -65,7 +65,7 @@ const trainer = (() => {
 
   async function begin() {
     if (program) program.end();
-    program = makeProgram(false);
+    program = makeModuleWorker(false);
     film = [];
     curve = { first: 0, end: 0, train: [], validations: [] };
     news = null;
