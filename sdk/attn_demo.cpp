@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/strings/utf8.h"
-#include "service/model/model_source.h"
+#include "service/model/open_model.h"
 #include "service/model/shipped.h"
 #include "service/out_of_memory.h"
 #include "service/search_settings.h"

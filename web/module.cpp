@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "service/answer/sentence_answers.h"
-#include "service/training/watched_training.h"
+#include "service/api/sentence_answers.h"
+#include "service/training/live_training.h"
 
 namespace attn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/show_selection.h"
+#include "analysis/map_selection.h"
 #include "base/error.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"

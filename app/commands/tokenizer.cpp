@@ -12,7 +12,7 @@
 #include "commands/help.h"
 #include "config/experiment.h"
 #include "service/file_guard.h"
-#include "service/model/model_source.h"
+#include "service/model/open_model.h"
 #include "service/new_directory.h"
 #include "service/training/experiment_tokenizer.h"
 #include "terminal/console.h"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
-#include "raster/svg_png.h"
+#include "raster/svg_export.h"
 #include "translate/alternatives.h"
 
 namespace attn {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/alignment.h"
-#include "analysis/show_selection.h"
+#include "analysis/map_selection.h"
 #include "translate/translator.h"
 #include "view/terminal/map/map_text.h"
 

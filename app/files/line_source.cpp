@@ -7,7 +7,7 @@
 #include "base/strings/utf8.h"
 #include "files/output_file.h"
 #include "service/progress.h"
-#include "terminal/prompt.h"
+#include "terminal/line_input.h"
 
 namespace attn {
 

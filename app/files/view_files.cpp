@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/shown_maps.h"
+#include "analysis/map_selection.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "raster/svg_pdf.h"
-#include "raster/svg_png.h"
+#include "raster/svg_export.h"
 #include "record/json/record_json.h"
 #include "service/new_directory.h"
 #include "terminal/notes.h"
 #include "view/data/attention_csv.h"
-#include "view/map_view.h"
+#include "view/map_labels.h"
 #include "view/svg/map/attention_svg.h"
 #include "view/svg/search_tree_svg.h"
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/files/files.h"
-#include "base/files/unfinished.h"
+#include "base/files/temporary_path.h"
 #include "commands/view_options.h"
 #include "files/output_file.h"
 #include "record/attention_record.h"
-#include "record/what_if_record.h"
+#include "record/attention_record.h"
 #include "service/file_guard.h"
 #include "service/page_content.h"
 

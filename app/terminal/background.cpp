@@ -16,7 +16,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/descriptor.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/strings/excerpt.h"
 #include "terminal/console.h"
 #include "view/color.h"

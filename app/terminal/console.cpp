@@ -13,7 +13,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "terminal/background.h"

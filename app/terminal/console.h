@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "view/terminal/style.h"
+#include "view/terminal/styled_text.h"
 
 namespace attn {
 

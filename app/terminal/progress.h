@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "service/progress.h"
-#include "service/status_line.h"
+#include "view/terminal/status_line.h"
 
 namespace attn {
 

@@ -1,7 +1,7 @@
 #include "terminal/receptive_report.h"
 
 #include "base/at.h"
-#include "config/kinds/pattern_kind.h"
+#include "config/patterns/sparse_pattern.h"
 #include "nn/attention/attention_mask.h"
 
 namespace attn {

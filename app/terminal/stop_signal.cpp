@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "terminal/progress.h"
-#include "terminal/prompt.h"
+#include "terminal/line_input.h"
 
 namespace attn {
 namespace {

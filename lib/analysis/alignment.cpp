@@ -7,7 +7,7 @@
 #include "analysis/rollout.h"
 #include "analysis/word_links.h"
 #include "base/error.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/strings/excerpt.h"
 #include "record/words.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/strings/utf8.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "analysis/show_selection.h"
+#include "analysis/map_selection.h"
 
 #include "base/error.h"
 

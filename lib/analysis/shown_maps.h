@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/show_selection.h"
-#include "base/head_name.h"
+#include "analysis/map_selection.h"
+#include "config/attention_site.h"
 #include "record/attention_record.h"
 #include "record/shown_maps.h"
 

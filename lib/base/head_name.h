@@ -1,5 +1,5 @@
 // Heads as people name them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0; "cross:best",
-// "cross:1:mean". What these mean in a sentence is in analysis/shown_maps.h.
+// "cross:1:mean". What these mean in a sentence is in analysis/map_selection.h.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/attention_kind.h"
+#include "config/attention_site.h"
 
 namespace attn {
 

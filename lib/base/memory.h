@@ -1,5 +1,5 @@
 // What memory is left, asked before much of it is taken. A browser's module has
-// functions of its own for all but require_memory.cpp (web/memory.cpp).
+// functions of its own for all but require_memory.cpp (web/system.cpp).
 #pragma once
 
 #include <cstdint>

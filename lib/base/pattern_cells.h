@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/reason.h"
+#include "config/pattern_cells.h"
 
 namespace attn {
 

@@ -15,12 +15,12 @@
 #include <variant>
 #include <vector>
 
-#include "compute/bfloat16_product.h"
+#include "compute/bfloat16_weight.h"
 #include "compute/int8/int8_weight.h"
 #include "compute/kernels/kernels.h"
 #include "compute/panel_weight.h"
 #include "compute/parameter.h"
-#include "compute/product.h"
+#include "compute/batch_matmul.h"
 #include "compute/tensor.h"
 #include "compute/threads.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/at.h"
-#include "compute/bfloat16_product.h"
+#include "compute/bfloat16_weight.h"
 #include "compute/kernels/kernels.h"
 #include "compute/panel_packing.h"
 

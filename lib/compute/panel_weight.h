@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compute/parameter.h"
-#include "compute/product.h"
+#include "compute/batch_matmul.h"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "config/families/t5_family.h"
+#include "config/family_table.h"
 #include "config/key_reader.h"
 #include "config/model_sizes.h"
 

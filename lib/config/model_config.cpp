@@ -1,7 +1,7 @@
 #include "config/model_config.h"
 
 #include "base/error.h"
-#include "config/families/own_parts.h"
+#include "config/custom_architecture.h"
 #include "config/family.h"
 #include "config/model_sizes.h"
 #include "config/parameter_table.h"

@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "base/model_limits.h"
-#include "config/attention_pattern.h"
+#include "config/patterns/attention_pattern.h"
 
 namespace attn {
 

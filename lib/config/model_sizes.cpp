@@ -6,7 +6,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
-#include "config/families/own_parts.h"
+#include "config/custom_architecture.h"
 #include "config/family.h"
 #include "config/parameter_table.h"
 

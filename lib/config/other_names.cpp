@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/head_name.h"
+#include "config/attention_site.h"
 
 namespace attn {
 namespace {

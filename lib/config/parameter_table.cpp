@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "config/family.h"
-#include "config/kinds/pattern_kind.h"
+#include "config/patterns/sparse_pattern.h"
 
 namespace attn {
 namespace {

@@ -1,10 +1,10 @@
-#include "explain/explain_head.h"
+#include "explain/explain.h"
 
 #include <fmt/format.h>
 
 #include "base/at.h"
 #include "base/error.h"
-#include "config/kinds/pattern_kind.h"
+#include "config/patterns/sparse_pattern.h"
 #include "explain/head_scene.h"
 #include "model/packed_tokens.h"
 

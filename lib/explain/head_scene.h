@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/at.h"
-#include "explain/explain_head.h"
-#include "explain/stage_collector.h"
+#include "explain/explain.h"
+#include "explain/head_steps.h"
 
 namespace attn {
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/strings/excerpt.h"
 #include "explain/matrices.h"
-#include "explain/stage_collector.h"
+#include "explain/head_steps.h"
 #include "model/packed_tokens.h"
 
 namespace attn {

@@ -1,7 +1,7 @@
 // The query that tells most about a head.
 #pragma once
 
-#include "explain/explain_head.h"
+#include "explain/explain.h"
 #include "record/attention_record.h"
 
 namespace attn {

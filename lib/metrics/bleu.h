@@ -8,7 +8,7 @@
 #include <string>
 
 #include "metrics/bleu_tokenizer.h"
-#include "metrics/sentence_counts.h"
+#include "metrics/metric.h"
 #include "metrics/signature.h"
 
 namespace attn {

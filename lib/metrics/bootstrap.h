@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "metrics/sentence_counts.h"
+#include "metrics/metric.h"
 #include "metrics/signature.h"
 
 namespace attn {

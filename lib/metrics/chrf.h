@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "metrics/ngrams.h"
-#include "metrics/sentence_counts.h"
+#include "metrics/metric.h"
 #include "metrics/signature.h"
 
 namespace attn {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "metrics/sentence_counts.h"
+#include "metrics/metric.h"
 
 namespace attn {
 

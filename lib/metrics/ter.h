@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "metrics/sentence_counts.h"
+#include "metrics/metric.h"
 #include "metrics/signature.h"
 
 namespace attn {

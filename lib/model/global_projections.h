@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "nn/attention/step_memory.h"
+#include "nn/attention/kv_cache.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "nn/attention/kinds/attention_method.h"
+#include "nn/attention/patterns/pattern_attention.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "compute/growing_rows.h"
 #include "model/layers.h"
-#include "model/row_ranges.h"
+#include "model/row_allocator.h"
 #include "model/transformer.h"
 
 namespace attn {

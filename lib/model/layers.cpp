@@ -6,7 +6,7 @@
 
 #include "base/at.h"
 #include "model/global_projections.h"
-#include "model/global_rows.h"
+#include "model/global_tokens.h"
 #include "nn/embedding.h"
 #include "nn/residual.h"
 

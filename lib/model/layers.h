@@ -13,9 +13,9 @@
 #include "base/at.h"
 #include "model/parameters.h"
 #include "nn/attention/attention.h"
-#include "nn/attention/distance_bias.h"
-#include "nn/attention/rotation.h"
-#include "nn/attention/step_memory.h"
+#include "nn/attention/relative_position_bias.h"
+#include "nn/attention/rotary_embedding.h"
+#include "nn/attention/kv_cache.h"
 #include "nn/embedding.h"
 
 namespace attn {

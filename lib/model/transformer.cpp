@@ -4,8 +4,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "config/kinds/pattern_kind.h"
-#include "model/global_rows.h"
+#include "config/patterns/sparse_pattern.h"
+#include "model/global_tokens.h"
 #include "model/layers.h"
 
 namespace attn {

@@ -38,7 +38,7 @@ class Transformer {
 
   const ModelConfig& config() const { return config_; }
 
-  /// Chooses the places of global tokens; the config's pattern has such (config/attention_pattern).
+  /// Chooses the places of global tokens; the config's pattern has such (config/patterns/attention_pattern).
   void set_global_positions(std::vector<Index> positions) {
     config_.encoder_attention.globals = std::move(positions);
   }

@@ -19,7 +19,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/numbers/distance_buckets.h"
+#include "base/relative_position_buckets.h"
 
 namespace attn::paper {
 

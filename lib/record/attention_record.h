@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/attention_kind.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
+#include "config/attention_site.h"
 #include "record/attention_maps.h"
 #include "record/head_report.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/attention_kind.h"
+#include "config/attention_site.h"
 
 namespace attn {
 

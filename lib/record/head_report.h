@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/attention_kind.h"
+#include "config/attention_site.h"
 
 namespace attn {
 

@@ -1,10 +1,10 @@
-// Maps that were chosen to be looked at: plain data. analysis/shown_maps.h chooses, views draw.
+// Maps that were chosen to be looked at: plain data. analysis/map_selection.h chooses, views draw.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/outside_keys.h"
 #include "record/head_report.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/strings/excerpt.h"
 #include "record/words.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/attention_kind.h"
+#include "config/attention_site.h"
 #include "record/attention_record.h"
 
 namespace attn {

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "serve/turns.h"
+#include "serve/worker_pool.h"
 
 namespace attn {
 

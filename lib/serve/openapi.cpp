@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "config/option_table.h"
-#include "service/answer/question.h"
+#include "service/api/api_request.h"
 #include "service/field_text.h"
 
 namespace attn {

@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "base/error.h"
-#include "serve/gate.h"
+#include "serve/access.h"
 #include "serve/port_holder.h"
 
 namespace attn {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "service/answer/asked_models.h"
+#include "service/api/asked_models.h"
 #include "translate/search/search_queue.h"
 
 namespace attn {

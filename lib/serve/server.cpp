@@ -9,15 +9,15 @@
 #include <utility>
 
 #include "base/error.h"
-#include "serve/answers.h"
+#include "serve/server_handler.h"
 #include "serve/connections.h"
-#include "serve/exchange.h"
+#include "serve/http.h"
 #include "serve/metrics.h"
 #include "serve/openapi.h"
 #include "serve/port.h"
-#include "serve/thread_queue.h"
-#include "serve/turns.h"
-#include "service/answer/question.h"
+#include "serve/thread_per_connection.h"
+#include "serve/worker_pool.h"
+#include "service/api/api_request.h"
 #include "view/page/page_html.h"
 
 namespace attn {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "serve/gate.h"
-#include "serve/request_log.h"
+#include "serve/access.h"
+#include "serve/monitoring.h"
 #include "serve/served_models.h"
 
 namespace attn {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "base/files/unfinished.h"
+#include "base/files/temporary_path.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 
 #include "config/decode_config.h"
 #include "config/option_table.h"
-#include "service/model/model_source.h"
+#include "service/model/open_model.h"
 #include "service/values.h"
 #include "translate/line_parts.h"
 #include "translate/translator.h"

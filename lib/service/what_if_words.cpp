@@ -6,10 +6,10 @@
 #include <optional>
 #include <set>
 
-#include "analysis/shown_maps.h"
+#include "analysis/map_selection.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/strings/excerpt.h"
 #include "record/token_names.h"
 #include "record/words.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/show_selection.h"
+#include "analysis/map_selection.h"
 #include "translate/translator.h"
 
 namespace attn {

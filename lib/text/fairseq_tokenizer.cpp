@@ -7,7 +7,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/excerpt.h"
-#include "text/pieces/piece_model.h"
+#include "text/sentencepiece/sentencepiece_processor.h"
 #include "text/pipeline/pipeline.h"
 #include "text/tokenizer_kind.h"
 

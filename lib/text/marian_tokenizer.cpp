@@ -8,7 +8,7 @@
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "text/checksums.h"
-#include "text/pieces/piece_model.h"
+#include "text/sentencepiece/sentencepiece_processor.h"
 #include "text/tokenizer_kind.h"
 
 namespace attn {

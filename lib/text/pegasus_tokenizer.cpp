@@ -6,7 +6,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/excerpt.h"
-#include "text/pieces/sentencepiece_check.h"
+#include "text/sentencepiece/sentencepiece_model.h"
 #include "text/pipeline/pipeline.h"
 #include "text/tokenizer_kind.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "text/languages/languages.h"
+#include "text/languages.h"
 
 namespace attn {
 

@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "base/strings/lines.h"
 #include "base/strings/utf8.h"
-#include "text/pieces/sentencepiece_check.h"
+#include "text/sentencepiece/sentencepiece_model.h"
 
 namespace sentencepiece::logging {
 // Exported by the library, declared in none of its public headers.

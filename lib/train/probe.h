@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "record/attention_record.h"
-#include "train/trainer_setup.h"
+#include "train/training_loop.h"
 
 namespace attn {
 

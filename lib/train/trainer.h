@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "train/run/training_listener.h"
-#include "train/trainer_setup.h"
+#include "train/training_loop.h"
 
 namespace attn {
 

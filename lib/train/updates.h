@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "model/training/training_pass.h"
-#include "train/adam.h"
+#include "train/optimizer.h"
 #include "train/batches.h"
 #include "train/run/checkpoint.h"
 #include "train/run/run_state.h"
-#include "train/trainer_setup.h"
+#include "train/training_loop.h"
 #include "train/weight_average.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "translate/ensemble_decoder.h"
+#include "translate/search/continuous_batch.h"
 
 #include "base/at.h"
 

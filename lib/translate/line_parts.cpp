@@ -4,7 +4,7 @@
 
 #include "base/at.h"
 #include "base/strings/utf8.h"
-#include "text/sentences/sentences.h"
+#include "text/sentence_splitter.h"
 
 namespace attn {
 namespace {

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// When a line is cut into its sentences (text/sentences/sentences.h).
+/// When a line is cut into its sentences (text/sentence_splitter.h).
 enum class Splitting {
   never,
   sentences,  ///< always

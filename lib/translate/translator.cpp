@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/add_time.h"
+#include "base/scoped_timer.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"

@@ -13,7 +13,7 @@
 #include "config/decode_config.h"
 #include "model/transformer.h"
 #include "record/attention_record.h"
-#include "record/what_if_record.h"
+#include "record/attention_record.h"
 #include "text/tokenizer.h"
 #include "translate/intervention.h"
 #include "translate/search/search.h"

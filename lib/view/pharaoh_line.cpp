@@ -1,7 +1,7 @@
 #include "view/pharaoh_line.h"
 
 #include "base/json.h"
-#include "view/append_text.h"
+#include "view/text_output.h"
 
 namespace attn {
 

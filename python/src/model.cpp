@@ -13,12 +13,12 @@
 #include "lock.h"
 #include "observer.h"
 #include "options.h"
-#include "service/alone_page.h"
+#include "service/standalone_page.h"
 #include "service/model/languages.h"
 #include "service/model/stored_type.h"
 #include "service/sentence_notes.h"
 #include "service/translate_lines.h"
-#include "service/what_if.h"
+#include "service/what_if_record.h"
 
 namespace py = pybind11;
 

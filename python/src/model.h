@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "record.h"
-#include "service/model/model_source.h"
+#include "service/model/open_model.h"
 #include "translate/line_parts.h"
 #include "translate/search/search_queue.h"
 

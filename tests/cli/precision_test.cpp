@@ -7,7 +7,7 @@
 #include "bad_input.h"
 #include "base/files/files.h"
 #include "base/json.h"
-#include "compute/bfloat16_product.h"
+#include "compute/bfloat16_weight.h"
 
 namespace attn::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "config/attention_pattern.h"
+#include "config/patterns/attention_pattern.h"
 
 #include <doctest/doctest.h>
 

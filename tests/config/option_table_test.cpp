@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "config/experiment.h"
 
 using namespace attn;

@@ -1,6 +1,6 @@
 // Each number of an explanation follows from the ones before it, for every head of every golden
 // model; and the weights are PyTorch's.
-#include "explain/explain_head.h"
+#include "explain/explain.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 
 #include "base/strings/utf8.h"
 #include "fuzz.h"
-#include "text/pieces/charsmap_check.h"
+#include "text/sentencepiece/charsmap_check.h"
 
 using namespace attn;
 

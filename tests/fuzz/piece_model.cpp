@@ -1,5 +1,5 @@
 // SentencePiece models that pass the check: they cut and join any text.
-#include "text/pieces/piece_model.h"
+#include "text/sentencepiece/sentencepiece_processor.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // Bodies of requests to the live page's server, of each kind.
-#include "service/answer/question.h"
+#include "service/api/api_request.h"
 
 #include "fuzz.h"
 

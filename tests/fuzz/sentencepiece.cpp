@@ -1,6 +1,6 @@
 // The check of SentencePiece models, without the library: every part of an accepted model lies in
 // its bytes.
-#include "text/pieces/sentencepiece_check.h"
+#include "text/sentencepiece/sentencepiece_model.h"
 
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 // train.jsonl as the curves are drawn from it.
-#include "train/run/train_log.h"
+#include "train/run/training_log.h"
 
 #include "fuzz.h"
 

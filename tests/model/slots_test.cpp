@@ -7,7 +7,7 @@
 #include "base/at.h"
 #include "model/incremental_decoder.h"
 #include "model/random_model.h"
-#include "model/row_ranges.h"
+#include "model/row_allocator.h"
 #include "small_training.h"
 
 using namespace attn;

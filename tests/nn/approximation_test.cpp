@@ -9,8 +9,8 @@
 #include "check_error.h"
 #include "compute/threads.h"
 #include "nn/attention/attention.h"
-#include "nn/attention/kinds/lsh.h"
-#include "nn/attention/kinds/performer.h"
+#include "nn/attention/patterns/lsh_attention.h"
+#include "nn/attention/patterns/performer_attention.h"
 #include "random_matrix.h"
 
 using namespace attn;

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "base/at.h"
-#include "base/numbers/distance_buckets.h"
-#include "nn/attention/attention_training.h"
-#include "nn/attention/distance_bias.h"
+#include "base/relative_position_buckets.h"
+#include "nn/attention/multi_head_attention.h"
+#include "nn/attention/relative_position_bias.h"
 #include "numeric_gradient.h"
 
 using namespace attn;

@@ -4,7 +4,7 @@
 #include "base/at.h"
 #include "base/files/files.h"
 #include "base/json.h"
-#include "nn/attention/attention_training.h"
+#include "nn/attention/multi_head_attention.h"
 
 using namespace attn;
 

@@ -1,6 +1,6 @@
 // Attention through tiles, forward and back, against the formula in double under a mask that the
 // pattern's ranges make (key_ranges_test.cpp compares those with their definitions).
-#include "nn/attention/tiles/tiled_attention.h"
+#include "nn/attention/tiled_attention.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include "base/at.h"
 #include "compute/threads.h"
 #include "nn/attention/attention_mask.h"
-#include "nn/attention/attention_training.h"
+#include "nn/attention/multi_head_attention.h"
 #include "random_matrix.h"
 
 using namespace attn;

@@ -2,8 +2,8 @@
 
 #include "base/at.h"
 #include "base/json.h"
-#include "base/numbers/distance_buckets.h"
-#include "nn/attention/distance_bias.h"
+#include "base/relative_position_buckets.h"
+#include "nn/attention/relative_position_bias.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/byte_level/byte_level.h"
+#include "text/byte_level_bpe.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Tokenizers that know languages: ids of transformers' classes
 // (tests/golden/make_language_goldens.py), what is refused, and Marian's marks.
-#include "text/languages/languages.h"
+#include "text/languages.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "text/pieces/sentencepiece_check.h"
+#include "text/sentencepiece/sentencepiece_model.h"
 
 namespace attn::test {
 

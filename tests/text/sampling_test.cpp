@@ -14,9 +14,9 @@
 #include "check_error.h"
 #include "model_of_pieces.h"
 #include "test_files.h"
-#include "text/pieces/byte_pairs.h"
-#include "text/pieces/piece_model.h"
-#include "text/pieces/unigram.h"
+#include "text/sentencepiece/byte_pairs.h"
+#include "text/sentencepiece/sentencepiece_processor.h"
+#include "text/sentencepiece/segmentation.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_trainer.h"
 

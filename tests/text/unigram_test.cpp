@@ -1,4 +1,4 @@
-#include "text/pieces/unigram.h"
+#include "text/sentencepiece/segmentation.h"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 
 #include "check_error.h"
 #include "temporary_directory.h"
-#include "train/run/run_lock.h"
+#include "train/run/run_ownership.h"
 
 namespace attn {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "golden_training.h"
-#include "train/adam.h"
+#include "train/optimizer.h"
 
 using namespace attn;
 using namespace attn::test;

@@ -8,7 +8,7 @@
 #include "check_error.h"
 #include "model/training/trainable_model.h"
 #include "model/training/training_pass.h"
-#include "train/adam.h"
+#include "train/optimizer.h"
 #include "train/small_corpus.h"
 
 namespace attn::test {

@@ -1,5 +1,5 @@
 // The bookkeeping of one sentence's beam, by hand; the goldens check whole searches.
-#include "translate/search/beam.h"
+#include "translate/search/beam_search.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include "inspected_model.h"
 #include "view/data/inspect_json.h"
 #include "view/terminal/inspect_tables.h"
-#include "view/terminal/table_text.h"
+#include "view/terminal/table.h"
 
 namespace attn {
 namespace {

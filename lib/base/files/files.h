@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/files/unfinished.h"
+#include "base/files/temporary_path.h"
 
 namespace attn {
 

@@ -1,5 +1,5 @@
 // Small letters of protocols and formats; those of languages are ICU's
-// (text/sentences/sentences.cpp).
+// (text/sentence_splitter.cpp).
 #pragma once
 
 #include <string>

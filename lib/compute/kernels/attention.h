@@ -1,6 +1,6 @@
 // The kernels of attention, over the same Lanes and under the same rules as impl.h, which
 // includes this file: dot products and weighted sums over gathered rows, as short sentences and the
-// steps of a search take them, and what tiles of keys need (nn/attention/tiles/tiled_attention.h),
+// steps of a search take them, and what tiles of keys need (nn/attention/tiled_attention.h),
 // whose products are panel_matmul()'s.
 #pragma once
 

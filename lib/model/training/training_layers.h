@@ -9,7 +9,7 @@
 #include "model/layers.h"
 #include "model/parameters.h"
 #include "model/training/training_residual.h"
-#include "nn/attention/attention_training.h"
+#include "nn/attention/multi_head_attention.h"
 #include "nn/feed_forward.h"
 
 namespace attn {

@@ -6,9 +6,9 @@
 
 #include "base/at.h"
 #include "model/layers.h"
-#include "model/training/training_globals.h"
+#include "model/training/training_global_tokens.h"
 #include "model/training/training_layers.h"
-#include "nn/attention/tiles/tiled_attention.h"
+#include "nn/attention/tiled_attention.h"
 #include "nn/embedding.h"
 
 namespace attn {

@@ -1,6 +1,6 @@
 #include "model/training/training_residual.h"
 
-#include "model/global_rows.h"
+#include "model/global_tokens.h"
 #include "nn/residual.h"
 
 namespace attn {

@@ -2,7 +2,7 @@
 
 #include "nn/attention/attention_head.h"
 #include "nn/attention/exact_attention.h"
-#include "nn/attention/kinds/attention_method.h"
+#include "nn/attention/patterns/pattern_attention.h"
 #include "nn/attention/observed_head.h"
 
 namespace attn {

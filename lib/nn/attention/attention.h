@@ -29,7 +29,7 @@
 
 #include "compute/kernels/kernels.h"
 #include "compute/matmul.h"
-#include "config/attention_pattern.h"
+#include "config/patterns/attention_pattern.h"
 #include "config/parameter_part.h"
 #include "nn/attention/attention_observer.h"
 #include "nn/linear.h"

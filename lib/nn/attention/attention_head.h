@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "nn/attention/attention.h"
-#include "nn/attention/distance_bias.h"
+#include "nn/attention/relative_position_bias.h"
 #include "nn/attention/key_ranges.h"
 
 namespace attn {

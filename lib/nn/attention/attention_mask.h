@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/pattern_cells.h"
-#include "config/kinds/pattern_kind.h"
+#include "config/patterns/sparse_pattern.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/key_ranges.h"
 

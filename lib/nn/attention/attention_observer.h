@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/attention_kind.h"
+#include "config/attention_site.h"
 #include "base/hash_order.h"
 #include "base/outside_keys.h"
 #include "base/pattern_cells.h"

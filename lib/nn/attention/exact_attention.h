@@ -4,8 +4,8 @@
 #pragma once
 
 #include "nn/attention/attention_head.h"
-#include "nn/attention/attention_training.h"
-#include "nn/attention/tiles/tiled_attention.h"
+#include "nn/attention/multi_head_attention.h"
+#include "nn/attention/tiled_attention.h"
 
 namespace attn {
 

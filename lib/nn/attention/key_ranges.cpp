@@ -1,8 +1,8 @@
 #include "nn/attention/key_ranges.h"
 
-#include "config/kinds/pattern_kind.h"
-#include "nn/attention/kinds/attention_method.h"
-#include "nn/attention/kinds/tile_maker.h"
+#include "config/patterns/sparse_pattern.h"
+#include "nn/attention/patterns/pattern_attention.h"
+#include "nn/attention/patterns/tile_maker.h"
 
 namespace attn {
 

@@ -22,8 +22,8 @@
 #include <span>
 #include <vector>
 
-#include "base/reason.h"
-#include "config/attention_pattern.h"
+#include "config/pattern_cells.h"
+#include "config/patterns/attention_pattern.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/at.h"
-#include "base/json_place.h"
+#include "base/json_reader.h"
 #include "record/attention_maps.h"
 
 namespace attn {

@@ -8,7 +8,7 @@
 #include "record/json/approximation_json.h"
 #include "record/json/json_parts.h"
 #include "record/json/packed_maps.h"
-#include "record/json/seen_json.h"
+#include "record/json/maps_json.h"
 #include "record/words.h"
 
 namespace attn {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "record/attention_record.h"
-#include "record/what_if_record.h"
+#include "record/attention_record.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include "base/model_limits.h"
 #include "base/strings/excerpt.h"
 #include "record/json/figures_reader.h"
-#include "record/json/vector_reader.h"
+#include "record/json/json_parts_reader.h"
 
 namespace attn {
 namespace {

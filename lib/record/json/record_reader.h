@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "record/attention_record.h"
-#include "record/what_if_record.h"
+#include "record/attention_record.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "record/head_report.h"
-#include "service/model/model_source.h"
+#include "service/model/open_model.h"
 
 namespace attn {
 

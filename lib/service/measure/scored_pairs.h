@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "service/model/model_source.h"
+#include "service/model/open_model.h"
 #include "translate/head_importance.h"
 
 namespace attn {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "metrics/bleu.h"
-#include "record/score_report.h"
+#include "record/evaluation.h"
 
 namespace attn {
 

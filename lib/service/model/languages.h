@@ -9,7 +9,7 @@
 
 #include "config/decode_config.h"
 #include "service/field_text.h"
-#include "service/model/model_source.h"
+#include "service/model/open_model.h"
 #include "translate/translator.h"
 
 namespace attn {

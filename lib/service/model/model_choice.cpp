@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/at.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/strings/excerpt.h"
 
 namespace attn {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/files/unfinished.h"
-#include "train/run/run_lock.h"
+#include "base/files/temporary_path.h"
+#include "train/run/run_ownership.h"
 
 namespace attn {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "config/experiment.h"
-#include "text/languages/languages.h"
-#include "train/trainer_setup.h"
+#include "text/languages.h"
+#include "train/training_loop.h"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "service/status_line.h"
+#include "view/terminal/status_line.h"
 #include "train/run/training_listener.h"
 
 namespace attn {

@@ -9,13 +9,13 @@
 #include "base/files/files.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
-#include "config/families/own_parts.h"
+#include "config/custom_architecture.h"
 #include "model/directory/model_directory.h"
 #include "record/json/record_json.h"
 #include "service/file_guard.h"
-#include "service/model/fitted_model.h"
+#include "service/model/model_and_tokenizer.h"
 #include "service/model/hub_cache.h"
-#include "service/model/model_source.h"
+#include "service/model/open_model.h"
 #include "service/new_directory.h"
 #include "service/progress.h"
 #include "service/search_settings.h"
@@ -25,7 +25,7 @@
 #include "train/run/run_identity.h"
 #include "train/trainer.h"
 #include "train/training_memory.h"
-#include "view/svg/curve_svg.h"
+#include "view/svg/training_curve_svg.h"
 
 namespace attn {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/pieces/piece_trie.h"
+#include "text/sentencepiece/piece_trie.h"
 
 namespace attn {
 

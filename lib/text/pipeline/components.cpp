@@ -6,12 +6,12 @@
 
 #include "base/at.h"
 #include "base/strings/utf8.h"
-#include "text/byte_level/byte_level.h"
-#include "text/pieces/charsmap.h"
-#include "text/pieces/sentencepiece_check.h"
+#include "text/byte_level_bpe.h"
+#include "text/sentencepiece/normalizer.h"
+#include "text/sentencepiece/sentencepiece_model.h"
 #include "text/pipeline/characters.h"
 #include "text/pipeline/pipeline.h"
-#include "text/sentences/icu_boundaries.h"
+#include "text/icu_text.h"
 
 namespace attn {
 namespace {

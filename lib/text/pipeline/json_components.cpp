@@ -7,7 +7,7 @@
 #include "base/strings/base64.h"
 #include "base/strings/excerpt.h"
 #include "config/key_reader.h"
-#include "text/pieces/charsmap_check.h"
+#include "text/sentencepiece/charsmap_check.h"
 #include "text/pipeline/component_readers.h"
 
 namespace attn {

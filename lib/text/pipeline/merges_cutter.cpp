@@ -1,7 +1,7 @@
 #include "base/at.h"
 #include "base/strings/utf8.h"
-#include "text/pieces/sentencepiece_check.h"
-#include "text/pipeline/piece_cutter.h"
+#include "text/sentencepiece/sentencepiece_model.h"
+#include "text/pipeline/subword_model.h"
 
 namespace attn {
 namespace {

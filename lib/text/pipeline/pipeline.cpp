@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/at.h"
-#include "text/byte_level/byte_level.h"
+#include "text/byte_level_bpe.h"
 
 namespace attn {
 namespace {

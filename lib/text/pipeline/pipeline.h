@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "text/languages/languages.h"
+#include "text/languages.h"
 #include "text/pipeline/added_tokens.h"
-#include "text/pipeline/piece_cutter.h"
+#include "text/pipeline/subword_model.h"
 #include "text/pipeline/text_patterns.h"
 #include "text/tokenizer_kind.h"
 
@@ -33,7 +33,7 @@ using TokenDecoder = std::function<std::vector<std::string>(std::vector<std::str
 // What they are made of (components.cpp, unicode_form.cpp); each is the component of this name in
 // the library.
 
-/// A model's rules (text/pieces/charsmap.h) for whole clusters of characters, then for single ones.
+/// A model's rules (text/sentencepiece/normalizer.h) for whole clusters of characters, then for single ones.
 /// `charsmap` is a checked precompiled_charsmap.
 Normalizer precompiled_normalizer(std::string charsmap);
 enum class UnicodeForm { nfc, nfd, nfkc, nfkd };
@@ -47,7 +47,7 @@ enum class PrependScheme { always, first, never };
 /// Blanks become `mark`, which is put before what does not begin with it; where `split`, every mark
 /// begins a word.
 PreTokenizer metaspace_pre_tokenizer(std::string mark, PrependScheme scheme, bool split);
-/// Bytes become characters (text/byte_level/byte_level.h); where `words`, words are cut before.
+/// Bytes become characters (text/byte_level_bpe.h); where `words`, words are cut before.
 PreTokenizer byte_level_pre_tokenizer(bool add_prefix_space, bool words);
 PreTokenizer split_pre_tokenizer(TextPattern pattern, SplitBehavior behavior, bool invert);
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/strings/utf8.h"
-#include "text/byte_level/byte_level.h"
+#include "text/byte_level_bpe.h"
 #include "text/pipeline/characters.h"
 
 namespace attn {

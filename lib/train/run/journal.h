@@ -5,7 +5,7 @@
 #include <string>
 
 #include "train/run/run_state.h"
-#include "train/run/train_log.h"
+#include "train/run/training_log.h"
 #include "train/run/training_listener.h"
 #include "train/validation.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "config/experiment.h"
-#include "text/languages/languages.h"
+#include "text/languages.h"
 
 namespace attn {
 

@@ -1,4 +1,4 @@
-#include "translate/search/beam.h"
+#include "translate/search/beam_search.h"
 
 #include <algorithm>
 #include <numeric>

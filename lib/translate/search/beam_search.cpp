@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "base/at.h"
-#include "translate/search/beam.h"
+#include "translate/search/beam_search.h"
 #include "translate/search/sentence_search.h"
 
 namespace attn {

@@ -13,7 +13,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "translate/search/running_searches.h"
+#include "translate/search/continuous_batch.h"
 #include "translate/search/sentence_search.h"
 
 namespace attn {

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "translate/search/running_searches.h"
+#include "translate/search/continuous_batch.h"
 #include "translate/search/sentence_search.h"
 
 namespace attn {

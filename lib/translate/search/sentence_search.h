@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "config/decode_config.h"
-#include "translate/ensemble_decoder.h"
+#include "translate/search/continuous_batch.h"
 #include "translate/search/logits_processor.h"
 #include "translate/search/search.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/at.h"
 #include "base/strings/utf8.h"
-#include "view/append_text.h"
-#include "view/map_view.h"
+#include "view/text_output.h"
+#include "view/map_labels.h"
 
 namespace attn {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "record/score_report.h"
+#include "record/evaluation.h"
 
 namespace attn {
 

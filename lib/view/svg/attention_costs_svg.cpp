@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "view/svg/growth_svg.h"
+#include "view/svg/attention_patterns_svg.h"
 
 namespace attn {
 

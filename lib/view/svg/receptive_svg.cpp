@@ -6,7 +6,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "view/color.h"
-#include "view/svg/picture_frame.h"
+#include "view/svg/picture.h"
 #include "view/svg/xml_text.h"
 
 namespace attn {

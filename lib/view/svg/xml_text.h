@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "view/append_text.h"
+#include "view/text_output.h"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 
 #include "base/at.h"
 #include "base/files/files.h"
-#include "view/terminal/table_text.h"
+#include "view/terminal/table.h"
 
 namespace attn {
 namespace {

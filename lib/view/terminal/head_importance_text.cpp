@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/head_name.h"
-#include "view/terminal/table_text.h"
+#include "config/attention_site.h"
+#include "view/terminal/table.h"
 
 namespace attn {
 

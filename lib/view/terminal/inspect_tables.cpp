@@ -5,7 +5,7 @@
 #include "base/files/files.h"
 #include "base/strings/utf8.h"
 #include "config/model_report.h"
-#include "view/terminal/table_text.h"
+#include "view/terminal/table.h"
 
 namespace attn {
 

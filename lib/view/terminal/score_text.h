@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "record/score_report.h"
+#include "record/evaluation.h"
 
 namespace attn {
 

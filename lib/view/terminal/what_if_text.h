@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "record/what_if_record.h"
-#include "view/terminal/style.h"
+#include "record/attention_record.h"
+#include "view/terminal/styled_text.h"
 
 namespace attn {
 

@@ -8,7 +8,7 @@
 #include "base/at.h"
 #include "base/strings/utf8.h"
 #include "view/data/csv_reader.h"
-#include "view/map_view.h"
+#include "view/map_labels.h"
 #include "view/sample_record.h"
 
 namespace attn {

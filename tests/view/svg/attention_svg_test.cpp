@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "check_error.h"
 #include "view/color.h"
-#include "view/map_view.h"
+#include "view/map_labels.h"
 #include "view/sample_record.h"
 #include "view/svg/picture_checks.h"
 

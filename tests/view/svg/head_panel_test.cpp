@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "view/svg/map/map_panels.h"
-#include "view/svg/text_width.h"
+#include "view/svg/svg_text.h"
 
 namespace attn::test {
 

@@ -10,7 +10,7 @@
 #include "base/at.h"
 #include "base/strings/utf8.h"
 #include "view/svg/expat_xml.h"
-#include "view/svg/text_width.h"
+#include "view/svg/svg_text.h"
 
 namespace attn::test {
 

@@ -8,8 +8,8 @@
 #include "base/strings/utf8.h"
 #include "view/data/explanation_json.h"
 #include "view/terminal/explanation/explanation_cells.h"
-#include "view/terminal/explanation/explanation_markdown.h"
-#include "view/terminal/explanation/explanation_text.h"
+#include "view/terminal/explanation_markdown.h"
+#include "view/terminal/explanation_text.h"
 #include "view/terminal/explanation/latex.h"
 
 namespace attn::test {

@@ -6,7 +6,7 @@
 #include <regex>
 #include <sstream>
 
-#include "analysis/shown_maps.h"
+#include "analysis/map_selection.h"
 #include "base/strings/utf8.h"
 #include "view/sample_record.h"
 #include "view/terminal/map/map_layout.h"

@@ -5,7 +5,7 @@
 
 #include "base/at.h"
 #include "view/svg/map/map_panels.h"
-#include "view/svg/text_width.h"
+#include "view/svg/svg_text.h"
 #include "view/svg/xml_text.h"
 
 namespace attn {

@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "record/best_keys.h"
 #include "view/svg/map/map_drawing.h"
-#include "view/svg/text_width.h"
+#include "view/svg/svg_text.h"
 #include "view/svg/xml_text.h"
 
 namespace attn {

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "base/strings/utf8.h"
 #include "view/color.h"
 #include "view/svg/map/map_drawing.h"
-#include "view/svg/text_width.h"
+#include "view/svg/svg_text.h"
 #include "view/svg/xml_text.h"
 
 namespace attn {

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/strings/utf8.h"
 #include "view/color.h"
-#include "view/svg/text_width.h"
+#include "view/svg/svg_text.h"
 #include "view/svg/xml_text.h"
 
 namespace attn {

@@ -7,8 +7,8 @@
 
 #include "record/attention_record.h"
 #include "record/shown_maps.h"
-#include "view/map_view.h"
-#include "view/svg/picture_frame.h"
+#include "view/map_labels.h"
+#include "view/svg/picture.h"
 
 namespace attn {
 

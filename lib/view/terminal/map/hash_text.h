@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "base/head_name.h"
+#include "config/attention_site.h"
 #include "record/attention_maps.h"
 
 namespace attn {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "view/terminal/map/map_axes.h"
+#include "view/terminal/map/map_plan.h"
 
 namespace attn {
 

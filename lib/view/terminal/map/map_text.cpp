@@ -7,10 +7,10 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"
-#include "view/terminal/cells.h"
-#include "view/terminal/grid.h"
+#include "view/terminal/map/map_cells.h"
+#include "view/terminal/map/map_grid.h"
 #include "view/terminal/map/hash_text.h"
-#include "view/terminal/map/top_list.h"
+#include "view/terminal/map/map_lists.h"
 #include "view/token_label.h"
 
 namespace attn {

@@ -10,7 +10,7 @@
 
 #include "record/attention_record.h"
 #include "record/shown_maps.h"
-#include "view/terminal/style.h"
+#include "view/terminal/styled_text.h"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "view/terminal/style.h"
+#include "view/terminal/styled_text.h"
 
 namespace attn {
 

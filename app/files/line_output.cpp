@@ -1,0 +1,297 @@
+#include "files/line_output.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "analysis/annotate.h"
+#include "analysis/line_alignment.h"
+#include "analysis/map_selection.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "terminal/console.h"
+#include "view/data/evaluation_json.h"
+#include "view/pharaoh_line.h"
+#include "view/terminal/evaluation_text.h"
+#include "view/terminal/map/map_text.h"
+#include "view/terminal/what_if_text.h"
+
+namespace attn {
+namespace {
+
+/// A translation as a line. `rank` counts from 0; n-best lists say which a line is.
+std::string translation_line(const LineTranslation& translation, std::size_t rank, bool in_list,
+                             bool for_terminal) {
+  // What a model writes is text from outside: controls of its vocabulary never reach stdout raw,
+  // and on a terminal they, escapes and bidirectional marks are made visible.
+  const std::string& text = translation.text;
+  const std::string safe = for_terminal ? printable(text) : clean_text(text).text;
+  return in_list ? fmt::format("{}\t{:.4f}\t{}\n", rank + 1, translation.score, safe) : safe + "\n";
+}
+
+/// How to see what the default leaves out.
+std::string more_text(const std::vector<OmittedMaps>& left_out) {
+  if (left_out.empty()) return "The last layer; others: --show all, cross:0, encoder:0:1.";
+  std::string maps;
+  bool heads = true;
+  std::size_t count = 0;
+  for (const OmittedMaps& kind : left_out) {
+    maps += fmt::format("{}{} {}", maps.empty() ? "" : ", ", kind.maps, site_key(kind.site));
+    heads = heads && kind.heads;
+    count += kind.maps;
+  }
+  return fmt::format("Not shown of the last layer: {} {}{} with --show {} or all.", maps,
+                     heads ? "head" : "map", count == 1 ? "; it comes" : "s; they come",
+                     site_key(left_out.front().site));
+}
+
+/// Maps of no head.
+AttentionMaps without_weights(const AttentionMaps& maps) {
+  return {0, 0, maps.queries, maps.has_projected_keys() ? maps.queries : maps.keys, {}};
+}
+
+/// The translations of a line's records, and what stands between its parts.
+std::vector<LineTranslation> joined(const LineRecords& records, const DecodeConfig& decode) {
+  std::vector<std::vector<Translation>> parts;
+  std::vector<std::string> gaps;
+  for (const AttentionRecord& record : records) {
+    std::vector<Translation>& translations = parts.emplace_back();
+    for (const HypothesisRecord& hypothesis : record.hypotheses) {
+      translations.push_back({hypothesis.text, hypothesis.produced.ids, hypothesis.score});
+    }
+    gaps.push_back(record.part ? record.part->gap : "");
+  }
+  return join_parts(parts, gaps, decode);
+}
+
+}  // namespace
+
+LineOutput::LineOutput(const ViewOptions& options, const ModelSummary& model,
+                     const DecodeConfig& decode)
+    : options_(options), decode_(decode), alignment_(options.alignment()) {
+  if (alignment_) for_field("align", [&] { check_alignment_method(alignment_->choice, model); });
+  if (!options.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
+}
+
+void LineOutput::keep_best_of(const AttentionRecord& record) {
+  for (ShowItem& item : selection_.items) {
+    item = resolve_best(item, record, options_.hypothesis_index());
+  }
+}
+
+bool LineOutput::wants_maps() const {
+  return selection_.all || selection_.last_layers || !selection_.items.empty();
+}
+
+/// The head that aligns best is known after the last sentence.
+bool LineOutput::waits() const {
+  return alignment_ && alignment_->choice.from == AlignmentMethod::Source::best;
+}
+
+void LineOutput::note_duplicates(const std::vector<LineTranslation>& translations) {
+  if (alike_noted_) return;
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    for (std::size_t j = i + 1; j < translations.size(); ++j) {
+      if (translations[i].tokens == 0 || translations[i].text != translations[j].text) continue;
+      const std::string alike = fmt::format("translations {} and {} read alike", i + 1, j + 1);
+      note(decode_.sampling ? alike + ": drawn again, or of other pieces, which --json shows"
+                            : alike + " and are of other pieces; --json and --html show them");
+      alike_noted_ = true;
+      return;
+    }
+  }
+}
+
+/// English that the shipped model has learned scores −0.1 to −0.9; what it hardly knows, less.
+void LineOutput::note_low_confidence(const LineTranslation& best) const {
+  constexpr float unsure = -0.95F;
+  const bool mean = decode_.length_penalty == 1.0F;  // else the score is no mean of the pieces
+  if (best.tokens == 0 || !mean || best.score > unsure) return;
+  note(fmt::format(
+      "the model is unsure of this: {:.0f} % a piece; another language, capitals or rare words?",
+      100 * std::exp(best.score)));
+}
+
+void LineOutput::print(const std::vector<LineTranslation>& translations,
+                      const LineRecords& records) {
+  note_duplicates(translations);
+  if (notes_unsure_ && !translations.empty()) note_low_confidence(translations.front());
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    const bool in_list = decode_.num_return_sequences > 1 && translations[i].tokens > 0;
+    const bool for_terminal = file_ == nullptr && stdout_is_terminal();
+    print(translation_line(translations[i], i, in_list, for_terminal));
+    if (!options_.aligns()) continue;
+    print(pharaoh_line(line_alignment(records, translations[i].ranks), options_.align_weights) +
+          "\n");
+  }
+}
+
+void LineOutput::print(const std::string& line) const {
+  if (file_ != nullptr) {
+    file_->write(line);
+  } else {
+    output().write(line);
+  }
+}
+
+RecordDetail LineOutput::needed(RecordDetail detail) const {
+  if (!options_.vectors && vector_bytes_ > PageContent::small_bytes) detail.vectors = false;
+  if (!options_.tree && search_bytes_ > PageContent::small_search_bytes) detail.search_tree = false;
+  return detail;
+}
+
+/// Many lines may wait. The first keeps everything, by which the page knows what it leaves out.
+void LineOutput::leave_out_of_large_page(LineRecords& records, ViewFiles& files) {
+  const RecordDetail all{true, true};
+  const RecordDetail before = needed(all);
+  for (const AttentionRecord& record : records) {
+    vector_bytes_ += vector_bytes(record);
+    search_bytes_ += search_bytes(record);
+  }
+  const RecordDetail kept = needed(all);
+  files.exclude_from_page({!kept.vectors, !kept.search_tree});
+  const auto leave_out = [&](LineRecords& line) {
+    for (AttentionRecord& record : line) {
+      if (!kept.vectors) clear_vectors(record);
+      if (!kept.search_tree) record.search.reset();
+    }
+  };
+  if (waiting_.empty()) return;
+  leave_out(records);
+  if (kept.vectors == before.vectors && kept.search_tree == before.search_tree) return;
+  for (std::size_t i = 1; i < waiting_.size(); ++i) leave_out(waiting_[i]);
+}
+
+void LineOutput::take(LineRecords records, ViewFiles& files) {
+  for (AttentionRecord& record : records) {
+    if (wants_figures()) statistics_.add(record, options_.hypothesis_index());
+  }
+  if (!waits()) {
+    show(records, files);
+    return;
+  }
+  const bool needs_weights = wants_maps() || !options_.json.empty() || options_.draws();
+  for (AttentionRecord& record : records) {
+    if (needs_weights) break;  // else many sentences may wait
+    record.encoder_self = without_weights(record.encoder_self);
+    for (HypothesisRecord& hypothesis : record.hypotheses) {
+      hypothesis.decoder_self = without_weights(hypothesis.decoder_self);
+    }
+  }
+  leave_out_of_large_page(records, files);
+  waiting_.push_back(std::move(records));
+}
+
+void LineOutput::annotate_what_if(WhatIfRecord& record) {
+  const AnnotationOptions wanted{options_.report,
+                           options_.aligns() ? alignment_ : std::optional<AlignmentOptions>()};
+  if (!wanted.report && !wanted.alignment) return;
+  annotate(record.before, wanted);
+  annotate(record.after, wanted);
+  if (!options_.report) return;
+  statistics_.add(record.before, options_.hypothesis_index());
+  changed_.add(record.after, options_.hypothesis_index());
+}
+
+void LineOutput::finish_what_ifs(const std::string& model) const {
+  if (!options_.report || options_.stdout_alone()) return;
+  HeadReport before = statistics_.report();
+  before.model = model;
+  output().write("\n" + render_head_changes(before, changed_.report(), terminal_style().width));
+}
+
+std::string LineOutput::finish(const std::string& model, ViewFiles& files) {
+  if (!wants_figures()) return "";
+  HeadReport report = statistics_.report();
+  report.model = model;
+  if (waits()) {
+    alignment_->choice = resolve_best_head(alignment_->choice, report);
+    for (LineRecords& records : std::exchange(waiting_, {})) show(records, files);
+  }
+  if (options_.report && !options_.stdout_alone()) {
+    output().write("\n" + render_head_report(report, terminal_style().width, {align_note}));
+  }
+  return options_.report || !options_.html.empty() ? head_report_json(report) : "";
+}
+
+void LineOutput::show(LineRecords& records, ViewFiles& files) {
+  for (AttentionRecord& record : records) {
+    annotate(record, {options_.report || !options_.html.empty(), alignment_});
+    files.add(record);
+  }
+  print(records);
+}
+
+void LineOutput::print(const LineRecords& records) {
+  const std::vector<LineTranslation> translations = joined(records, decode_);
+  if (file_ != nullptr || !options_.stdout_alone()) print(translations, records);
+  if (options_.stdout_alone() || !wants_maps()) return;
+  for (const AttentionRecord& record : records) {
+    if (record.part) {
+      output().write(fmt::format("\nPart {} of {}: {}\n", record.part->number, record.part->of,
+                                 printable(record.source_text)));
+    }
+    output().write(maps_text(record, printed_lines(translations)));
+  }
+}
+
+void LineOutput::print(const WhatIfRecord& record) {
+  if (options_.stdout_alone()) return;
+  output().write(what_if_text(record, terminal_style(), options_.align_weights));
+  if (!wants_maps()) return;
+  keep_best_of(record.before);
+  output().write("\nBefore\n" + maps_text(record.before, 1));
+  // A head that is switched off has a map of zeros: say why.
+  const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
+  output().write(fmt::format("\nAfter: {}\n", changes) + maps_text(record.after, 1));
+}
+
+int LineOutput::printed_lines(const std::vector<LineTranslation>& translations) const {
+  const int width = terminal_style().width;
+  int lines = 0;
+  for (const LineTranslation& translation : translations) {
+    lines += std::max(1, (display_width(translation.text) + width - 1) / width);
+  }
+  return lines;
+}
+
+std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above) const {
+  const std::size_t hypothesis = options_.hypothesis_index();
+  MapTextOptions how = options_.map_text();
+  how.brief = selection_.last_layers;
+  TerminalStyle style = painted_style();
+  constexpr int prompt = 1;
+  if (style.height > 0) style.height = std::max(1, style.height - lines_above - prompt);
+  const auto drawn = [&](bool by_words) {
+    return render_maps(record, hypothesis, select_maps(record, hypothesis, selection_, by_words),
+                       style, how);
+  };
+  MapText maps = drawn(options_.words);
+  const bool chosen = options_.words || options_.pieces || options_.numbers || how.top > 0;
+  if (!chosen && maps.spare_lines.value_or(0) < 0) {
+    how.note = "Whole words fit; --pieces: pieces.";
+    MapText words = drawn(true);
+    if (words.lines < maps.lines) maps = std::move(words);
+  }
+  const bool encoder =
+      selection_.all || selection_.last_layers ||
+      std::any_of(selection_.items.begin(), selection_.items.end(),
+                  [](const ShowItem& item) { return item.site == AttentionSite::encoder_self; });
+  if (encoder && record.encoder_self.sparse()) {
+    maps.add_sentence(fmt::format("The encoder's maps of {} tokens are too large for a window; "
+                                  "--json and --csv have what was computed.",
+                                  record.encoder_self.keys),
+                      style.width);
+  }
+  if (maps.text.empty()) return "";
+  if (how.brief) maps.add_sentence(more_text(maps.left_out), style.width);
+  if (how.brief && style.height > 0 && maps.lines > style.height) {
+    maps.add_sentence("One head for this window: --show best.", style.width);
+  }
+  return (maps.spare_lines.value_or(1) > 0 ? "\n" : "") + maps.text;
+}
+
+}  // namespace attn

@@ -1,0 +1,189 @@
+#include "terminal/line_input.h"
+
+#include <dlfcn.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <clocale>
+#include <csignal>
+#include <cstdlib>
+#include <new>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#ifdef ATTN_HAS_LIBEDIT
+#include <histedit.h>
+#endif
+
+#include "base/at.h"
+
+namespace attn {
+
+#ifdef ATTN_HAS_LIBEDIT
+/// The functions of libedit that are used here, under their own names. It and the libraries that it
+/// needs are loaded with the first prompt: linked as usual they would be with every start.
+struct EditLibrary {
+  decltype(&::el_init) el_init;
+  decltype(&::el_end) el_end;
+  decltype(&::el_set) el_set;
+  decltype(&::el_gets) el_gets;
+  decltype(&::el_resize) el_resize;
+  decltype(&::history_init) history_init;
+  decltype(&::history_end) history_end;
+  decltype(&::history) history;
+};
+#endif
+
+namespace {
+
+constexpr const char* kPrompt = "> ";
+
+termios as_before{};  ///< the terminal's settings, written before `editing` is
+std::atomic<bool> editing{false};
+
+#ifdef ATTN_HAS_LIBEDIT
+
+bool terminal_edits() {
+  const char* term = std::getenv("TERM");
+  return term != nullptr && *term != '\0' && std::string_view(term) != "dumb";
+}
+
+/// Ctrl-Z: the shell gets its terminal as it was, and the line goes on when the program does.
+extern "C" void suspend(int /*number*/) {
+  const bool was_editing = editing;
+  termios edited{};
+  if (was_editing) {
+    tcgetattr(STDIN_FILENO, &edited);
+    tcsetattr(STDIN_FILENO, TCSANOW, &as_before);
+  }
+  raise(SIGSTOP);
+  if (was_editing) tcsetattr(STDIN_FILENO, TCSANOW, &edited);
+}
+
+/// Nothing where it is not installed.
+std::optional<EditLibrary> load_libedit() {
+  void* handle = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return std::nullopt;
+  EditLibrary library{};
+  bool complete = true;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    complete = complete && function != nullptr;
+  };
+  find(library.el_init, "el_init");
+  find(library.el_end, "el_end");
+  find(library.el_set, "el_set");
+  find(library.el_gets, "el_gets");
+  find(library.el_resize, "el_resize");
+  find(library.history_init, "history_init");
+  find(library.history_end, "history_end");
+  find(library.history, "history");
+  return complete ? std::optional(library) : std::nullopt;
+}
+
+char* prompt_text(EditLine* /*editor*/) {
+  static char text[] = "> ";
+  return text;
+}
+
+#endif
+
+}  // namespace
+
+#ifdef ATTN_HAS_LIBEDIT
+
+class Prompt::Editor {
+ public:
+  explicit Editor(const EditLibrary& library) : edit_(library) {
+    // What is typed and shown is UTF-8, as everything that the program reads and writes.
+    if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
+    tcgetattr(STDIN_FILENO, &as_before);
+    line_ = edit_.el_init("attn-demo", stdin, stdout, stderr);
+    history_ = edit_.history_init();
+    if (line_ == nullptr || history_ == nullptr) throw std::bad_alloc();
+    HistEvent event{};
+    edit_.history(history_, &event, H_SETSIZE, 1000);
+    edit_.history(history_, &event, H_SETUNIQUE, 1);
+    edit_.el_set(line_, EL_PROMPT, prompt_text);
+    edit_.el_set(line_, EL_EDITOR, "emacs");
+    edit_.el_set(line_, EL_HIST, edit_.history, history_);
+    edit_.el_set(line_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    struct sigaction stopping {};
+    stopping.sa_handler = suspend;
+    stopping.sa_flags = SA_RESTART;
+    sigaction(SIGTSTP, &stopping, nullptr);
+  }
+  ~Editor() {
+    edit_.history_end(history_);
+    edit_.el_end(line_);
+  }
+  Editor(const Editor&) = delete;
+  Editor& operator=(const Editor&) = delete;
+
+  std::optional<std::string> next() {
+    edit_.el_resize(line_);  // the window may have changed
+    int count = 0;
+    editing = true;
+    const char* text = edit_.el_gets(line_, &count);
+    editing = false;
+    if (text == nullptr || count <= 0) return std::nullopt;
+    std::string typed(text, to_size(count));
+    while (typed.ends_with('\n') || typed.ends_with('\r')) typed.pop_back();
+    HistEvent event{};
+    if (!typed.empty()) edit_.history(history_, &event, H_ENTER, typed.c_str());
+    return typed;
+  }
+
+ private:
+  EditLibrary edit_;
+  EditLine* line_ = nullptr;
+  History* history_ = nullptr;
+};
+
+#else
+
+class Prompt::Editor {
+ public:
+  std::optional<std::string> next() { return std::nullopt; }
+};
+
+#endif
+
+Prompt::Prompt() {
+#ifdef ATTN_HAS_LIBEDIT
+  if (!terminal_edits()) return;
+  if (const auto library = load_libedit()) editor_ = std::make_unique<Editor>(*library);
+#endif
+}
+
+Prompt::~Prompt() = default;
+
+std::optional<LineReader::Line> Prompt::next() {
+  output().flush();
+  std::optional<LineReader::Line> line;
+  if (editor_) {
+    if (std::optional<std::string> typed = editor_->next()) {
+      line.emplace();
+      line->dropped = typed->size() - std::min(typed->size(), LineReader::max_line_bytes);
+      typed->resize(typed->size() - line->dropped);
+      line->bytes = std::move(*typed);
+    }
+  } else {
+    output().write(kPrompt);
+    output().flush();
+    line = reader_.next();
+  }
+  if (!line) output().write("\n");  // the shell's own prompt begins a line
+  return line;
+}
+
+void restore_terminal() noexcept {
+  if (!editing.exchange(false)) return;
+  tcsetattr(STDIN_FILENO, TCSANOW, &as_before);
+  std::ignore = write(STDOUT_FILENO, "\n", 1);
+}
+
+}  // namespace attn

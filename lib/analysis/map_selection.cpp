@@ -1,0 +1,274 @@
+#include "analysis/map_selection.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/alignment.h"
+#include "analysis/head_statistics.h"
+#include "analysis/record_check.h"
+#include "analysis/weight_matrix.h"
+#include "base/at.h"
+#include "record/words.h"
+
+namespace attn {
+namespace {
+
+/// The head that the hypothesis has been aligned by.
+std::optional<HeadIndex> aligning_head(const HypothesisRecord& hypothesis) {
+  if (!hypothesis.alignment) return std::nullopt;
+  const AlignmentMethod choice = parse_alignment_method(hypothesis.alignment->from);
+  if (choice.from != AlignmentMethod::Source::head) return std::nullopt;
+  return choice.place;
+}
+
+std::optional<HeadIndex> best_place(const AttentionRecord& record, std::size_t hypothesis,
+                                    std::optional<int> layer) {
+  if (hypothesis >= record.hypotheses.size()) return std::nullopt;
+  if (!layer) {
+    if (const auto place = aligning_head(record.hypotheses[hypothesis])) return place;
+  }
+  if (record.hypotheses[hypothesis].cross.weights.empty()) return std::nullopt;
+  HeadStatistics statistics;
+  statistics.add(record, hypothesis);
+  for (const HeadIndex place : rank_by_alignment(statistics.report().cross)) {
+    if (layer.value_or(place.layer) == place.layer) return place;
+  }
+  return std::nullopt;
+}
+
+/// The heads that the default shows: the last layer's, and of cross-attention the best one first.
+std::vector<HeadName> default_heads(AttentionSite site, const AttentionMaps& maps,
+                                    const std::optional<HeadIndex>& best) {
+  std::vector<HeadName> names;
+  if (site == AttentionSite::cross && best) names.push_back({site, best->layer, best->head});
+  for (int head = 0; head < maps.heads; ++head) {
+    const HeadName name{site, maps.layers - 1, head};
+    if (names.empty() || names.front() != name) names.push_back(name);
+  }
+  return names;
+}
+
+/// The heads and means that are named, in the model's order, a layer's mean after its heads.
+std::vector<HeadName> named_heads(AttentionSite site, const AttentionMaps& maps,
+                                  const MapSelection& selection) {
+  const auto shown = [&](int layer, int head) {
+    if (selection.all) return true;
+    return std::any_of(selection.items.begin(), selection.items.end(), [&](const ShowItem& item) {
+      return item.site == site && item.pick == HeadSelector::all &&
+             item.layer.value_or(layer) == layer && item.head.value_or(head) == head;
+    });
+  };
+  const auto named = [&](const HeadName& name) {
+    return std::find(selection.items.begin(), selection.items.end(), name) != selection.items.end();
+  };
+  std::vector<HeadName> names;
+  for (int layer = 0; layer < maps.layers; ++layer) {
+    for (int head = 0; head < maps.heads; ++head) {
+      if (shown(layer, head)) names.push_back({site, layer, head});
+    }
+    const HeadName mean{site, layer, {}, HeadSelector::mean};
+    if (named(mean)) names.push_back(mean);
+  }
+  const HeadName mean{site, {}, {}, HeadSelector::mean};
+  if (named(mean)) names.push_back(mean);
+  return names;
+}
+
+const AttentionMaps* maps_of(const AttentionRecord& record, AttentionSite site,
+                             std::size_t hypothesis) {
+  if (site == AttentionSite::encoder_self) return &record.encoder_self;
+  if (hypothesis >= record.hypotheses.size()) return nullptr;
+  const HypothesisRecord& found = record.hypotheses[hypothesis];
+  return site == AttentionSite::cross ? &found.cross : &found.decoder_self;
+}
+
+/// The decoder's input by words: the start symbol, and each word that is written and read again.
+std::vector<Word> read_words(const std::vector<Word>& written, int rows) {
+  std::vector<Word> words = {{"<pad>", 0, 1, WordType::special, -1}};
+  for (const Word& word : by_reading_step(written, rows)) words.push_back(word);
+  return words;
+}
+
+/// Nothing was said: there are special symbols alone.
+bool has_no_words(const AttentionRecord& record) {
+  const std::vector<Word> words = words_in_record(record, record.hypotheses.size()).source;
+  return std::all_of(words.begin(), words.end(),
+                     [](const Word& word) { return word.type == WordType::special; });
+}
+
+/// Mixtures stay what they are, by words too.
+std::vector<Word> projected_key_words(int count) {
+  std::vector<Word> words;
+  for (int i = 0; i < count; ++i) words.push_back({"", i, 1, WordType::special, -1});
+  return words;
+}
+
+/// Puts the axes by words into `shown`.
+void set_words(ShownMaps& shown, const AttentionRecord& record, std::size_t hypothesis,
+               const AttentionMaps& maps) {
+  const RecordWords words = words_in_record(record, hypothesis);
+  shown.by_words = true;
+  if (shown.site == AttentionSite::encoder_self) {
+    shown.rows = shown.columns = words.source;
+    if (maps.has_projected_keys()) shown.columns = projected_key_words(maps.keys);
+    return;
+  }
+  shown.rows = words.target;
+  shown.columns = words.source;
+  if (shown.site == AttentionSite::decoder_self) {
+    shown.columns = read_words(words.target, maps.keys);
+    const TokenSequence& input = record.hypotheses[hypothesis].decoder_input;
+    if (!input.tokens.empty()) shown.columns.front().text = input.tokens.front();
+  }
+}
+
+std::vector<float> weights_of(const HeadName& name, const AttentionMaps& maps,
+                              const ShownMaps& shown) {
+  WeightMatrix weights;
+  if (name.pick == HeadSelector::mean) {
+    weights = name.layer ? mean_of_layer(maps, *name.layer) : mean_of_heads(maps);
+  } else {
+    weights = head_weights(maps, *name.layer, *name.head);
+  }
+  if (shown.by_words) weights = merge_to_words(weights, shown.rows, shown.columns);
+  return {weights.values.begin(), weights.values.end()};
+}
+
+/// Adds what a pattern left of a map: a word's cell is left out where all its pieces' are.
+void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& shown) {
+  if (!maps.seen) return;
+  map.uncomputed = maps.uncomputed(map.name.layer, map.name.head);
+  WeightMatrix own(maps.queries, 1);
+  int heads = 0;
+  const std::vector<float>& all = maps.seen->non_token_weights.weights;
+  for (int place = 0; !all.empty() && place < maps.layers * maps.heads; ++place) {
+    if (map.name.layer.value_or(place / maps.heads) != place / maps.heads) continue;
+    if (map.name.head.value_or(place % maps.heads) != place % maps.heads) continue;
+    ++heads;
+    for (int row = 0; row < maps.queries; ++row) {
+      own.at(row, 0) += static_cast<double>(at(all, place * maps.queries + row));
+    }
+  }
+  for (double& sum : own.values) sum /= std::max(1, heads);
+  if (shown.by_words) {
+    WeightMatrix computed(maps.queries, maps.keys);
+    for (std::size_t i = 0; i < map.uncomputed.size(); ++i) computed.values[i] = 1 - map.uncomputed[i];
+    map.uncomputed.clear();
+    for (const double seen : merge_to_words(computed, shown.rows, shown.columns).values) {
+      map.uncomputed.push_back(seen > 0 ? 0 : 1);
+    }
+    own = merge_to_words(own, shown.rows, {{"", 0, 1, WordType::word, -1}});
+  }
+  if (heads == 0) return;
+  map.non_token_weights = {maps.seen->non_token_weights.keys, {own.values.begin(), own.values.end()}};
+}
+
+/// A map of what stands beside weights, in the units of `shown`.
+ShownMap map_beside(const HeadName& name, MapPart part, WeightMatrix matrix, const ShownMaps& shown) {
+  if (shown.by_words) matrix = merge_to_words(matrix, shown.rows, shown.columns);
+  ShownMap map{name, false, {matrix.values.begin(), matrix.values.end()}};
+  map.part = part;
+  return map;
+}
+
+/// The mean of the exact weights of the heads that a name stands for.
+WeightMatrix exact_of(const HeadName& name, const AttentionMaps& maps) {
+  WeightMatrix mean(maps.queries, maps.keys);
+  int heads = 0;
+  for (int place = 0; place < maps.layers * maps.heads; ++place) {
+    const int layer = place / maps.heads, head = place % maps.heads;
+    if (name.layer.value_or(layer) != layer || name.head.value_or(head) != head) continue;
+    ++heads;
+    const std::span<const float> exact = maps.exact(layer, head);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      mean.values[i] += static_cast<double>(exact[i]);
+    }
+  }
+  for (double& sum : mean.values) sum /= std::max(1, heads);
+  return mean;
+}
+
+/// Behind a performer's map the exact one and their difference.
+void add_exact(ShownMaps& shown, const AttentionMaps& maps) {
+  if (!maps.approximation || maps.approximation->exact.empty()) return;
+  const ShownMap& estimated = shown.maps.back();
+  ShownMap exact = map_beside(estimated.name, MapPart::exact, exact_of(estimated.name, maps), shown);
+  ShownMap difference{estimated.name, false, {}};
+  difference.part = MapPart::difference;
+  for (std::size_t i = 0; i < exact.weights.size(); ++i) {
+    difference.weights.push_back(estimated.weights[i] - exact.weights[i]);
+  }
+  shown.maps.push_back(std::move(exact));
+  shown.maps.push_back(std::move(difference));
+}
+
+/// Behind a linformer's maps of a layer its E and F. A word has what its pieces have together.
+void add_projections(ShownMaps& shown, const AttentionMaps& maps, int layer) {
+  const HeadName name{shown.site, layer, {}, HeadSelector::mean};
+  for (const MapPart part : {MapPart::projected_keys, MapPart::projected_values}) {
+    const auto mixing = maps.projection(layer, part == MapPart::projected_values);
+    WeightMatrix matrix(maps.queries, maps.keys);
+    std::copy(mixing.begin(), mixing.end(), matrix.values.begin());
+    ShownMap map = map_beside(name, part, std::move(matrix), shown);
+    for (std::size_t i = 0; shown.by_words && i < map.weights.size(); ++i) {
+      map.weights[i] *= static_cast<float>(shown.rows[i / shown.columns.size()].count);
+    }
+    shown.maps.push_back(std::move(map));
+  }
+}
+
+}  // namespace
+
+HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::size_t hypothesis) {
+  if (name.pick != HeadSelector::best) return name;
+  const int last = record.model.stack(name.site).layers - 1;
+  const HeadIndex place =
+      best_place(record, hypothesis, name.layer).value_or(HeadIndex{name.layer.value_or(last), 0});
+  return {name.site, place.layer, place.head};
+}
+
+std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> layer) {
+  const WeightMatrix mean = layer ? mean_of_layer(maps, *layer) : mean_of_heads(maps);
+  return {mean.values.begin(), mean.values.end()};
+}
+
+std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<int> layer) {
+  if (!maps.approximation || maps.approximation->exact.empty()) return {};
+  const WeightMatrix mean = exact_of({AttentionSite::encoder_self, layer}, maps);
+  return {mean.values.begin(), mean.values.end()};
+}
+
+std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hypothesis,
+                                   const MapSelection& selection, bool by_words) {
+  check_map_shapes(record, hypothesis);
+  if (has_no_words(record)) return {};
+  constexpr std::array named_order = attention_sites;
+  constexpr std::array default_order = {AttentionSite::cross, AttentionSite::encoder_self,
+                                        AttentionSite::decoder_self};
+  MapSelection named = selection;
+  for (ShowItem& item : named.items) item = resolve_best(item, record, hypothesis);
+  std::vector<ShownMaps> all;
+  const std::optional<HeadIndex> best = best_place(record, hypothesis, std::nullopt);
+  for (const AttentionSite site : selection.last_layers ? default_order : named_order) {
+    const AttentionMaps* maps = maps_of(record, site, hypothesis);
+    if (maps == nullptr || maps->weights.empty() || maps->sparse()) continue;
+    ShownMaps shown{site, false, {}, {}, {}};
+    if (by_words) set_words(shown, record, hypothesis, *maps);
+    const std::vector<HeadName> names =
+        selection.last_layers ? default_heads(site, *maps, best) : named_heads(site, *maps, named);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const HeadName& name = names[i];
+      const bool is_best = site == AttentionSite::cross && best && name.layer == best->layer &&
+                           name.head == best->head;
+      shown.maps.push_back({name, is_best, weights_of(name, *maps, shown)});
+      add_pattern(shown.maps.back(), *maps, shown);
+      add_exact(shown, *maps);
+      const bool last_of_layer = i + 1 == names.size() || names[i + 1].layer != name.layer;
+      if (maps->has_projected_keys() && name.layer && last_of_layer) add_projections(shown, *maps, *name.layer);
+    }
+    if (!shown.maps.empty()) all.push_back(std::move(shown));
+  }
+  return all;
+}
+
+}  // namespace attn

@@ -1,0 +1,299 @@
+// Reading ModelConfig from a model directory's config.json (lenient as transformers is) and from
+// an experiment file (strict).
+#include <algorithm>
+#include <array>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "config/experiment.h"
+#include "config/custom_architecture.h"
+#include "config/family.h"
+#include "config/key_reader.h"
+#include "config/model_config.h"
+#include "config/model_sizes.h"
+
+namespace attn {
+namespace {
+
+struct FloatKey {
+  const char* key;
+  float ModelConfig::*member;
+};
+
+constexpr std::array<FloatKey, 3> kDropouts = {{
+    {"dropout", &ModelConfig::dropout},
+    {"attention_dropout", &ModelConfig::attention_dropout},
+    {"activation_dropout", &ModelConfig::activation_dropout},
+}};
+
+/// Reads one size under its key or its alias; both at once must agree.
+std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames& names) {
+  std::optional<double> value;
+  const bool may_be_null = size.member == &ModelConfig::decoder_vocab_size ||
+                           size.key == std::string_view("num_decoder_layers");
+  if (!may_be_null || reader.find_not_null(size.key) != nullptr) value = reader.size(size.key);
+  const std::string alias = size.alias;
+  if (alias.empty()) return value;
+  const std::optional<double> other = reader.size(alias);
+  if (value && other && *value != *other) {
+    reader.fail(size.key, fmt::format("{} and its alias {} {} differ; keep one of them", *value,
+                                      alias, *other));
+  }
+  if (!value && other) names.aliases[size.key] = alias;
+  return value ? value : other;
+}
+
+/// Where the vocabularies' sizes come from, and what the class calls its sizes.
+struct SizeRules {
+  const ModelFamily& family;
+  bool may_be_absent = false;  ///< vocab_size 0 then: the tokenizer decides
+  bool one_for_both = false;   ///< the class has no decoder_vocab_size
+};
+
+/// A size's key as the class calls it; null: it has none.
+SizeKey size_key_of_class(const ModelFamily& family, SizeKey size) {
+  if (size.member == &ModelConfig::max_positions) size.key = family.positions_key;
+  for (const FamilySizeKey& name : family.size_names) {
+    if (name.member != size.member) continue;
+    size.key = name.key;
+    size.alias = name.alias;
+  }
+  return size;
+}
+
+void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, SizeRules rules) {
+  RawSizes sizes = raw_sizes(config);
+  const auto vocabulary = [&](int ModelConfig::*member) -> double& {
+    const auto key = std::ranges::find(size_keys(), member, &SizeKey::member);
+    return at(sizes, key - size_keys().begin());
+  };
+  bool source = !rules.may_be_absent;
+  bool target = false;
+  for (std::size_t i = 0; i < size_key_count; ++i) {
+    const SizeKey& size = size_keys()[i];
+    const bool is_target = size.member == &ModelConfig::decoder_vocab_size;
+    if (is_target && rules.one_for_both) {
+      reader.find(size.key);
+      continue;
+    }
+    const SizeKey named = size_key_of_class(rules.family, size);
+    if (named.key == nullptr) continue;
+    if (named.key != size.key) names.aliases[size.key] = named.key;
+    std::optional<double> value = read_size(reader, named, names);
+    if (size.member == &ModelConfig::decoder_layers && !value && named.key != size.key) {
+      value = sizes[i - 1];  // T5: as many as the encoder has
+    }
+    if (!value) continue;
+    sizes[i] = *value;
+    if (size.member == &ModelConfig::vocab_size) source = true;
+    if (is_target) target = true;
+  }
+  if (!source) vocabulary(&ModelConfig::vocab_size) = 1;  // stands in for the checks
+  if (!target) {
+    vocabulary(&ModelConfig::decoder_vocab_size) = vocabulary(&ModelConfig::vocab_size);
+  }
+  check_sizes(sizes, config, names);
+  set_sizes(sizes, config);
+  if (!source) config.vocab_size = 0;
+  if (!target) config.decoder_vocab_size = config.vocab_size;
+}
+
+void read_activation(KeyReader& reader, ModelConfig& config) {
+  const std::optional<std::string> name = reader.text("activation_function");
+  if (!name) return;
+  const std::optional<Activation> found = parse_activation(*name);
+  if (!found) {
+    reader.fail("activation_function",
+                fmt::format("{} is not supported; use relu, gelu, gelu_new, swish or silu",
+                            in_quotes(*name)));
+  }
+  config.activation = *found;
+}
+
+/// An id, or a list that holds one id, as transformers allows for eos_token_id.
+std::optional<int> read_id(KeyReader& reader, const std::string& key) {
+  const Json* value = reader.find(key);
+  if (value == nullptr || !value->is_array()) return reader.integer(key);
+  if (value->size() == 1) {
+    if (const std::optional<int> id = as_int(value->front())) return id;
+  }
+  reader.fail_type(key, *value, "one integer");
+}
+
+/// True where decoder_start_token_id was there.
+bool read_ids(KeyReader& reader, ModelConfig& config) {
+  if (const auto id = read_id(reader, "pad_token_id")) config.pad_token_id = *id;
+  if (const auto id = read_id(reader, "eos_token_id")) config.eos_token_id = *id;
+  const std::optional<int> start = read_id(reader, "decoder_start_token_id");
+  if (start) config.decoder_start_token_id = *start;
+  return start.has_value();
+}
+
+/// Reads flags and dropouts; what is absent keeps its value.
+void read_rest(KeyReader& reader, const ModelFamily& family, ModelConfig& config) {
+  for (const FlagKey& flag : flag_keys) {
+    if (const std::optional<bool> value = reader.boolean(flag.key)) config.*flag.member = *value;
+  }
+  if (!family.size_names.empty()) return;  // its own keys say the others
+  for (const FloatKey& dropout : kDropouts) {
+    if (const std::optional<double> value = reader.number(dropout.key)) {
+      const std::string expected = "a number from 0 to below 1";
+      if (!(*value >= 0 && *value < 1)) {
+        reader.fail(dropout.key, fmt::format("{} is out of range; use {}", *value, expected));
+      }
+      config.*dropout.member = reader.as_float(dropout.key, *value, 1, expected);
+    }
+  }
+  read_activation(reader, config);
+}
+
+void read_patterns(KeyReader& reader, ModelConfig& config) {
+  const auto read = [&](const char* key, AttentionPattern& pattern, bool causal) {
+    if (const Json* json = reader.find(key)) {
+      pattern = read_pattern(*json, reader.where(), reader.prefix() + key, causal);
+    }
+  };
+  read("encoder_attention", config.encoder_attention, /*causal=*/false);
+  read("decoder_attention", config.decoder_attention, /*causal=*/true);
+}
+
+/// The classes of transformers know no kinds of attention.
+void refuse_patterns(KeyReader& reader, ModelConfig config) {
+  read_patterns(reader, config);
+  const bool encoder = !config.encoder_attention.full();
+  if (!encoder && config.decoder_attention.full()) return;
+  reader.fail(encoder ? "encoder_attention" : "decoder_attention",
+              fmt::format("is for model_type \"attn-demo\", and this model's is {}; leave one of "
+                          "them out",
+                          in_quotes(config.model_type)));
+}
+
+/// What transformers computes for the embedding flags: untying unties all three tables, and a
+/// shared table has vocab_size rows.
+void normalize_embedding_flags(KeyReader& reader, ModelConfig& config) {
+  if (!config.share_embeddings || family_of(config).ties_if_tensors_match) return;
+  if (config.vocab_size > 0 && config.decoder_vocab_size != config.vocab_size) {
+    reader.fail("decoder_vocab_size",
+                fmt::format("{} differs from vocab_size {}, but the embeddings are shared; set "
+                            "share_encoder_decoder_embeddings to false or leave it out",
+                            config.decoder_vocab_size, config.vocab_size));
+  }
+  config.decoder_vocab_size = config.vocab_size;
+  if (!config.tie_word_embeddings) config.share_embeddings = false;
+}
+
+/// The class computes one thing whatever these keys say: keep that, and note it.
+void apply_class_behaviour(const ModelFamily& family, const std::string& where, ModelConfig& config,
+                          std::vector<std::string>& notes) {
+  ModelConfig fixed;
+  apply_fixed_settings(family, fixed);
+  for (const FlagKey& flag : flag_keys) {
+    if (!family.fixes(flag.member) || config.*flag.member == fixed.*flag.member) continue;
+    notes.push_back(fmt::format("{}: {} {} is ignored, as transformers' {} class ignores it", where,
+                                flag.key, config.*flag.member, family.model_type));
+    config.*flag.member = fixed.*flag.member;
+  }
+}
+
+const ModelFamily& read_type(KeyReader& reader) {
+  const std::optional<std::string> type = reader.text("model_type");
+  if (!type) {
+    throw InputError("{}: {}model_type is missing; expected {}", reader.where(), reader.prefix(),
+                     known_model_types("or"));
+  }
+  const ModelFamily* family = find_family(*type);
+  if (family == nullptr) {
+    reader.fail("model_type", fmt::format("{} is not supported; supported are {}", in_quotes(*type),
+                                          known_model_types("and")));
+  }
+  return *family;
+}
+
+}  // namespace
+
+ModelConfig model_config_from_directory(const Json& json, const std::string& where,
+                                        std::vector<std::string>& unknown,
+                                        std::vector<std::string>& notes) {
+  KeyReader reader(json, where);
+  const ModelFamily& family = read_type(reader);
+  ModelConfig config = family_defaults(family);
+  KeyNames names{where, "", {}};
+  read_rest(reader, family, config);
+  read_ids(reader, config);
+  if (family.fixed_flags.empty()) {
+    read_patterns(reader, config);
+    read_custom_architecture(reader, config);
+  } else {
+    refuse_patterns(reader, config);
+    apply_class_behaviour(family, where, config, notes);
+  }
+  read_family_keys(reader, family, config);
+  read_sizes(reader, config, names, {family, false, family.fixes(&ModelConfig::share_embeddings)});
+  if (family.uses_marian_keys) normalize_custom_architecture(config);
+  if (config.share_embeddings && config.tie_word_embeddings &&
+      config.decoder_vocab_size != config.vocab_size) {
+    notes.push_back(
+        fmt::format("{}: decoder_vocab_size {} is ignored, as the shared embeddings "
+                    "have vocab_size {} rows",
+                    where, config.decoder_vocab_size, config.vocab_size));
+    config.decoder_vocab_size = config.vocab_size;
+  }
+  normalize_embedding_flags(reader, config);
+  check_consistency(config, names);
+  unknown = reader.unused();
+  return config;
+}
+
+namespace {
+
+/// An experiment's keys of a family; InputError for one that its class computes otherwise.
+void read_family(KeyReader& reader, const ModelFamily& family, ModelConfig& config) {
+  config.model_type = family.model_type;
+  config.scale_embedding = family.scale_embedding;
+  if (family.positions_key == nullptr) config.max_positions = family.positions;
+  apply_fixed_settings(family, config);
+  const ModelConfig fixed = config;
+  read_rest(reader, family, config);
+  for (const FlagKey& flag : flag_keys) {
+    if (!family.fixes(flag.member) || config.*flag.member == fixed.*flag.member) continue;
+    reader.fail(flag.key, fmt::format("{} is not what {} computes; leave it out",
+                                      config.*flag.member, family.class_name));
+  }
+  read_family_keys(reader, family, config);
+}
+
+}  // namespace
+
+ModelConfig model_config_from_experiment(const Json& json, const std::string& where) {
+  KeyReader reader(json, where, "model.");
+  ModelConfig config;
+  KeyNames names{where, "model.", {}};
+  const bool chosen = reader.find("model_type") != nullptr;
+  const ModelFamily& family = chosen ? read_type(reader) : family_of("attn-demo");
+  if (family.uses_marian_keys) {
+    config.normalize_before = config.add_final_layer_norm = family.pre_norm;
+    read_rest(reader, family, config);
+    read_patterns(reader, config);
+    read_custom_architecture(reader, config);
+  } else {
+    read_family(reader, family, config);
+  }
+  read_sizes(reader, config, names, {family, true, !family.uses_marian_keys});
+  if (family.uses_marian_keys) normalize_custom_architecture(config);
+  // In models that the program makes, pad is the last piece and also the decoder's start.
+  config.pad_token_id = std::max(config.decoder_vocab_size - 1, 0);
+  const bool own_start = read_ids(reader, config);
+  if (!own_start) config.decoder_start_token_id = config.pad_token_id;
+  reader.refuse_unused();
+  normalize_embedding_flags(reader, config);
+  config.model_type = model_type_for(config);
+  if (!family.fixed_flags.empty() && family.model_type != config.model_type) {
+    reader.fail("model_type",
+                fmt::format("is {}, but that class does not compute these norms, embeddings, "
+                            "positions or attention; leave model_type out or use {}",
+                            in_quotes(family.model_type), in_quotes(config.model_type)));
+  }
+  return config;
+}
+
+}  // namespace attn

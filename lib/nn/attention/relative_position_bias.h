@@ -1,0 +1,71 @@
+// Relative positions as a bias of the scores (Raffel et al. 2020, section 2.1): a head adds to a
+// score what its table says of the distance between query and key. Distances share buckets
+// (base/relative_position_buckets.h has the formula).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/at.h"
+#include "compute/parameter.h"
+#include "config/model_config.h"
+
+namespace attn {
+
+/// The biases of one attention, spread out by distance: those of a query and of all keys lie in a
+/// row, and the next query's begin one number before.
+class RelativePositionBias {
+ public:
+  /// `table` [buckets, H]; sentences have at most so many `places`.
+  RelativePositionBias(const Parameter& table, const RelativePositionBiasConfig& positions, bool causal,
+               Index positions_count);
+
+  /// [keys] what the query at `place` adds to its score with each key. The query behind it has its
+  /// own one float before.
+  const float* of(Index head, Index position) const {
+    return values_.data() + head * (2 * positions_ - 1) + positions_ - 1 - position;
+  }
+
+  Index buckets() const { return count_; }
+  /// [keys] in which rows of the table those stand.
+  const std::int32_t* buckets_of(Index position) const {
+    return buckets_.data() + positions_ - 1 - position;
+  }
+
+ private:
+  Index positions_;
+  Index count_;                        ///< rows of the table
+  std::vector<float> values_;          ///< [H, 2 · places − 1] by key − query + places − 1
+  std::vector<std::int32_t> buckets_;  ///< [2 · places − 1] likewise
+};
+
+/// What heads of groups add to the gradient of such a table. Each has sums of its own, which are
+/// added up in one order in the end, whatever threads were at work.
+class RelativePositionBiasGradient {
+ public:
+  /// `bias` null: nothing is summed. `tasks`: groups times heads.
+  RelativePositionBiasGradient(const RelativePositionBias* bias, Index tasks)
+      : bias_(bias), sums_(to_size(bias == nullptr ? 0 : tasks * bias->buckets())) {}
+
+  bool wanted() const { return bias_ != nullptr; }
+  /// Adds the gradients at the scores of the query at `place` with all keys from the first on;
+  /// key(j) is the number of the j-th of them.
+  template <typename Key>
+  void add(Index task, Index position, std::span<const float> dscores, Key&& key) {
+    double* sums = sums_.data() + task * bias_->buckets();
+    const std::int32_t* buckets = bias_->buckets_of(position);
+    for (Index j = 0; j < std::ssize(dscores); ++j) {
+      sums[buckets[key(j)]] += static_cast<double>(at(dscores, j));
+    }
+  }
+  /// table [buckets, H] += the sums, divided by what the scores were multiplied with before the
+  /// biases came.
+  void add_to(const Parameter& table, float scale) const;
+
+ private:
+  const RelativePositionBias* bias_;
+  std::vector<double> sums_;  ///< [tasks, buckets]
+};
+
+}  // namespace attn

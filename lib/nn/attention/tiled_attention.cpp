@@ -1,0 +1,261 @@
+#include "nn/attention/tiled_attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/at.h"
+#include "compute/per_thread.h"
+#include "nn/attention/attention_mask.h"
+#include "nn/attention/exact_attention.h"
+#include "nn/attention/tile_blocks.h"
+
+namespace attn {
+namespace {
+
+/// Up to so many rows take a block's values as they lie: packing them would cost more.
+constexpr Index kFewRows = 3;
+
+struct ForwardScratch {
+  TileMemory queries;  ///< [rows, K]
+  TileMemory output;   ///< [rows, K]
+  TileMemory scores;   ///< [rows at once, kKeyTile]
+  TileMemory keys;     ///< panels of the keys as columns
+  TileMemory values;   ///< panels of the values as rows
+  TileMemory sums;     ///< [2, rows]
+  TileMemory row;      ///< [K]
+  KeyBlockRows block;
+  VisibleValues seen;
+};
+
+/// One tile on its way, in memory of its own.
+struct Tile {
+  const TiledHead& head;
+  const QueryTile& tile;
+  float* queries;
+  float* output;
+  float* scores;
+  RowSums sums;
+};
+
+/// Scaled, and with the biases of their distances, where the head has such.
+void add_relative_bias(const Tile& t, const KeyRange& range, const KeyBlock& block) {
+  const float* relative_bias = t.head.rows.relative_bias;
+  if (relative_bias == nullptr) return;
+  for (Index r = block.first_row; r < block.end_row; ++r) {
+    float* row = t.scores + (r - block.first_row) * kKeyTile;
+    const float* own = relative_bias - t.head.query_of(t.tile, r);
+    for (Index n = 0; n < block.keys(); ++n) {
+      row[n] = row[n] * t.head.shape.scale + own[range.list[block.first + n]];
+    }
+  }
+}
+
+/// output += weights · values, a row at a time, without the values whose weight is 0: they may be
+/// infinite where nobody sees them.
+void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows& values,
+                        ForwardScratch& scratch) {
+  const Index head_dim = t.head.shape.head_dim;
+  float* sum = scratch.row.reserve(head_dim);
+  VisibleValues& seen = scratch.seen;
+  for (Index r = block.first_row; r < block.end_row; ++r) {
+    const float* weights = t.scores + (r - block.first_row) * kKeyTile;
+    seen.find(weights, values, block.keys(), [&](Index n) { return weights[n] != 0.0F; });
+    seen.sum(values, head_dim, sum);
+    kernels().add(sum, t.output + r * head_dim, head_dim);
+  }
+}
+
+/// output += weights · values, packed in panels.
+void add_values(const Tile& t, const KeyBlock& block, const float* panels) {
+  const Index head_dim = t.head.shape.head_dim;
+  PanelMatmul product =
+      panel_matmul_of(t.scores, block.keys(), panels, head_dim, t.output + block.first_row * head_dim);
+  product.x_stride = kKeyTile;
+  product.rows = block.rows();
+  product.chain = kKeyTile;
+  product.add = true;
+  run_panel_matmul(product);
+}
+
+/// A block's scores become exponentials and join the sums.
+void add_block(const Tile& t, const KeyRange& range, const KeyBlock& block) {
+  const Index head_dim = t.head.shape.head_dim;
+  const Index r = block.first_row;
+  const float scale = t.head.rows.relative_bias != nullptr ? 1.0F : t.head.shape.scale;
+  kernels().softmax_block({t.scores, kKeyTile, block.rows(), block.keys(), scale, range.bias,
+                           t.sums.maximum + r, t.sums.sum + r, t.output + r * head_dim, head_dim,
+                           head_dim});
+}
+
+void drop_weights(const Tile& t, const KeyRange& range, const KeyBlock& block,
+                  const TileDropout& dropout) {
+  if (!dropout.dropout.active()) return;
+  const Dropout own = dropout_of(dropout.dropout, range);
+  for (Index r = block.first_row; r < block.end_row; ++r) {
+    const Index i = t.head.query_of(t.tile, r);
+    own.apply(t.scores + (r - block.first_row) * kKeyTile, block.keys(),
+              dropout.first + i * t.head.group.keys + block.first);
+  }
+}
+
+/// Rows of the head's matrices to or from the tile's own memory.
+void load_rows(const Tile& t, const RowSums& sums) {
+  const Index head_dim = t.head.shape.head_dim;
+  const HeadRows& rows = t.head.rows;
+  for (Index r = 0; r < t.tile.count; ++r) {
+    const Index i = t.head.query_of(t.tile, r);
+    std::copy_n(rows.query + i * rows.query_stride, head_dim, t.queries + r * head_dim);
+    if (t.tile.begins) {
+      std::fill_n(t.output + r * head_dim, head_dim, 0.0F);
+      t.sums.maximum[r] = kMinusInfinity;
+      t.sums.sum[r] = 0.0F;
+    } else {
+      std::copy_n(rows.output + i * rows.output_stride, head_dim, t.output + r * head_dim);
+      t.sums.maximum[r] = sums.maximum[i];
+      t.sums.sum[r] = sums.sum[i];
+    }
+  }
+}
+
+/// Whether query i may look at any key, whatever its score.
+bool sees_any_key(const TiledHead& head, Index number, Index i) {
+  const AttentionGroup& group = head.group;
+  if (group.mask.key_padding_mask.empty()) return true;  // itself, or all of another sentence
+  RowVector mask(group.keys);
+  if (is_dense(head.shape, group)) {
+    mask_row(group, nullptr, i, mask.data());
+  } else {
+    const PatternCells seen = pattern_cells(head.shape, group, number);
+    mask_row(group, &seen, i, mask.data());
+  }
+  return (mask.array() != kMinusInfinity).any();
+}
+
+/// What stands for the weighted mean of values whose weights are all 0: zeros where the query sees
+/// nothing, NaN where the scores of what it sees are below every float.
+float without_weights(const TiledHead& head, Index number, Index i) {
+  return sees_any_key(head, number, i) ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
+}
+
+void store_rows(const Tile& t, const RowSums& sums, Index number) {
+  const Index head_dim = t.head.shape.head_dim;
+  const HeadRows& rows = t.head.rows;
+  for (Index r = 0; r < t.tile.count; ++r) {
+    const Index i = t.head.query_of(t.tile, r);
+    const float* from = t.output + r * head_dim;
+    float* to = rows.output + i * rows.output_stride;
+    sums.maximum[i] = t.sums.maximum[r];
+    sums.sum[i] = t.sums.sum[r];
+    if (!t.tile.ends) {
+      std::copy_n(from, head_dim, to);
+      continue;
+    }
+    const float sum = t.sums.sum[r];
+    sums.maximum[i] = sum == 0.0F ? kMinusInfinity : t.sums.maximum[r] + std::log(sum);
+    if (sum == 0.0F) {
+      std::fill_n(to, head_dim, without_weights(t.head, number, i));
+      continue;
+    }
+    for (Index k = 0; k < head_dim; ++k) to[k] = from[k] / sum;
+  }
+}
+
+/// The rows at a tile's beginning that are short ones of full attention.
+Index short_rows(const TiledHead& head, const QueryTile& tile) {
+  if (!is_dense(head.shape, head.group)) return 0;
+  Index r = 0;
+  while (r < tile.count && visible_keys(head.group, head.query_of(tile, r)) <= kShortRow) ++r;
+  return r;
+}
+
+QueryTile without_first_rows(QueryTile tile, Index rows) {
+  tile.first += rows * tile.step;
+  tile.count -= rows;
+  for (KeyRange& range : tile.ranges) range.own += rows;
+  return tile;
+}
+
+Index keys_until_last_shown(const AttentionGroup& group) {
+  if (group.mask.key_padding_mask.empty()) return group.keys;
+  Index keys = group.keys;
+  while (keys > 0 && at(group.mask.key_padding_mask, keys - 1) != 0) --keys;
+  return keys;
+}
+
+}  // namespace
+
+bool is_tiled(const AttentionShape& shape, const AttentionGroup& group) {
+  return !is_dense(shape, group) || keys_until_last_shown(group) > kShortRow;
+}
+
+TileTasks::TileTasks(const AttentionShape& shape, std::span<const AttentionGroup> groups) {
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (!is_tiled(shape, groups[g])) continue;
+    for (Index head = 0; head < shape.heads; ++head) {
+      for (QueryTile& tile : tiles_of_head(shape, groups[g], head)) {
+        for (const KeyRange& range : tile.ranges) {
+          multiply_adds += tile.count * (range.end - range.first) * shape.head_dim;
+        }
+        std::vector<TileTask>& tasks = tile.begins ? first : later;
+        tasks.push_back({to_index(g), head, sums, std::move(tile)});
+      }
+      sums += groups[g].queries;
+    }
+  }
+}
+
+void attend_tile(const AttentionShape& shape, const AttentionInput& input, const TileTask& task,
+                 const TileSums& state, MatrixRef output) {
+  const TileDropout& dropout = state.dropout;
+  const AttentionGroup& group = at(input.groups, task.group);
+  const RowSums sums{state.sums.maximum + task.first_sum, state.sums.sum + task.first_sum};
+  auto& scratch = thread_instance<ForwardScratch>();
+  const TiledHead head{shape, group,
+                       head_rows({shape, input, group, task.head}, output, task.tile.is_global)};
+  const Index few = short_rows(head, task.tile);
+  for (Index r = 0; r < few; ++r) {
+    const Index i = head.query_of(task.tile, r);
+    attend_rows(
+        {shape,
+         group,
+         head.rows,
+         {dropout.dropout, dropout.first, nullptr, dropout.keeps_sums ? sums.maximum : nullptr}},
+        {i, i + 1});
+  }
+  if (few == task.tile.count) return;
+  const QueryTile tile = few > 0 ? without_first_rows(task.tile, few) : task.tile;
+  const Index head_dim = shape.head_dim;
+  const Tile t{head,
+               tile,
+               scratch.queries.reserve(tile.count * head_dim),
+               scratch.output.reserve(tile.count * head_dim),
+               scratch.scores.reserve(std::min(tile.count, kRowsAtOnce) * kKeyTile),
+               {scratch.sums.reserve(2 * tile.count), scratch.sums.reserve(0) + tile.count}};
+  load_rows(t, sums);
+  float* key_panels = scratch.keys.reserve(kKeyTile * head_dim);
+  float* value_panels =
+      scratch.values.reserve(kKeyTile * kernels().panels_of(head_dim) * kernels().panel_width);
+  for_each_block(tile, [&](const KeyRange& range, const KeyBlock& block) {
+    scratch.block.find(head, range, block);
+    const GatheredRows values = scratch.block.of(head.rows.values);
+    kernels().pack_columns(scratch.block.of(head.rows.keys), block.keys(), head_dim, key_panels);
+    const bool packed = block.rows() > kFewRows &&
+                        kernels().pack_rows(values, block.keys(), head_dim, value_panels);
+    for_rows_of(block, [&](const KeyBlock& part) {
+      multiply_by_keys(t.queries + part.first_row * t.head.shape.head_dim, t.head.shape.head_dim,
+                       part, key_panels, t.scores);
+      add_relative_bias(t, range, part);
+      mask_block(range, part, scratch.block.masked_columns, t.scores);
+      add_block(t, range, part);
+      drop_weights(t, range, part, dropout);
+      if (packed) {
+        add_values(t, part, value_panels);
+      } else {
+        add_values_by_rows(t, part, values, scratch);
+      }
+    });
+  });
+  store_rows(t, sums, task.head);
+}
+
+}  // namespace attn

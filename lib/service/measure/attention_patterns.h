@@ -1,0 +1,35 @@
+// What attention costs: time and memory of kinds of attention at several lengths, measured.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/patterns/attention_pattern.h"
+#include "record/attention_cost.h"
+
+namespace attn {
+
+/// One measurement: attention of one random sentence, all heads, without any projection.
+struct AttentionBenchmark {
+  AttentionPattern pattern;
+  Index length = 0;
+  Index heads = 8;
+  Index head_dim = 64;
+  int threads = 1;
+  bool causal = false;
+  bool backward = false;  ///< the forward pass is training's, then
+  float dropout = 0.0F;
+};
+
+/// The kinds of a list with commas between them; "all" is all of them, or all that can be causal.
+std::vector<std::string> patterns_to_benchmark(const std::string& list, bool causal);
+
+/// The kind as the command line names it, with parameters that do not grow with the length (stride:
+/// √length). UsageError where there is none of that name, or none that is causal.
+AttentionPattern pattern_for_benchmark(const std::string& kind, Index length, bool causal);
+
+/// Runs the trials, which differ in kind and length alone, one after another, each in a process of
+/// its own so that its memory is its own. MemoryError where a length does not fit.
+AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials);
+
+}  // namespace attn

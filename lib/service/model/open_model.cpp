@@ -1,0 +1,357 @@
+#include "service/model/open_model.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+#include "base/at.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/files/temporary_path.h"
+#include "base/memory.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
+#include "compute/threads.h"
+#include "config/family.h"
+#include "config/patterns/sparse_pattern.h"
+#include "config/presets.h"
+#include "model/model_memory.h"
+#include "model/random_model.h"
+#include "service/model/model_and_tokenizer.h"
+#include "service/model/hub_cache.h"
+#include "service/model/shipped.h"
+#include "service/progress.h"
+#include "service/training/experiment_tokenizer.h"
+#include "translate/ensemble.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDefaultModel = "data/models/en-de";
+constexpr const char* kDemoConfig = "configs/demo.json";
+constexpr const char* kDemoTokenizer = "data/demo/tokenizer";
+
+ModelConfig preset_config(const ModelChoice& choice) {
+  if (!choice.overrides.empty()) {
+    refuse_field(Field{"set"}, " changes a config's keys, and a preset has no file; use ",
+                 Field{"d_model"}, ", ", Field{"heads"}, " and ", Field{"layers"},
+                 ", or write a config");
+  }
+  ModelConfig config = preset_model_config(named_preset(choice.preset));
+  const auto set = [](const char* field, std::optional<std::uint64_t> size, int& first,
+                      int* second) {
+    if (!size) return;
+    first = to_int(parse_whole({field, 1, 1'000'000'000}, std::to_string(*size)));
+    if (second != nullptr) *second = first;
+  };
+  set("d_model", choice.d_model, config.d_model, nullptr);
+  set("heads", choice.heads, config.encoder_heads, &config.decoder_heads);
+  set("layers", choice.layers, config.encoder_layers, &config.decoder_layers);
+  return config;
+}
+
+ReadyModel finish_random(ReadyModel ready, ModelConfig config, const ModelChoice& choice,
+                         const std::string& where) {
+  const std::uint64_t seed = choice.seed.value_or(1);
+  const Progress progress("making random weights");
+  fit_to_tokenizer(config, *ready.tokenizer, where);
+  ready.transformer =
+      std::make_unique<Transformer>(random_model(config, seed, backend_for(choice.precision)));
+  ready.transformer->set_name(where);
+  ready.seed = seed;
+  ready.default_forced_eos = config.eos_token_id;
+  ready.decode = decode_defaults_for(ready.decode, config);
+  return ready;
+}
+
+/// What a shape that was asked for makes of the default, for those who think of the shipped model.
+FieldText not_the_shipped(const ModelChoice& choice, const ModelConfig& config) {
+  return {choice.asked_changes(false),
+          fmt::format(": a random model of {} columns ({}), not the shipped one", config.d_model,
+                      kDemoConfig)};
+}
+
+ReadyModel make_from_preset(const ModelChoice& choice) {
+  ReadyModel ready;
+  ModelConfig config = preset_config(choice);
+  config.vocab_size = 0;
+  ready.name = choice.preset;
+  ready.tokenizer_directory = shipped(kDemoTokenizer);
+  ready.tokenizer = std::make_unique<Tokenizer>(ready.tokenizer_directory);
+  ready.notes.push_back({Field{"preset"}, " " + choice.preset,
+                         " gives this Transformer the preset's shape, with the demo's small "
+                         "vocabulary"});
+  return for_field<InputError>(
+      "preset", [&] { return finish_random(std::move(ready), config, choice, choice.preset); });
+}
+
+ReadyModel make_from_config(const ModelChoice& choice, const std::string& path) {
+  ReadyModel ready;
+  ExperimentConfig experiment = read_with_overrides(path, choice.all_overrides());
+  check_shape(experiment.model, path, choice.asked_changes(true));
+  check_paths_exist(experiment, "tokenizer.");
+  ready.name = path;
+  ready.decode = experiment.decode;
+  ready.tokenizer_directory = experiment.tokenizer.model;
+  if (ready.tokenizer_directory.empty()) {
+    const std::shared_ptr<TemporaryPath> temporary = temporary_directory();
+    ready.tokenizer_directory = temporary->path();
+    ready.temporary = temporary;
+    train_tokenizer_for(experiment, ready.tokenizer_directory);
+  }
+  ready.tokenizer = std::make_unique<Tokenizer>(ready.tokenizer_directory);
+  return finish_random(std::move(ready), experiment.model, choice, path);
+}
+
+/// The directory of a training run holds its model in a folder.
+void refuse_run_directory(const std::string& directory) {
+  const fs::path run(directory);
+  if (file_exists((run / "model.safetensors").string())) return;
+  if (!directory_exists((run / "model").string()) || !file_exists((run / "train.jsonl").string())) {
+    return;
+  }
+  throw InputError("{}: a training run, and no model; its model is {}", printable(directory),
+                   printable((run / "model").string()));
+}
+
+ReadyModel load_from_directory(const std::string& named, Backend backend) {
+  const std::string directory = model_directory(named);
+  refuse_run_directory(directory);
+  require_hub_weights(named, directory);
+  const Progress progress("reading " + directory);
+  ReadyModel ready;
+  std::optional<LoadedModel> loaded;
+  // Side by side, as they take about as long. Where both fail, the model's error is told.
+  parallel_for(2, std::numeric_limits<Index>::max(), [&](Index part) {
+    if (part == 0) {
+      loaded.emplace(load_model(directory, backend));
+    } else {
+      ready.tokenizer = std::make_unique<Tokenizer>(directory);
+    }
+  });
+  return_freed_memory();
+  ready.transformer = std::make_unique<Transformer>(std::move(loaded->transformer));
+  ready.tokenizer_directory = directory;
+  ready.decode = loaded->decode;
+  ready.name = named;
+  ready.notes.assign(loaded->notes.begin(), loaded->notes.end());
+  return ready;
+}
+
+/// Sets the global tokens that are asked for. UsageError where the model has no such tokens.
+void choose_globals(const ModelChoice& choice, Transformer& transformer) {
+  if (choice.globals.empty()) return;
+  const ModelConfig& config = transformer.config();
+  const bool learned = family_of(config).globals == GlobalTokenType::learned;
+  if (learned || !sparse_pattern(config.encoder_attention).has_global_tokens()) {
+    refuse_field(
+        Field{"global"},
+        fmt::format(" {}: the encoder of {} has no tokens to choose as global; LED and the "
+                    "patterns longformer and chunks have",
+                    excerpt(choice.globals), transformer.name()));
+  }
+  transformer.set_global_positions(choice.global_positions(config.max_positions));
+}
+
+/// Each model asks for its own room while it is loaded; all of them are asked for before.
+void require_room_for_all(const std::vector<std::string>& directories, Backend backend) {
+  std::uint64_t bytes = 0;
+  for (const std::string& directory : directories) {
+    const std::uint64_t own =
+        prepared_bytes(read_directory_config(model_directory(directory)).model, backend);
+    bytes = checked_add(bytes, own).value_or(~std::uint64_t{0});
+  }
+  require_memory(bytes, fmt::format("preparing {} models", directories.size()));
+}
+
+/// The model that ships, where there is one and nothing asks for another.
+std::string default_model(const ModelChoice& choice) {
+  if (choice.asks_for_another()) return "";
+  try {
+    return shipped(kDefaultModel);
+  } catch (const InputError&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<TemporaryPath> temporary_directory() {
+  std::error_code error;
+  fs::path root = fs::temp_directory_path(error);
+  if (error) root = "/tmp";
+  const std::string path = (root / fmt::format("attn-demo-{}", geteuid())).string();
+  std::shared_ptr<TemporaryPath> made = TemporaryPath::make_beside(TemporaryPath::Kind::tree, path, 0700);
+  if (!made) {
+    throw SystemError("{}: cannot make a temporary directory: {}; set TMPDIR",
+                      printable(root.string()), std::generic_category().message(errno));
+  }
+  return made;
+}
+
+ExperimentConfig read_with_overrides(const std::string& path,
+                                     const std::vector<std::string>& overrides) {
+  return for_field("set", [&] { return read_experiment(path, overrides); });
+}
+
+const Preset& named_preset(const std::string& name) {
+  try {
+    return find_preset(name);
+  } catch (const InputError& error) {
+    throw FieldError<InputError>(
+        FieldText(error.what(), " (", Command{"inspect"}, " ", Field{"presets"}, " lists all)"));
+  }
+}
+
+namespace {
+
+/// validate(), whose words name the path, and what was asked to change behind it.
+void validate_asked(const ModelConfig& config, const std::string& path, const FieldText& asked) {
+  try {
+    validate(config, path);
+  } catch (const InputError& error) {
+    const std::string text = error.what();
+    if (asked.empty() || !text.starts_with(path + ":")) throw;
+    throw FieldError<InputError>(FieldText(path, " with ", asked, text.substr(path.size())));
+  }
+}
+
+/// The shape that a config asks for, with the vocabulary that its tokenizer has or will have.
+ModelShape shape_of_config(const ModelChoice& choice, const std::string& path) {
+  const ExperimentConfig experiment = read_with_overrides(path, choice.all_overrides());
+  ModelConfig config = experiment.model;
+  if (!experiment.tokenizer.model.empty()) {
+    check_paths_exist(experiment, "tokenizer.");
+    fit_to_tokenizer(config, Tokenizer(experiment.tokenizer.model), path);
+  } else if (config.vocab_size == 0) {
+    // pieces as the tokenizer counts them, and one more for <pad>
+    config.vocab_size = config.decoder_vocab_size = tokenizer_vocab_size(experiment.tokenizer) + 1;
+    config.pad_token_id = config.decoder_start_token_id = config.vocab_size - 1;
+  }
+  validate_asked(config, path, choice.asked_changes(true));
+  const bool instead = choice.config.empty() && choice.asks_for_another();
+  return {config, path, {}, {}, instead ? not_the_shipped(choice, config) : FieldText()};
+}
+
+}  // namespace
+
+ModelShape read_shape(const ModelChoice& choice) {
+  choice.check_one_source();
+  std::string directory = choice.models.empty() ? "" : choice.models.front();
+  if (choice.models.empty() && choice.config.empty() && choice.preset.empty()) {
+    directory = default_model(choice);
+  }
+  if (!directory.empty()) {
+    const std::string files = model_directory(directory);
+    DirectoryConfig read = read_directory_config(files);
+    return {read.model, directory, std::move(read.unknown_keys), std::move(read.notes), {}, files};
+  }
+  if (!choice.preset.empty()) {
+    ModelConfig config = preset_config(choice);
+    for_field<InputError>("preset", [&] { validate(config, choice.preset); });
+    return {config, choice.preset, {}, {}, {}};
+  }
+  return shape_of_config(choice, choice.config.empty() ? shipped(kDemoConfig) : choice.config);
+}
+
+namespace {
+
+ReadyModel open_chosen_model(const ModelChoice& choice) {
+  const Backend backend = backend_for(choice.precision);
+  if (!choice.models.empty()) return load_from_directory(choice.models.front(), backend);
+  if (!choice.preset.empty()) return make_from_preset(choice);
+  if (!choice.config.empty()) return make_from_config(choice, choice.config);
+  const std::string directory = default_model(choice);
+  if (!directory.empty()) {
+    ReadyModel ready = load_from_directory(directory, backend);
+    ready.name = kDefaultModel;  // wherever it is installed
+    return ready;
+  }
+  ReadyModel ready = make_from_config(choice, shipped(kDemoConfig));
+  if (choice.asks_for_another()) {
+    ready.notes.push_back(not_the_shipped(choice, ready.transformer->config()));
+  }
+  return ready;
+}
+
+/// T5 is told in words what to do, and its files say in which; no text gets them by itself.
+void choose_prefix(const ModelChoice& choice, ReadyModel& ready) {
+  ready.prefix = choice.prefix;
+  const std::vector<std::string> prefixes = task_prefixes(ready.decode);
+  if (!choice.prefix.empty() || prefixes.empty()) return;
+  std::vector<std::string> quoted;
+  for (const std::string& prefix : prefixes) quoted.push_back(in_quotes(prefix));
+  ready.notes.emplace_back(
+      fmt::format("{}: config.json (task_specific_params) names the prefixes {}; a text gets one "
+                  "where it is typed, or by ",
+                  printable(ready.name), fmt::join(quoted, ", ")),
+      Field{"prefix"});
+}
+
+}  // namespace
+
+ReadyModel open_model(const ModelChoice& choice) {
+  choice.check_one_source();
+  ReadyModel ready = open_chosen_model(choice);
+  ready.precision = choice.precision;
+  choose_globals(choice, *ready.transformer);
+  choose_prefix(choice, ready);
+  return ready;
+}
+
+std::vector<std::string> ReadyEnsemble::names() const {
+  std::vector<std::string> all;
+  for (const ReadyModel& model : models) all.push_back(model.name);
+  return all;
+}
+
+ReadyEnsemble open_models(const ModelChoice& choice) {
+  ReadyEnsemble ready;
+  ready.maps_of = choice.maps_index();
+  const Backend backend = backend_for(choice.precision);
+  if (choice.several()) require_room_for_all(choice.models, backend);
+  ready.models.push_back(open_model(choice));
+  for (std::size_t i = 1; i < choice.models.size(); ++i) {
+    ready.models.push_back(load_from_directory(choice.models[i], backend));
+    ready.models.back().precision = choice.precision;
+    choose_globals(choice, *ready.models.back().transformer);
+    require_same_vocabulary(*ready.models.front().tokenizer, choice.models.front(),
+                            *ready.models.back().tokenizer, choice.models[i]);
+  }
+  return ready;
+}
+
+void register_inputs(const ModelChoice& choice, FileGuard& guard) {
+  choice.check_one_source();
+  for (const std::string& directory : choice.models) {
+    guard.read_all(Field{"model"}, model_directory(directory));
+  }
+  if (!choice.models.empty() || !choice.preset.empty()) return;
+  std::string config = choice.config;
+  if (config.empty()) {
+    const std::string directory = default_model(choice);
+    if (!directory.empty()) return guard.read_all("the shipped model", directory);
+    config = shipped(kDemoConfig);
+  }
+  guard.read(Field{"config"}, config);
+  const ExperimentConfig experiment = read_with_overrides(config, choice.all_overrides());
+  guard.read_all("tokenizer.model", experiment.tokenizer.model);
+  guard.read("data.train.source", experiment.data.train.source);
+  guard.read("data.train.target", experiment.data.train.target);
+}
+
+void check_shape(const ModelConfig& shape, const std::string& path, const FieldText& asked) {
+  ModelConfig checked = shape;
+  if (checked.vocab_size == 0) checked.vocab_size = checked.decoder_vocab_size = 8;
+  checked.pad_token_id = checked.eos_token_id = checked.decoder_start_token_id = 0;
+  validate_asked(checked, path, asked);
+}
+
+}  // namespace attn

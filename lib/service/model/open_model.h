@@ -1,0 +1,80 @@
+// Where a command's model comes from: a directory, a config or a preset.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files/temporary_path.h"
+#include "config/decode_config.h"
+#include "config/experiment.h"
+#include "config/model_config.h"
+#include "config/presets.h"
+#include "model/directory/model_directory.h"
+#include "service/file_guard.h"
+#include "service/model/model_choice.h"
+#include "text/tokenizer.h"
+
+namespace attn {
+
+/// The config of an experiment with changes of its keys.
+ExperimentConfig read_with_overrides(const std::string& path,
+                                     const std::vector<std::string>& overrides);
+
+/// A well-known shape; InputError that says which is nearest and where all are listed.
+const Preset& named_preset(const std::string& name);
+
+/// A shape without weights: what `inspect` needs.
+struct ModelShape {
+  ModelConfig config;
+  std::string name;                       ///< as the user named it
+  std::vector<std::string> unknown_keys;  ///< of a directory's config.json
+  std::vector<std::string> notes;
+  FieldText instead;  ///< that it is not the shipped model's, which nothing else was named for
+  std::string directory = {};  ///< of its files; empty: there are none
+};
+ModelShape read_shape(const ModelChoice& options);
+
+/// A model that can translate.
+struct ReadyModel {
+  std::unique_ptr<Transformer> transformer;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::string tokenizer_directory;  ///< whose files `init` copies
+  DecodeOptions decode;
+  std::optional<int> default_forced_eos;  ///< of random weights; a directory says it itself
+  std::optional<std::uint64_t> seed;      ///< of random weights
+  std::string name;
+  std::string prefix;  ///< of every source text (Translator::set_prefix)
+  MatmulPrecision precision = MatmulPrecision::float32;
+  std::vector<FieldText> notes;
+  /// Keeps a tokenizer that was trained for this run alive, and removes it after.
+  std::shared_ptr<void> temporary;
+};
+ReadyModel open_model(const ModelChoice& options);
+
+/// Models that translate together; one alone where there is one --model or none.
+struct ReadyEnsemble {
+  std::vector<ReadyModel> models;
+  std::size_t maps_of = 0;
+
+  const ReadyModel& mapped() const { return models.at(maps_of); }
+  std::vector<std::string> names() const;
+};
+
+/// MemoryError where all of them together would not fit; InputError naming two whose vocabularies
+/// differ.
+ReadyEnsemble open_models(const ModelChoice& options);
+
+/// Tells the guard every file that open_model or read_shape will read.
+void register_inputs(const ModelChoice& options, FileGuard& guard);
+
+/// A directory for files of this run alone, which goes with what is returned.
+std::shared_ptr<TemporaryPath> temporary_directory();
+
+/// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
+/// InputError naming the path and, behind it, what was asked to change in it: one of them is what
+/// the message is about.
+void check_shape(const ModelConfig& shape, const std::string& path, const FieldText& asked);
+
+}  // namespace attn

@@ -1,0 +1,49 @@
+// A training run that is watched while it goes on: in memory, as many updates at a time as somebody
+// asks for, and between them its curve, its maps and its translations. Its numbers are those of
+// run_training() by the same experiment.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "record/training_curve.h"
+#include "service/api/asked_models.h"
+#include "train/updates.h"
+
+namespace attn {
+
+/// As a model that can be asked it is the one of the last update.
+class LiveTraining : public ModelProvider {
+ public:
+  /// An experiment file that names an existing tokenizer. Errors are those of everything it reads.
+  explicit LiveTraining(const std::string& config);
+
+  /// What the page shows of the run after the updates that `asked` wants: {"updates": 20} goes on
+  /// by so many, or to the end; 0 or none just looks. UsageError for anything else.
+  ///
+  /// A page's data: the probe's record, and as "live" {"training": {"update", "updates",
+  /// "finished", "losses": [[update, loss], …] of each update since the answer before,
+  /// "looks": [[update, loss, BLEU, chrF], …] at the dev part, as many, "text": the probe's own
+  /// translation at the time, "weights": SHA-256 of all weights as little-endian floats}}.
+  std::string answer(const Json& asked);
+
+  const std::vector<std::string>& names() const override { return names_; }
+  const ReadyModel& model(std::size_t number) override;
+
+ private:
+  void advance(std::uint64_t count);
+  void validate_if_due();
+  std::string training_json();
+
+  TrainerSetup setup_;
+  ReadyModel ready_;  ///< its transformer is null where the weights have changed since
+  std::vector<std::string> names_;
+  std::optional<TrainingLoop> updates_;
+  std::optional<Validator> validator_;
+  TrainingCurve unsent_;  ///< since the last answer
+};
+
+}  // namespace attn

@@ -1,0 +1,169 @@
+#include "text/byte_level_bpe.h"
+
+#include <unicode/uchar.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "base/at.h"
+#include "base/strings/utf8.h"
+#include "text/sentencepiece/sentencepiece_model.h"
+
+namespace attn {
+namespace {
+
+enum class CharacterClass { letter, number, space, other };
+
+struct NewCharacters {
+  char32_t first;
+  char32_t last;
+  CharacterClass kind;
+};
+
+/// Letters and numbers that came after Unicode 15.0, which is as far as Debian 12's ICU goes; the
+/// tokenizers library knows them. A newer ICU says the same of them.
+constexpr NewCharacters kNewCharacters[] = {
+    {0x1C89, 0x1C8A, CharacterClass::letter},   {0xA7CB, 0xA7CD, CharacterClass::letter},
+    {0xA7DA, 0xA7DC, CharacterClass::letter},   {0x105C0, 0x105F3, CharacterClass::letter},
+    {0x10D40, 0x10D49, CharacterClass::number}, {0x10D4A, 0x10D65, CharacterClass::letter},
+    {0x10D6F, 0x10D85, CharacterClass::letter}, {0x10EC2, 0x10EC4, CharacterClass::letter},
+    {0x11380, 0x11389, CharacterClass::letter}, {0x1138B, 0x1138B, CharacterClass::letter},
+    {0x1138E, 0x1138E, CharacterClass::letter}, {0x11390, 0x113B5, CharacterClass::letter},
+    {0x113B7, 0x113B7, CharacterClass::letter}, {0x113D1, 0x113D1, CharacterClass::letter},
+    {0x113D3, 0x113D3, CharacterClass::letter}, {0x116D0, 0x116E3, CharacterClass::number},
+    {0x11BC0, 0x11BE0, CharacterClass::letter}, {0x11BF0, 0x11BF9, CharacterClass::number},
+    {0x13460, 0x143FA, CharacterClass::letter}, {0x16100, 0x1611D, CharacterClass::letter},
+    {0x16130, 0x16139, CharacterClass::number}, {0x16D40, 0x16D6C, CharacterClass::letter},
+    {0x16D70, 0x16D79, CharacterClass::number}, {0x18CFF, 0x18CFF, CharacterClass::letter},
+    {0x1CCF0, 0x1CCF9, CharacterClass::number}, {0x1E5D0, 0x1E5ED, CharacterClass::letter},
+    {0x1E5F0, 0x1E5F0, CharacterClass::letter}, {0x1E5F1, 0x1E5FA, CharacterClass::number},
+    {0x2EBF0, 0x2EE5D, CharacterClass::letter},
+};
+
+CharacterClass class_of(char32_t c) {
+  const auto point = static_cast<UChar32>(c);
+  const std::uint32_t category = U_GET_GC_MASK(point);
+  if ((category & U_GC_L_MASK) != 0) return CharacterClass::letter;
+  if ((category & U_GC_N_MASK) != 0) return CharacterClass::number;
+  if (u_hasBinaryProperty(point, UCHAR_WHITE_SPACE)) return CharacterClass::space;
+  const auto* found = std::lower_bound(
+      std::begin(kNewCharacters), std::end(kNewCharacters), c,
+      [](const NewCharacters& range, char32_t value) { return range.last < value; });
+  return found != std::end(kNewCharacters) && found->first <= c ? found->kind
+                                                                : CharacterClass::other;
+}
+
+/// One character of the text that is cut.
+struct ClassifiedCharacter {
+  std::size_t begin;
+  CharacterClass kind;
+};
+
+/// The characters of 's, 't, 're, 've, 'm, 'll, 'd that the text begins with; 0: none.
+std::size_t contraction(std::string_view text) {
+  constexpr std::string_view kEndings[] = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
+  for (const std::string_view ending : kEndings) {
+    if (text.starts_with(ending)) return ending.size();
+  }
+  return 0;
+}
+
+/// After the last of the places from `i` on that are of the kind of place i.
+std::size_t end_of_run(const std::vector<ClassifiedCharacter>& places, std::size_t i) {
+  const CharacterClass kind = places[i].kind;
+  while (i < places.size() && places[i].kind == kind) ++i;
+  return i;
+}
+
+/// Of the word that begins at place i: the first place behind it.
+std::size_t end_of_word(const std::vector<ClassifiedCharacter>& places, std::string_view text, std::size_t i) {
+  if (const std::size_t length = contraction(text.substr(places[i].begin))) return i + length;
+  if (places[i].kind != CharacterClass::space) return end_of_run(places, i);
+  const bool last = i + 1 == places.size();
+  const bool before_word = !last && places[i + 1].kind != CharacterClass::space;
+  if (before_word && text[places[i].begin] == ' ') return end_of_run(places, i + 1);
+  const std::size_t end = end_of_run(places, i);
+  return end == places.size() || end == i + 1 ? end : end - 1;
+}
+
+struct ByteTable {
+  std::array<char32_t, kByteValues> characters{};
+  std::array<std::int16_t, 0x200> bytes{};  ///< by character; −1: none
+
+  ByteTable() {
+    bytes.fill(-1);
+    char32_t next = 0x100;
+    for (int i = 0; i < kByteValues; ++i) {
+      const bool printable =
+          (i >= '!' && i <= '~') || (i >= 0xA1 && i <= 0xAC) || (i >= 0xAE && i <= 0xFF);
+      at(characters, i) = printable ? static_cast<char32_t>(i) : next++;
+      at(bytes, static_cast<int>(at(characters, i))) = static_cast<std::int16_t>(i);
+    }
+  }
+};
+
+const ByteTable& byte_table() {
+  static const ByteTable table;
+  return table;
+}
+
+}  // namespace
+
+std::vector<std::string_view> byte_level_words(std::string_view text) {
+  std::vector<ClassifiedCharacter> places;
+  places.reserve(text.size());
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint c = decode_code_point(text.substr(i));
+    places.push_back({i, class_of(c.value)});
+    i += c.length;
+  }
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < places.size();) {
+    const std::size_t end = end_of_word(places, text, i);
+    const std::size_t behind = end < places.size() ? places[end].begin : text.size();
+    words.push_back(text.substr(places[i].begin, behind - places[i].begin));
+    i = end;
+  }
+  return words;
+}
+
+char32_t byte_to_unicode(unsigned char byte) {
+  return at(byte_table().characters, int{byte});
+}
+
+std::optional<std::string> bytes_of_token(std::string_view piece) {
+  std::string bytes;
+  for (std::size_t i = 0; i < piece.size();) {
+    const CodePoint c = decode_code_point(piece.substr(i));
+    const auto& table = byte_table().bytes;
+    if (c.value >= table.size() || table[c.value] < 0) return std::nullopt;
+    bytes += static_cast<char>(table[c.value]);
+    i += c.length;
+  }
+  return bytes;
+}
+
+std::string readable_token(std::string_view piece) {
+  const std::optional<std::string> bytes = bytes_of_token(piece);
+  if (!bytes) return std::string(piece);
+  std::string text;
+  for (std::size_t i = 0; i < bytes->size();) {
+    const std::string_view rest = std::string_view(*bytes).substr(i);
+    const CodePoint c = decode_code_point(rest);
+    const bool control = c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0);
+    if (c.valid && c.value == ' ') {
+      text += "▁";
+    } else if (c.valid && !control) {
+      text += rest.substr(0, c.length);
+    } else {
+      for (const char byte : rest.substr(0, c.length)) text += byte_piece(byte_value(byte));
+    }
+    i += c.length;
+  }
+  return text;
+}
+
+}  // namespace attn

@@ -1,0 +1,92 @@
+#include "view/terminal/styled_text.h"
+
+#include <array>
+#include <cmath>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "view/color.h"
+
+namespace attn {
+namespace {
+
+// For dark terminals, from slate over blue, teal and green to yellow: lightness only grows, so the
+// order survives in grey and for colour-blind readers. For light ones it only falls: the pictures'
+// colours.
+constexpr std::array<Rgb, 5> ramp = {
+    {{43, 46, 66}, {50, 84, 140}, {38, 140, 141}, {126, 199, 98}, {250, 226, 80}}};
+
+// For what is negative, over dark red and orange to cream; light ones have the pictures'.
+constexpr std::array<Rgb, 5> negative_ramp = {
+    {{43, 46, 66}, {120, 44, 60}, {186, 74, 52}, {236, 142, 84}, {255, 216, 180}}};
+
+// The same ramps in the fixed part of the 256-colour palette (16 to 255), which themes leave alone.
+constexpr std::array<int, 10> palette = {236, 238, 24, 30, 36, 71, 113, 149, 185, 221};
+constexpr std::array<int, 10> light_palette = {255, 254, 152, 110, 74, 32, 25, 24, 18, 17};
+constexpr std::array<int, 10> negative_palette = {236, 238, 52, 88, 124, 130, 166, 172, 215, 223};
+constexpr std::array<int, 10> light_negative_palette = {255, 254, 223, 216, 209,
+                                                        166, 130, 124, 88,  52};
+
+bool is_negative(float weight) {
+  return weight < 0 && std::isfinite(weight);
+}
+
+bool in_256(ColorMode mode) {
+  return mode == ColorMode::shades_256 || mode == ColorMode::light_shades_256;
+}
+
+Rgb palette_color(int index) {
+  if (index >= 232) return {8 + 10 * (index - 232), 8 + 10 * (index - 232), 8 + 10 * (index - 232)};
+  const auto level = [](int step) { return step == 0 ? 0 : 55 + 40 * step; };
+  const int cube = index - 16;
+  return {level(cube / 36), level(cube / 6 % 6), level(cube % 6)};
+}
+
+int palette_index(float weight, ColorMode mode) {
+  const bool light = mode == ColorMode::light_shades_256;
+  const auto& shades = is_negative(weight) ? (light ? light_negative_palette : negative_palette)
+                                           : (light ? light_palette : palette);
+  return shades[to_size(std::lround(scale_position(is_negative(weight) ? -weight : weight) *
+                                    static_cast<float>(shades.size() - 1)))];
+}
+
+Rgb color_of(float weight, ColorMode mode) {
+  if (is_negative(weight)) {
+    return mode == ColorMode::light_true_color ? light_negative_color(color_level(-weight))
+                                               : ramp_color(negative_ramp, scale_position(-weight));
+  }
+  return mode == ColorMode::light_true_color ? light_color(color_level(weight))
+                                             : ramp_color(ramp, scale_position(weight));
+}
+
+}  // namespace
+
+std::string shade_escape(float weight, ColorMode mode) {
+  if (mode == ColorMode::none) return {};
+  if (in_256(mode)) {
+    const int index = palette_index(weight, mode);
+    return fmt::format("\x1b[38;5;{};48;5;{}m", wants_black_text(palette_color(index)) ? 16 : 231,
+                       index);
+  }
+  const Rgb color = color_of(weight, mode);
+  const int text = wants_black_text(color) ? 0 : 255;
+  return fmt::format("\x1b[38;2;{};{};{};48;2;{};{};{}m", text, text, text, color.red, color.green,
+                     color.blue);
+}
+
+std::string text_escape(float weight, ColorMode mode) {
+  if (mode == ColorMode::none) return {};
+  if (in_256(mode)) return fmt::format("\x1b[38;5;{}m", palette_index(weight, mode));
+  const Rgb color = color_of(weight, mode);
+  return fmt::format("\x1b[38;2;{};{};{}m", color.red, color.green, color.blue);
+}
+
+std::string_view shade_character(float weight) {
+  const float position = scale_position(is_negative(weight) ? -weight : weight);
+  if (position < 0.2f) return " ";
+  if (position < 0.45f) return "░";
+  if (position < 0.65f) return "▒";
+  return position < 0.85f ? "▓" : "█";
+}
+
+}  // namespace attn

@@ -1,0 +1,89 @@
+// Unicode's four forms, small letters and capitals, and the borders of characters and sentences, by
+// the browser.
+#include <emscripten.h>
+#include <unicode/uchar.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/at.h"
+#include "metrics/lowercase.h"
+#include "text/pipeline/pipeline.h"
+#include "text/icu_text.h"
+
+// clang-format off
+EM_JS(char*, attn_unicode_form, (const char* text, int form), {
+  const normal = UTF8ToString(text).normalize(["NFC", "NFD", "NFKC", "NFKD"][form]);
+  const size = lengthBytesUTF8(normal) + 1;
+  const out = _malloc(size);
+  stringToUTF8(normal, out, size);
+  return out;
+});
+
+EM_JS(char*, attn_small_letters, (const char* text), {
+  const small = UTF8ToString(text).toLowerCase();
+  const size = lengthBytesUTF8(small) + 1;
+  const out = _malloc(size);
+  stringToUTF8(small, out, size);
+  return out;
+});
+
+EM_JS(int, attn_count_parts, (const char* text, int sentences), {
+  const parts = new Intl.Segmenter("en", { granularity: sentences ? "sentence" : "grapheme" });
+  Module.parts = Array.from(parts.segment(UTF8ToString(text)), (part) => lengthBytesUTF8(part.segment));
+  return Module.parts.length;
+});
+
+EM_JS(int, attn_small_letter, (int letter), { return String.fromCodePoint(letter).toLowerCase().codePointAt(0); });
+
+EM_JS(int, attn_capital_letter, (int letter), {
+  const capital = Array.from(String.fromCodePoint(letter).toUpperCase());
+  return capital.length === 1 ? capital[0].codePointAt(0) : letter;
+});
+
+EM_JS(int, attn_part_bytes, (int part), { return Module.parts[part]; });
+// clang-format on
+
+namespace attn {
+namespace {
+
+/// A text that a function above has made.
+std::string take_string(char* text) {
+  const std::unique_ptr<char, decltype(&std::free)> freed(text, &std::free);
+  return freed.get();
+}
+
+}  // namespace
+
+Normalizer unicode_normalizer(UnicodeForm form) {
+  return [form](const std::string& text) {
+    return take_string(attn_unicode_form(text.c_str(), static_cast<int>(form)));
+  };
+}
+
+std::string lowercase(std::string_view text) {
+  return take_string(attn_small_letters(std::string(text).c_str()));
+}
+
+std::vector<std::size_t> icu_boundaries(std::string_view text, TextUnit part) {
+  const int count = attn_count_parts(std::string(text).c_str(), part == TextUnit::sentence ? 1 : 0);
+  std::vector<std::size_t> ends;
+  std::size_t end = 0;
+  for (int i = 0; i < count; ++i) ends.push_back(end += to_size(attn_part_bytes(i)));
+  return ends;
+}
+
+}  // namespace attn
+
+extern "C" {
+
+UChar32 u_tolower(UChar32 c) {
+  return attn_small_letter(c);
+}
+
+/// One letter for one, as ICU's: ß stays.
+UChar32 u_toupper(UChar32 c) {
+  return attn_capital_letter(c);
+}
+}
