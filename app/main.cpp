@@ -16,13 +16,11 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/fragile_call.h"
-#include "base/strings/excerpt.h"
+#include "base/memory.h"
 #include "base/strings/utf8.h"
 #include "commands/command_line.h"
 #include "compute/matmul.h"
 #include "service/field_text.h"
-#include "service/out_of_memory.h"
 #include "terminal/console.h"
 #include "terminal/progress.h"
 #include "terminal/stop_signal.h"

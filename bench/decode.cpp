@@ -75,8 +75,9 @@ int run(const Options& o) {
   given.num_beams = o.beam;
   given.num_return_sequences = 1;
   given.max_length = o.max_length + 1;
-  const Translator translator(model.transformer, tokenizer,
-                              resolve_decode_options(merge_decode_options(given, model.decode), std::nullopt, o.model));
+  const Translator translator(
+      model.transformer, tokenizer,
+      resolve_decode_options(merge_decode_options(given, model.decode), std::nullopt, o.model));
   const auto batches = read_batches(o, translator);
   const auto translate_all = [&] {
     std::size_t tokens = 0;

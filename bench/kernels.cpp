@@ -9,7 +9,7 @@
 #include "base/at.h"
 #include "base/random.h"
 #include "compute/matmul.h"
-#include "compute/panel_packing.h"
+#include "compute/panel_weight.h"
 #include "peak.h"
 
 using namespace attn;

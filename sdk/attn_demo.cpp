@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/strings/utf8.h"
 #include "service/model/open_model.h"
 #include "service/model/shipped.h"
-#include "service/out_of_memory.h"
 #include "service/search_settings.h"
 #include "service/translate_lines.h"
 #include "translate/search/search_queue.h"

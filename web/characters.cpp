@@ -59,7 +59,7 @@ UBool u_hasBinaryProperty(UChar32 c, UProperty which) {
 }
 int32_t u_getIntPropertyValue(UChar32 c, UProperty) {
   return (packed_properties(c) & 1 << 9) != 0 ? U_EA_WIDE
-                                     : U_EA_NEUTRAL;  // the one property that is asked for
+                                              : U_EA_NEUTRAL;  // the one property that is asked for
 }
 UBool u_isUWhiteSpace(UChar32 c) {
   return u_hasBinaryProperty(c, UCHAR_WHITE_SPACE);

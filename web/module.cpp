@@ -14,14 +14,14 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "service/api/sentence_answers.h"
+#include "service/api/api_handler.h"
 #include "service/training/live_training.h"
 
 namespace attn {
 namespace {
 
-constexpr int kOk = 200, kBadRequest = 400, kNotFound = 404, kUnprocessable = 422, kUnavailable = 503,
-              kInternalError = 500;
+constexpr int kOk = 200, kBadRequest = 400, kNotFound = 404, kUnprocessable = 422,
+              kUnavailable = 503, kInternalError = 500;
 
 /// The model that the worker has opened.
 class SingleModel : public ModelProvider {
@@ -50,10 +50,11 @@ class SingleModel : public ModelProvider {
 
 SingleModel current_model;
 std::unique_ptr<LiveTraining> training;  // of a worker that trains, in the place of `opened`
-std::string last_response;                           // what the last call gave
+std::string last_response;               // what the last call gave
 
 int refuse(int status, const std::string& message) {
-  last_response = json_line([&](JsonWriter& json) { json.object([&] { json.member("error", message); }); });
+  last_response =
+      json_line([&](JsonWriter& json) { json.object([&] { json.member("error", message); }); });
   return status;
 }
 
@@ -79,7 +80,7 @@ ModelProvider& current_models() {
 }
 
 using Handler = std::string (ApiHandler::*)(const ApiRequest&, const std::atomic<bool>&,
-                                                Timings&) const;
+                                            Timings&) const;
 
 /// Null where nothing is answered there.
 Handler handler_of(const std::string& path) {
@@ -101,7 +102,7 @@ EMSCRIPTEN_KEEPALIVE int attn_open(const char* directory, const char* name, int 
   return answer(
       [&] {
         current_model.open(directory, name,
-                    use_int8 != 0 ? MatmulPrecision::int8 : MatmulPrecision::float32);
+                           use_int8 != 0 ? MatmulPrecision::int8 : MatmulPrecision::float32);
         return ApiHandler(current_model).live_settings(ATTN_VERSION);
       },
       "this browser gives the page less than the model needs; close other pages, or open a "
@@ -137,8 +138,7 @@ EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   if (trains) return answer([&] { return training->answer(asked); });
   return answer([&] {
     const bool attends = handler == &ApiHandler::attend;
-    const ApiRequest question =
-        parse_request(asked, attends ? Endpoint::attend : Endpoint::page);
+    const ApiRequest question = parse_request(asked, attends ? Endpoint::attend : Endpoint::page);
     const std::atomic<bool> never{false};  // the worker is ended instead
     Timings timings;
     return (ApiHandler(current_models()).*handler)(question, never, timings);

@@ -1,8 +1,9 @@
 // base/memory.h of a module, whose memory grows to a limit and is never given back.
-#include "base/memory.h"
-
 #include <emscripten/heap.h>
+#include <sched.h>
 #include <unistd.h>
+
+#include "base/memory.h"
 
 namespace attn {
 
@@ -16,3 +17,17 @@ void keep_freed_memory() {}
 void return_freed_memory() {}
 
 }  // namespace attn
+
+// What the libraries ask Linux about cores: a module without threads has one.
+extern "C" {
+
+int sched_getaffinity(pid_t, size_t, cpu_set_t* allowed) {
+  CPU_ZERO(allowed);
+  CPU_SET(0, allowed);
+  return 0;
+}
+
+int __sched_cpucount(size_t, const cpu_set_t*) {
+  return 1;
+}
+}

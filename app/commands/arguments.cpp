@@ -5,7 +5,6 @@
 
 #include "analysis/map_selection.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "terminal/console.h"
 

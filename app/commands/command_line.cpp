@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "commands/help.h"
 #include "compute/kernels/kernels.h"

@@ -9,13 +9,12 @@
 #include "commands/commands.h"
 #include "commands/help.h"
 #include "config/custom_architecture.h"
-#include "model/directory/save_model.h"
+#include "model/directory/model_directory.h"
+#include "service/model/model_choice.h"
 #include "service/model/open_model.h"
-#include "service/model/stored_type.h"
-#include "service/new_directory.h"
+#include "service/output_safety.h"
 #include "service/progress.h"
 #include "terminal/console.h"
-#include "terminal/notes.h"
 #include "text/checksums.h"
 
 namespace attn {
@@ -36,7 +35,8 @@ void run_convert(const ConvertOptions& options) {
   NewDirectory directory(options.out);
   const ReadyModel model = open_model(source);
   note_all(model.notes);
-  const DecodeConfig decode = resolve_decode_options(model.decode, model.default_forced_eos, options.model);
+  const DecodeConfig decode =
+      resolve_decode_options(model.decode, model.default_forced_eos, options.model);
   const Progress progress("writing " + options.out);
   copy_tokenizer(model.tokenizer_directory, directory.temporary_path());
   save_model(*model.transformer, decode, directory.temporary_path(), dtype);

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/memory.h"
-#include "base/strings/excerpt.h"
-#include "base/strings/lines.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
@@ -22,23 +20,15 @@
 #include "commands/view_options.h"
 #include "files/output_file.h"
 #include "record/evaluation.h"
-#include "service/file_guard.h"
-#include "service/measure/head_figures.h"
-#include "service/measure/scored_pairs.h"
-#include "service/measure/scoring.h"
+#include "service/measure/evaluation.h"
 #include "service/model/languages.h"
 #include "service/model/open_model.h"
+#include "service/output_safety.h"
 #include "service/progress.h"
-#include "service/sentence_notes.h"
 #include "service/translate_lines.h"
 #include "terminal/console.h"
-#include "terminal/notes.h"
-#include "view/data/head_importance_json.h"
 #include "view/data/evaluation_json.h"
-#include "view/data/score_json.h"
-#include "view/terminal/head_importance_text.h"
 #include "view/terminal/evaluation_text.h"
-#include "view/terminal/score_text.h"
 
 namespace attn {
 namespace {
@@ -208,7 +198,8 @@ TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, co
       head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
         progress.update_of(done - std::min<std::size_t>(done, 1), of - 1);
       });
-  return {head_importance_text(report, terminal_style().width), head_importance_json(report).dump(2) + "\n"};
+  return {head_importance_text(report, terminal_style().width),
+          head_importance_json(report).dump(2) + "\n"};
 }
 
 /// What each head does on the pairs.

@@ -6,30 +6,24 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
-#include "config/attention_site.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
-#include "commands/chosen_steps.h"
 #include "commands/commands.h"
+#include "commands/explain_options.h"
 #include "commands/help.h"
 #include "commands/model_options.h"
-#include "commands/explain_options.h"
 #include "commands/search_options.h"
-#include "explain/compare_attention.h"
+#include "config/attention_site.h"
+#include "explain/compare_patterns.h"
 #include "explain/explain.h"
 #include "explain/matrices.h"
-#include "explain/meaning.h"
-#include "explain/compare_patterns.h"
-#include "explain/telling_query.h"
 #include "files/output_file.h"
-#include "record/token_names.h"
-#include "service/file_guard.h"
+#include "record/words.h"
 #include "service/model/open_model.h"
-#include "service/sentence_notes.h"
-#include "service/what_if_record.h"
+#include "service/output_safety.h"
+#include "service/translate_lines.h"
+#include "service/what_if.h"
 #include "terminal/console.h"
-#include "terminal/notes.h"
 #include "view/data/explanation_json.h"
 #include "view/terminal/explanation_markdown.h"
 #include "view/terminal/explanation_text.h"
@@ -69,7 +63,7 @@ class ExplainCommand {
     model_ = open_model(choice);
     if (options_.meaning.empty()) {
       check_head_options(name_, is_full_head_name(options_.head),
-                       summarise(model_.transformer->config()));
+                         summarise(model_.transformer->config()));
     }
     translator_ = make_translator(model_, options_.search);
     if (rank > 1) {
@@ -232,7 +226,8 @@ class ExplainCommand {
   /// What the translation becomes with each kind, and what each head loses.
   Explanation explain_kinds(const PreparedSentence& sentence, const AttentionRecord& record) {
     const HypothesisRecord& exact = record.hypotheses.front();
-    const std::vector<AttentionPattern> kinds = patterns_to_compare(to_int(record.source.ids.size()));
+    const std::vector<AttentionPattern> kinds =
+        patterns_to_compare(to_int(record.source.ids.size()));
     const auto sum = [](const HypothesisRecord& of) {
       return std::accumulate(of.log_probs.begin(), of.log_probs.end(), 0.0);
     };

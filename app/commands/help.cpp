@@ -8,7 +8,7 @@
 #include "base/at.h"
 #include "base/strings/utf8.h"
 #include "terminal/console.h"
-#include "view/terminal/text_line.h"
+#include "view/terminal/styled_text.h"
 
 namespace attn {
 namespace {

@@ -9,13 +9,12 @@
 #include "commands/help.h"
 #include "commands/model_options.h"
 #include "config/custom_architecture.h"
-#include "model/directory/save_model.h"
+#include "model/directory/model_directory.h"
+#include "service/model/model_choice.h"
 #include "service/model/open_model.h"
-#include "service/model/stored_type.h"
-#include "service/new_directory.h"
+#include "service/output_safety.h"
 #include "service/progress.h"
 #include "terminal/console.h"
-#include "terminal/notes.h"
 
 namespace attn {
 namespace {

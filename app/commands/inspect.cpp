@@ -6,31 +6,26 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
-#include "config/attention_site.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/help.h"
 #include "commands/model_options.h"
+#include "config/attention_site.h"
 #include "config/patterns/sparse_pattern.h"
 #include "config/presets.h"
 #include "files/output_file.h"
 #include "raster/svg_export.h"
-#include "service/file_guard.h"
 #include "service/measure/attention_patterns.h"
 #include "service/model/languages.h"
 #include "service/model/open_model.h"
+#include "service/output_safety.h"
 #include "terminal/console.h"
-#include "terminal/notes.h"
-#include "terminal/receptive_report.h"
-#include "view/data/attention_costs_csv.h"
-#include "view/data/attention_costs_json.h"
+#include "view/data/attention_csv.h"
 #include "view/data/inspect_json.h"
-#include "view/svg/attention_costs_svg.h"
-#include "view/svg/receptive_svg.h"
-#include "view/terminal/attention_cost_tables.h"
-#include "view/terminal/inspect_tables.h"
+#include "view/svg/attention_patterns_svg.h"
 #include "view/terminal/attention_patterns_text.h"
+#include "view/terminal/inspect_tables.h"
 #include "view/terminal/table.h"
 
 namespace attn {
@@ -163,8 +158,8 @@ void report_hashed_field(const InspectArguments& arguments, const ModelShape& sh
         shape.name, arguments.svg.empty() ? "png" : "svg");
   }
   const AttentionPattern& pattern = shape.config.encoder_attention;
-  const std::vector<ReceptiveFieldBounds> bounds =
-      lsh_receptive_field_bounds(tokens, pattern.block_size, pattern.rounds, shape.config.encoder_layers);
+  const std::vector<ReceptiveFieldBounds> bounds = lsh_receptive_field_bounds(
+      tokens, pattern.block_size, pattern.rounds, shape.config.encoder_layers);
   print(arguments,
         {receptive_bounds_table(bounds, fmt::format("Receptive field of {} tokens: {}", tokens,
                                                     describe_pattern(pattern)))},
@@ -191,18 +186,20 @@ void report_receptive_field(const InspectArguments& arguments) {
   const auto field = [&](int side) { return encoder_receptive_field(config, tokens, side); };
   const std::string pattern = describe_pattern(config.encoder_attention);
   if (!arguments.svg.empty() || !arguments.png.empty()) {
-    const std::string svg =
-        receptive_field_svg(field(max_receptive_svg_blocks),
-                      fmt::format("{} · {} · {} tokens · {} layers",
-                                  printable(std::filesystem::path(shape.name).filename().string()),
-                                  pattern, tokens, config.encoder_layers));
+    const std::string svg = receptive_field_svg(
+        field(max_receptive_svg_blocks),
+        fmt::format("{} · {} · {} tokens · {} layers",
+                    printable(std::filesystem::path(shape.name).filename().string()), pattern,
+                    tokens, config.encoder_layers));
     if (!arguments.svg.empty()) write_output(arguments.svg, svg);
     if (!arguments.png.empty()) write_output(arguments.png, svg_to_png(svg, 2));
   }
   const ReceptiveField shown = field(max_receptive_blocks(style));
-  print(arguments,
-        {receptive_field_table(shown, fmt::format("Receptive field of {} tokens: {}", tokens, pattern))},
-        arguments.json.empty() ? Json() : receptive_field_json(field(tokens > 1024 ? 256 : tokens)));
+  print(
+      arguments,
+      {receptive_field_table(shown,
+                             fmt::format("Receptive field of {} tokens: {}", tokens, pattern))},
+      arguments.json.empty() ? Json() : receptive_field_json(field(tokens > 1024 ? 256 : tokens)));
   if (!stdout_is_taken(arguments)) output().write("\n" + receptive_field_text(shown, style));
 }
 

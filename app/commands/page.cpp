@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/strings/lines.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
@@ -17,15 +16,14 @@
 #include "files/output_file.h"
 #include "files/view_files.h"
 #include "record/json/record_reader.h"
-#include "service/standalone_page.h"
-#include "service/file_guard.h"
+#include "service/html_pages.h"
+#include "service/model/model_choice.h"
 #include "service/model/open_model.h"
-#include "service/model/stored_type.h"
-#include "service/page_content.h"
+#include "service/output_safety.h"
 #include "service/progress.h"
 #include "terminal/console.h"
 #include "train/run/training_log.h"
-#include "view/page/page_curve.h"
+#include "view/page/page_html.h"
 
 namespace attn {
 namespace {

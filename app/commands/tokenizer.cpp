@@ -5,16 +5,14 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/help.h"
 #include "config/experiment.h"
-#include "service/file_guard.h"
 #include "service/model/open_model.h"
-#include "service/new_directory.h"
-#include "service/training/experiment_tokenizer.h"
+#include "service/output_safety.h"
+#include "service/training/experiment_setup.h"
 #include "terminal/console.h"
 #include "text/tokenizer_trainer.h"
 

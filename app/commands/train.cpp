@@ -9,8 +9,8 @@
 #include "commands/help.h"
 #include "service/search_settings.h"
 #include "service/training/training_run.h"
+#include "terminal/progress.h"
 #include "terminal/stop_signal.h"
-#include "terminal/training_progress.h"
 
 namespace attn {
 namespace {

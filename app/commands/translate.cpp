@@ -4,11 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/annotate.h"
+#include "analysis/alignment.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
@@ -17,18 +16,16 @@
 #include "commands/search_options.h"
 #include "commands/view_options.h"
 #include "commands/what_if_options.h"
-#include "files/line_source.h"
 #include "files/line_output.h"
 #include "files/output_file.h"
 #include "files/view_files.h"
 #include "service/model/languages.h"
 #include "service/model/open_model.h"
 #include "service/progress.h"
-#include "service/sentence_notes.h"
 #include "service/translate_lines.h"
-#include "service/what_if_record.h"
+#include "service/what_if.h"
 #include "terminal/console.h"
-#include "terminal/notes.h"
+#include "terminal/line_input.h"
 #include "translate/translator.h"
 
 namespace attn {

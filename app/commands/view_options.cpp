@@ -10,7 +10,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "raster/svg_export.h"
-#include "translate/alternatives.h"
+#include "translate/recorder.h"
 
 namespace attn {
 
@@ -46,11 +46,11 @@ void ViewOptions::add_files_to(CLI::App& command) {
   file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
   file("--png", png, "The same picture as PNG");
   file("--pdf", pdf, "The same picture as PDF, in vectors and with its letters");
-  png_scale_option = add_number(command, png_scale,
-                                DecimalField{"png_scale", min_png_scale, max_png_scale},
-                                "Pixels of the PNG for each of the SVG [2]")
-                         ->type_name("A")
-                         ->group(help_group::files);
+  png_scale_option =
+      add_number(command, png_scale, DecimalField{"png_scale", min_png_scale, max_png_scale},
+                 "Pixels of the PNG for each of the SVG [2]")
+          ->type_name("A")
+          ->group(help_group::files);
   command.add_option("--csv", csv, "Write the maps as tables into a directory")
       ->type_name("DIR")
       ->group(help_group::files);

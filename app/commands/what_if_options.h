@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "service/what_if_words.h"
+#include "service/what_if.h"
 
 namespace attn {
 

@@ -7,17 +7,16 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/annotate.h"
-#include "analysis/line_alignment.h"
+#include "analysis/alignment.h"
 #include "analysis/map_selection.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "terminal/console.h"
 #include "view/data/evaluation_json.h"
-#include "view/pharaoh_line.h"
 #include "view/terminal/evaluation_text.h"
 #include "view/terminal/map/map_text.h"
 #include "view/terminal/what_if_text.h"
+#include "view/text_output.h"
 
 namespace attn {
 namespace {
@@ -70,7 +69,7 @@ std::vector<LineTranslation> joined(const LineRecords& records, const DecodeConf
 }  // namespace
 
 LineOutput::LineOutput(const ViewOptions& options, const ModelSummary& model,
-                     const DecodeConfig& decode)
+                       const DecodeConfig& decode)
     : options_(options), decode_(decode), alignment_(options.alignment()) {
   if (alignment_) for_field("align", [&] { check_alignment_method(alignment_->choice, model); });
   if (!options.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
@@ -116,7 +115,7 @@ void LineOutput::note_low_confidence(const LineTranslation& best) const {
 }
 
 void LineOutput::print(const std::vector<LineTranslation>& translations,
-                      const LineRecords& records) {
+                       const LineRecords& records) {
   note_duplicates(translations);
   if (notes_unsure_ && !translations.empty()) note_low_confidence(translations.front());
   for (std::size_t i = 0; i < translations.size(); ++i) {
@@ -186,8 +185,8 @@ void LineOutput::take(LineRecords records, ViewFiles& files) {
 }
 
 void LineOutput::annotate_what_if(WhatIfRecord& record) {
-  const AnnotationOptions wanted{options_.report,
-                           options_.aligns() ? alignment_ : std::optional<AlignmentOptions>()};
+  const AnnotationOptions wanted{
+      options_.report, options_.aligns() ? alignment_ : std::optional<AlignmentOptions>()};
   if (!wanted.report && !wanted.alignment) return;
   annotate(record.before, wanted);
   annotate(record.after, wanted);

@@ -11,7 +11,6 @@
 #include "commands/view_options.h"
 #include "files/view_files.h"
 #include "record/attention_record.h"
-#include "record/attention_record.h"
 #include "translate/line_parts.h"
 
 namespace attn {

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "terminal/console.h"
 

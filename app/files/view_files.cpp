@@ -9,11 +9,10 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
-#include "raster/svg_pdf.h"
 #include "raster/svg_export.h"
 #include "record/json/record_json.h"
-#include "service/new_directory.h"
-#include "terminal/notes.h"
+#include "service/output_safety.h"
+#include "terminal/console.h"
 #include "view/data/attention_csv.h"
 #include "view/map_labels.h"
 #include "view/svg/map/attention_svg.h"
@@ -149,13 +148,13 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail pag
     if (path.empty()) return;
     pictures_.push_back({option, path, std::move(made), std::make_unique<OutputFile>(path), {}});
   };
-  const auto scale = static_cast<double>(
-      options.png_scale);
+  const auto scale = static_cast<double>(options.png_scale);
   picture("--svg", options.svg, [](const std::string& svg) { return svg; });
   picture("--png", options.png, [scale](const std::string& svg) { return svg_to_png(svg, scale); });
   picture("--pdf", options.pdf, [](const std::string& svg) { return svg_to_pdf(svg); });
   if (!options.csv.empty()) {
-    csv_folder_ = for_field<SystemError>("csv", [&] { return std::make_unique<NewDirectories>(csv); });
+    csv_folder_ =
+        for_field<SystemError>("csv", [&] { return std::make_unique<NewDirectories>(csv); });
     for (const CsvTable& table : csv_tables()) {
       tables_.push_back(std::make_unique<OutputFile>(table_path(table)));
       tables_.back()->write(table.header);

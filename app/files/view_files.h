@@ -11,9 +11,8 @@
 #include "commands/view_options.h"
 #include "files/output_file.h"
 #include "record/attention_record.h"
-#include "record/attention_record.h"
-#include "service/file_guard.h"
-#include "service/page_content.h"
+#include "service/html_pages.h"
+#include "service/output_safety.h"
 
 namespace attn {
 

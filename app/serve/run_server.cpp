@@ -10,15 +10,14 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/serve_options.h"
 #include "compute/threads.h"
 #include "serve/port.h"
-#include "serve/served_models.h"
 #include "serve/server.h"
+#include "serve/server_handler.h"
 #include "terminal/console.h"
-#include "terminal/notes.h"
 #include "terminal/stop_signal.h"
 
 namespace attn {

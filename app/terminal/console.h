@@ -6,7 +6,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/strings/utf8.h"
+#include "service/field_text.h"
 #include "view/terminal/styled_text.h"
 
 namespace attn {
@@ -98,5 +101,22 @@ class LineReader {
   std::size_t total_read_ = 0;
   bool end_ = false;
 };
+
+// What the libraries note, as lines on stderr.
+
+inline void say(const FieldText& text) {
+  note(text.message_for(option_name));
+}
+
+inline void note_all(const std::vector<FieldText>& texts) {
+  for (const FieldText& text : texts) note(printable(text.message_for(option_name)));
+}
+
+// What is behind the terminal's text: maps are painted so that more weight is further from it.
+
+/// Whether the terminal's background is light: as ATTN_DEMO_BACKGROUND says (light or dark;
+/// UsageError for another word), else COLORFGBG, else the terminal itself, which is asked once
+/// (OSC 11). Dark where nobody says.
+bool background_is_light();
 
 }  // namespace attn

@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <tuple>
 
+#include "base/at.h"
 #include "base/strings/utf8.h"
 #include "terminal/console.h"
 
@@ -188,6 +190,35 @@ void write_beside_progress(bool ends_line, const std::function<void()>& write) {
 
 void erase_progress() noexcept {
   if (line_drawn.exchange(false)) put(kErase);
+}
+
+namespace {
+
+/// Writes to stderr what it takes; a terminal that was closed (EIO), a reader that left (EPIPE) and
+/// a full disk are no reason to stop.
+void write_stderr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(to_size(written));
+  }
+}
+
+}  // namespace
+
+void TrainingProgress::update(const UpdateMetrics& metrics) {
+  if (stderr_redraws()) {
+    if (!line_) line_.emplace("training");
+    line_->show(update_parts(metrics, names_));
+  } else if (metrics.log) {
+    write_stderr(update_line(metrics, names_) + "\n");
+  }
+}
+
+void TrainingProgress::say(std::string_view text) {
+  const std::string line = error_line(text);
+  write_beside_progress(true, [&line] { write_stderr(line); });
 }
 
 }  // namespace attn

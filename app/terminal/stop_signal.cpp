@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "terminal/progress.h"
 #include "terminal/line_input.h"
+#include "terminal/progress.h"
 
 namespace attn {
 namespace {
@@ -22,7 +22,7 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_alw
 
 /// What else would end the process, and no fault of the program: timers, limits, other processes.
 constexpr std::array kTerminating = {SIGHUP,  SIGUSR1, SIGUSR2,   SIGALRM, SIGVTALRM,
-                                SIGPROF, SIGXCPU, SIGSTKFLT, SIGPWR,  SIGIO};
+                                     SIGPROF, SIGXCPU, SIGSTKFLT, SIGPWR,  SIGIO};
 /// These end it as they always do, with a core where one is wanted, only without half-written
 /// files.
 constexpr std::array kCrashing = {SIGQUIT, SIGABRT, SIGSEGV, SIGILL, SIGFPE, SIGSYS, SIGTRAP};

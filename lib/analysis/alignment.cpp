@@ -1,14 +1,17 @@
 #include "analysis/alignment.h"
 
+#include <algorithm>
+#include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "analysis/head_statistics.h"
-#include "analysis/record_check.h"
 #include "analysis/rollout.h"
-#include "analysis/word_links.h"
+#include "base/at.h"
 #include "base/error.h"
+#include "base/strings/utf8.h"
 #include "config/attention_site.h"
-#include "base/strings/excerpt.h"
+#include "record/attention_record.h"
 #include "record/words.h"
 
 namespace attn {
@@ -80,7 +83,7 @@ AlignmentMethod resolve_best_head(const AlignmentMethod& choice, const HeadRepor
 }
 
 WeightMatrix alignment_weights(const AttentionRecord& record, const HypothesisRecord& hypothesis,
-                        const AlignmentMethod& choice) {
+                               const AlignmentMethod& choice) {
   const AttentionMaps& cross = hypothesis.cross;
   check_place(choice, cross.layers, cross.heads);
   switch (choice.from) {
@@ -116,13 +119,91 @@ WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
   if (hypothesis >= record.hypotheses.size()) return alignment;
   const HypothesisRecord& found = record.hypotheses[hypothesis];
   if (found.produced.tokens.empty()) return alignment;
-  const std::vector<Word> rows =
-      choice.from == Source::read ? by_reading_step(alignment.target, found.cross.queries) : alignment.target;
+  const std::vector<Word> rows = choice.from == Source::read
+                                     ? by_reading_step(alignment.target, found.cross.queries)
+                                     : alignment.target;
   const WeightMatrix merged =
       merge_to_words(alignment_weights(record, found, choice), rows, alignment.source);
   alignment.weights.assign(merged.values.begin(), merged.values.end());
   alignment.links = extract_links(merged, alignment.source, alignment.target, options.least);
   return alignment;
+}
+
+std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
+                                         const std::vector<Word>& source,
+                                         const std::vector<Word>& target,
+                                         std::optional<float> least) {
+  std::vector<AlignmentLink> links;
+  for (int t = 0; t < weights.rows; ++t) {
+    const std::span<const double> row = weights.row(t);
+    if (!std::all_of(row.begin(), row.end(), [](double w) { return std::isfinite(w); })) continue;
+    const auto strongest = std::max_element(row.begin(), row.end());  // the first of equals
+    if (strongest == row.end() || !(*strongest > 0)) continue;
+    for (auto weight = row.begin(); weight != row.end(); ++weight) {
+      if (weight != strongest &&
+          !(least && *weight > 0 && *weight >= static_cast<double>(*least))) {
+        continue;
+      }
+      const auto s = to_size(weight - row.begin());
+      links.push_back(
+          {source[s].text_index, at(target, t).text_index, static_cast<float>(*weight)});
+    }
+  }
+  std::sort(links.begin(), links.end(), [](const AlignmentLink& a, const AlignmentLink& b) {
+    return std::tie(a.source, a.target) < std::tie(b.source, b.target);
+  });
+  return links;
+}
+
+namespace {
+
+/// Words before the next part, after one of `text` has joined those before it.
+int words_after(int words, const std::string& text, bool blanks_before) {
+  const int more = count_text_words(text);
+  // Without blanks between, a part's first word goes on with the last one.
+  return words > 0 && more > 0 && !blanks_before ? words + more - 1 : words + more;
+}
+
+int first_word(int words, const std::string& text, bool blanks_before) {
+  return words_after(words, text, blanks_before) - count_text_words(text);
+}
+
+}  // namespace
+
+WordAlignment line_alignment(std::span<const AttentionRecord> parts,
+                             std::span<const std::size_t> ranks) {
+  WordAlignment line;
+  int source_words = 0, target_words = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const HypothesisRecord& hypothesis = parts[i].hypotheses[ranks[i]];
+    const bool blanks = parts[i].part.has_value() && !parts[i].part->gap.empty();
+    const int source = first_word(source_words, parts[i].source_text, blanks);
+    const int target = first_word(target_words, hypothesis.text, blanks);
+    if (hypothesis.alignment) {
+      line.from = hypothesis.alignment->from;
+      for (const AlignmentLink& link : hypothesis.alignment->links) {
+        line.links.push_back({link.source + source, link.target + target, link.weight});
+      }
+    }
+    source_words = words_after(source_words, parts[i].source_text, blanks);
+    target_words = words_after(target_words, hypothesis.text, blanks);
+  }
+  return line;
+}
+
+void annotate(AttentionRecord& record, const AnnotationOptions& wanted) {
+  for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
+    HypothesisRecord& hypothesis = record.hypotheses[i];
+    if (wanted.report) {
+      HeadStatistics statistics;
+      statistics.add(record, i);
+      HeadReport report = statistics.report();
+      record.encoder_report = std::move(report.encoder_self);
+      hypothesis.decoder_report = std::move(report.decoder_self);
+      hypothesis.cross_report = std::move(report.cross);
+    }
+    if (wanted.alignment) hypothesis.alignment = align(record, i, *wanted.alignment);
+  }
 }
 
 }  // namespace attn

@@ -6,12 +6,15 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/weight_matrix.h"
 #include "record/attention_record.h"
 #include "record/head_report.h"
+#include "record/words.h"
 
 namespace attn {
 
@@ -47,7 +50,7 @@ AlignmentMethod resolve_best_head(const AlignmentMethod& choice, const HeadRepor
 /// The weights that a choice other than `best` reads, by pieces, [L, S]. UsageError as in
 /// check_alignment_method.
 WeightMatrix alignment_weights(const AttentionRecord& record, const HypothesisRecord& hypothesis,
-                        const AlignmentMethod& choice);
+                               const AlignmentMethod& choice);
 
 struct AlignmentOptions {
   AlignmentMethod choice;
@@ -60,5 +63,35 @@ struct AlignmentOptions {
 /// InputError where the maps do not fit the tokens; UsageError as in check_alignment_method.
 WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
                     const AlignmentOptions& options = {});
+
+// From weights between words to links between them.
+
+/// Each target word's strongest source word; the first of equals. With `least`, also every other
+/// source word of at least that weight. `weights` is [target · source] of the same words. A target
+/// word whose row is all 0 or holds anything but finite numbers is linked to nothing. Sorted by
+/// source, then by target.
+std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
+                                         const std::vector<Word>& source,
+                                         const std::vector<Word>& target,
+                                         std::optional<float> least = std::nullopt);
+
+// Word alignments of a line that was translated in parts.
+
+/// The parts' links by the words of whole line and whole translation, as split at blanks: those of
+/// hypothesis `ranks[i]` of record i, which has been aligned. The translations are joined as the
+/// sources are, with the gaps of LinePart between.
+WordAlignment line_alignment(std::span<const AttentionRecord> parts,
+                             std::span<const std::size_t> ranks);
+
+// What the analysis of a record's own maps adds to it, for the views.
+
+struct AnnotationOptions {
+  bool report = false;                        ///< the figures of every head
+  std::optional<AlignmentOptions> alignment;  ///< a word alignment for each hypothesis
+};
+
+/// Puts them into the record. "best" is the best head of each hypothesis alone, unless the caller
+/// has resolved it before. InputError and UsageError as align() and HeadStatistics have them.
+void annotate(AttentionRecord& record, const AnnotationOptions& wanted);
 
 }  // namespace attn

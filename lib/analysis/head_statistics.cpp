@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "analysis/alignment.h"
-#include "analysis/record_check.h"
-#include "analysis/word_links.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"
+#include "record/attention_record.h"
 
 namespace attn {
 namespace {
@@ -104,7 +103,7 @@ void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis) 
   if (!has_text(words.source)) return;
   ++sentences_;
   KeyTraits source{false, equal_to(record.source.tokens, record.source.tokens.back()),
-              punctuation_of(record.source.tokens)};
+                   punctuation_of(record.source.tokens)};
   add_maps(AttentionSite::encoder_self, record.encoder_self, source);
   if (hypothesis >= record.hypotheses.size()) return;
   const HypothesisRecord& found = record.hypotheses[hypothesis];
@@ -132,7 +131,8 @@ void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis,
   add_gold(record, record.hypotheses[hypothesis], words, gold);
 }
 
-void HeadStatistics::add_maps(AttentionSite kind, const AttentionMaps& maps, const KeyTraits& keys) {
+void HeadStatistics::add_maps(AttentionSite kind, const AttentionMaps& maps,
+                              const KeyTraits& keys) {
   SiteSums& of_site = at(sites_, kind);
   if (of_site.sums.empty()) {
     of_site.layers = maps.layers;
@@ -225,13 +225,14 @@ void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRec
     choices.push_back({AlignmentMethod::Source::layer, {layer, 0}});
   }
   choices.push_back({AlignmentMethod::Source::average, {}});
-  if (!record.encoder_self.has_projected_keys()) choices.push_back({AlignmentMethod::Source::rollout, {}});
+  if (!record.encoder_self.has_projected_keys())
+    choices.push_back({AlignmentMethod::Source::rollout, {}});
   if (gold_choices_.empty()) {
     for (const AlignmentMethod& choice : choices) gold_choices_.push_back({to_string(choice), {}});
   }
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    add_to_score(gold_choices_[i].score, links(alignment_weights(record, hypothesis, choices[i]), target),
-                 gold);
+    add_to_score(gold_choices_[i].score,
+                 links(alignment_weights(record, hypothesis, choices[i]), target), gold);
   }
 }
 

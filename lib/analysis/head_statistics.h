@@ -54,8 +54,8 @@ namespace attn {
 
 /// The parts of `alignment`, which is 2 returns / words.
 struct RoundTripProbability {
-  double expected_returns = 0;     ///< Σ A C, the expected number of target words that come back
-  std::size_t words = 0;  ///< T + S; target words whose row is not finite are left out
+  double expected_returns = 0;  ///< Σ A C, the expected number of target words that come back
+  std::size_t words = 0;        ///< T + S; target words whose row is not finite are left out
 };
 class HeadStatistics {
  public:
@@ -102,8 +102,8 @@ class HeadStatistics {
   };
 
   void add_maps(AttentionSite site, const AttentionMaps& maps, const KeyTraits& keys);
-  void add_row(HeadMetricSums& sums, std::span<const float> row, int query, const AttentionMaps& maps,
-               const KeyTraits& keys);
+  void add_row(HeadMetricSums& sums, std::span<const float> row, int query,
+               const AttentionMaps& maps, const KeyTraits& keys);
   void add_alignment(const AttentionMaps& cross, const RecordWords& words);
   void add_gold(const AttentionRecord& record, const HypothesisRecord& hypothesis,
                 const RecordWords& words, const GoldAlignment& gold);

@@ -5,9 +5,10 @@
 
 #include "analysis/alignment.h"
 #include "analysis/head_statistics.h"
-#include "analysis/record_check.h"
 #include "analysis/weight_matrix.h"
 #include "base/at.h"
+#include "base/error.h"
+#include "record/attention_record.h"
 #include "record/words.h"
 
 namespace attn {
@@ -152,7 +153,8 @@ void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& show
   for (double& sum : own.values) sum /= std::max(1, heads);
   if (shown.by_words) {
     WeightMatrix computed(maps.queries, maps.keys);
-    for (std::size_t i = 0; i < map.uncomputed.size(); ++i) computed.values[i] = 1 - map.uncomputed[i];
+    for (std::size_t i = 0; i < map.uncomputed.size(); ++i)
+      computed.values[i] = 1 - map.uncomputed[i];
     map.uncomputed.clear();
     for (const double seen : merge_to_words(computed, shown.rows, shown.columns).values) {
       map.uncomputed.push_back(seen > 0 ? 0 : 1);
@@ -160,11 +162,13 @@ void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& show
     own = merge_to_words(own, shown.rows, {{"", 0, 1, WordType::word, -1}});
   }
   if (heads == 0) return;
-  map.non_token_weights = {maps.seen->non_token_weights.keys, {own.values.begin(), own.values.end()}};
+  map.non_token_weights = {maps.seen->non_token_weights.keys,
+                           {own.values.begin(), own.values.end()}};
 }
 
 /// A map of what stands beside weights, in the units of `shown`.
-ShownMap map_beside(const HeadName& name, MapPart part, WeightMatrix matrix, const ShownMaps& shown) {
+ShownMap map_beside(const HeadName& name, MapPart part, WeightMatrix matrix,
+                    const ShownMaps& shown) {
   if (shown.by_words) matrix = merge_to_words(matrix, shown.rows, shown.columns);
   ShownMap map{name, false, {matrix.values.begin(), matrix.values.end()}};
   map.part = part;
@@ -192,7 +196,8 @@ WeightMatrix exact_of(const HeadName& name, const AttentionMaps& maps) {
 void add_exact(ShownMaps& shown, const AttentionMaps& maps) {
   if (!maps.approximation || maps.approximation->exact.empty()) return;
   const ShownMap& estimated = shown.maps.back();
-  ShownMap exact = map_beside(estimated.name, MapPart::exact, exact_of(estimated.name, maps), shown);
+  ShownMap exact =
+      map_beside(estimated.name, MapPart::exact, exact_of(estimated.name, maps), shown);
   ShownMap difference{estimated.name, false, {}};
   difference.part = MapPart::difference;
   for (std::size_t i = 0; i < exact.weights.size(); ++i) {
@@ -264,11 +269,38 @@ std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hy
       add_pattern(shown.maps.back(), *maps, shown);
       add_exact(shown, *maps);
       const bool last_of_layer = i + 1 == names.size() || names[i + 1].layer != name.layer;
-      if (maps->has_projected_keys() && name.layer && last_of_layer) add_projections(shown, *maps, *name.layer);
+      if (maps->has_projected_keys() && name.layer && last_of_layer)
+        add_projections(shown, *maps, *name.layer);
     }
     if (!shown.maps.empty()) all.push_back(std::move(shown));
   }
   return all;
+}
+
+MapSelection parse_map_selection(const std::vector<std::string>& arguments) {
+  MapSelection selection;
+  if (arguments.empty()) return selection;
+  selection.last_layers = false;
+  bool none = false;
+  for (const std::string& argument : arguments) {
+    if (argument == "all") {
+      selection.all = true;
+    } else if (argument == "none") {
+      none = true;
+    } else {
+      selection.items.push_back(parse_head_name(argument, ", or the word all or none"));
+    }
+  }
+  if (none && (selection.all || !selection.items.empty())) {
+    throw UsageError("none: other maps are asked for, too; give none alone or leave it out");
+  }
+  return selection;
+}
+
+void check_map_selection(const MapSelection& selection, const ModelSummary& model) {
+  for (const ShowItem& item : selection.items) {
+    check_head(to_string(item), item.layer, item.head, model.stack(item.site));
+  }
 }
 
 }  // namespace attn

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "config/attention_site.h"
 #include "base/strings/utf8.h"
+#include "config/attention_site.h"
 
 namespace attn {
 namespace {

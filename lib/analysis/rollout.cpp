@@ -8,7 +8,8 @@ namespace attn {
 namespace {
 
 /// ½ a x + ½ y, where y has the shape of a x.
-WeightMatrix average_with_residual(const WeightMatrix& a, const WeightMatrix& x, const WeightMatrix& y) {
+WeightMatrix average_with_residual(const WeightMatrix& a, const WeightMatrix& x,
+                                   const WeightMatrix& y) {
   WeightMatrix mixed(a.rows, x.columns);
   for (int row = 0; row < a.rows; ++row) {
     for (int column = 0; column < x.columns; ++column) {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 

@@ -38,9 +38,11 @@ class JsonReader {
   float number() const;  ///< that a 32-bit float holds
   bool boolean() const;
   /// From 0.
-  std::uint64_t unsigned_integer(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
-  std::uint64_t index_below(std::uint64_t end) const;  ///< a whole number, as an index of `end` things
-  int integer() const;                           ///< from 0, that an int holds
+  std::uint64_t unsigned_integer(
+      std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+  std::uint64_t index_below(
+      std::uint64_t end) const;  ///< a whole number, as an index of `end` things
+  int integer() const;           ///< from 0, that an int holds
 
   /// Calls `each(element)` for those of an array.
   template <typename Each>

@@ -2,7 +2,9 @@
 // functions of its own for all but require_memory.cpp (web/system.cpp).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <string>
 
 namespace attn {
@@ -19,5 +21,30 @@ void keep_freed_memory();
 
 /// What was freed goes back to the system: after the reading of a model, a megabyte of JSON.
 void return_freed_memory();
+
+// Calls into libraries that do not survive std::bad_alloc.
+
+/// Lives around a call into SentencePiece. Where an allocation fails in there, the stack must not
+/// be unwound: protobuf's destructors take messages apart that are not yet put together (a piece
+/// whose string got no memory), and crash or spoil the heap. The program's handler of failed
+/// allocations asks `active()` and ends the process itself.
+class NoUnwindScope {
+ public:
+  NoUnwindScope() { ++calls_; }
+  ~NoUnwindScope() { --calls_; }
+  NoUnwindScope(const NoUnwindScope&) = delete;
+  NoUnwindScope& operator=(const NoUnwindScope&) = delete;
+
+  /// Whether any thread is in such a call; the library's own threads work for it.
+  static bool active() { return calls_ > 0; }
+
+ private:
+  static inline std::atomic<int> calls_{0};
+};
+
+// What a program says where memory ran out.
+
+/// No allocation, no thread, or a size beyond what any allocation can have.
+bool is_out_of_memory(const std::exception& error);
 
 }  // namespace attn

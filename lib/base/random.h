@@ -48,4 +48,25 @@ float exact_sqrt(double x);
 /// 64-bit FNV-1a of bytes: the checksum that tests of reproducibility compare.
 std::uint64_t fnv1a(const void* data, std::size_t bytes);
 
+// Normally distributed random numbers with the same bits on every machine, and random directions
+// made of them: sums, products, divisions and square roots of doubles only, no libm.
+
+/// Fills `out` with numbers of mean 0 and variance 1, by Marsaglia's polar method (1962). They
+/// depend on the seed and the stream's name.
+void fill_normal(std::uint64_t seed, std::string_view stream, float* out, std::size_t count);
+
+/// out [rows, columns]: each row normally distributed as fill_normal()'s would be; those of a block
+/// of `columns` rows are orthogonal (Choromanski et al. 2021, section 2.4).
+void fill_orthogonal(std::uint64_t seed, std::string_view stream, float* out, std::size_t rows,
+                     std::size_t columns);
+
+// Logarithm and exponential with the same bits on every machine: sums, products and divisions of
+// doubles only, no libm.
+
+/// ln x for x in (0, 1], within a few units of the last place.
+double exact_log(double x);
+
+/// e^x for x of 0 or less, within a few units of the last place; 0 below −700.
+double exact_exp(double x);
+
 }  // namespace attn

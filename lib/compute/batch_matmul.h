@@ -1,7 +1,7 @@
 // One product of a batch with a prepared weight, whatever form the weight has.
 #pragma once
 
-#include "compute/kernels/read_next.h"
+#include "compute/kernels/kernels.h"
 #include "compute/tensor.h"
 #include "compute/threads.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/at.h"
 #include "compute/kernels/tile_kernels.h"
-#include "compute/per_thread.h"
 #include "compute/threads.h"
 
 namespace attn {

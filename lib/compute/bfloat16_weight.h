@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "compute/parameter.h"
 #include "compute/batch_matmul.h"
+#include "compute/parameter.h"
 
 namespace attn {
 

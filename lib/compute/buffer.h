@@ -1,8 +1,14 @@
 // Memory for activations that is allocated once and used again by every batch.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 #include "base/at.h"
 #include "compute/matmul.h"
+#include "compute/parameter.h"
+#include "compute/tensor.h"
 
 namespace attn {
 
@@ -31,6 +37,38 @@ class ActivationBuffer {
   AlignedFloats memory_;
   Index rows_ = 0;
   Index columns_ = 0;
+};
+
+// Rows of numbers in memory of their own that keeps them where it grows.
+
+class GrowableMatrix {
+ public:
+  explicit GrowableMatrix(Index columns) : columns_(columns) {}
+
+  /// Room for so many. The first time it is what was asked for; later half as much again, so that
+  /// rows that come one by one are seldom copied.
+  void reserve(Index rows) {
+    if (rows <= rows_) return;
+    const Index room = rows_ == 0 ? rows : std::max(rows, rows_ + rows_ / 2);
+    AlignedFloats larger(to_size(room * columns_));
+    if (rows_ > 0) std::memcpy(larger.data(), row(0), to_size(rows_ * columns_) * sizeof(float));
+    memory_ = std::move(larger);
+    rows_ = room;
+  }
+
+  float* row(Index r) const { return memory_.data() + r * columns_; }
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+
+  /// `count` rows from `first` on.
+  MatrixRef part(Index first, Index count) const {
+    return Eigen::Map<Matrix>(row(first), count, columns_);
+  }
+
+ private:
+  Index columns_;
+  Index rows_ = 0;
+  AlignedFloats memory_;  ///< [rows, columns]
 };
 
 }  // namespace attn

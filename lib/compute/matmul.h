@@ -15,12 +15,12 @@
 #include <variant>
 #include <vector>
 
+#include "compute/batch_matmul.h"
 #include "compute/bfloat16_weight.h"
 #include "compute/int8/int8_weight.h"
 #include "compute/kernels/kernels.h"
 #include "compute/panel_weight.h"
 #include "compute/parameter.h"
-#include "compute/batch_matmul.h"
 #include "compute/tensor.h"
 #include "compute/threads.h"
 
@@ -40,7 +40,7 @@ Backend default_backend();
 struct PreparationOptions : PackingOptions {
   // A backend alone says how, too.
   PreparationOptions(Backend by, FloatArena* into = nullptr,  // NOLINT(google-explicit-constructor)
-              const PackedCallback* on_packed = nullptr)
+                     const PackedCallback* on_packed = nullptr)
       : PackingOptions{into, on_packed}, backend(by) {}
 
   Backend backend;
@@ -54,7 +54,7 @@ class PackedLinear {
   /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. std::logic_error where the shapes
   /// do not fit together; InputError where 8 bits cannot hold them (Int8Weight::pack).
   PackedLinear(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
-                PreparationOptions how, AccumulationLength chains = AccumulationLength::terms_64);
+               PreparationOptions how, AccumulationLength chains = AccumulationLength::terms_64);
 
   /// Prepares the same product again after its weights have changed, in the same memory.
   void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
@@ -94,6 +94,6 @@ std::size_t prepared_floats(const Parameter& weight, Backend backend);
 /// and the gradients at its outputs. An element's bits do not depend on the number of threads.
 /// (transposed_product.cpp)
 void add_transposed_matmul(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
-                            Backend backend);
+                           Backend backend);
 
 }  // namespace attn

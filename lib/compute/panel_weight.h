@@ -1,10 +1,12 @@
 // Weights in 32 bits, or the 16 of their file, as panels of columns (kernels.h).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
-#include "compute/parameter.h"
 #include "compute/batch_matmul.h"
+#include "compute/parameter.h"
+#include "compute/tensor.h"
 
 namespace attn {
 
@@ -21,7 +23,8 @@ enum class AccumulationLength : Index {
 class PanelWeight {
  public:
   /// rounds: weights and rows count as rounded to bfloat16, for a CPU without tiles of it.
-  explicit PanelWeight(AccumulationLength chains = AccumulationLength::terms_64, bool rounds = false)
+  explicit PanelWeight(AccumulationLength chains = AccumulationLength::terms_64,
+                       bool rounds = false)
       : chains_(chains), rounds_(rounds) {}
 
   /// Every weight has `in` rows. The numbers of a file stay in binary16 where all are, and the
@@ -44,5 +47,21 @@ class PanelWeight {
 
 /// Floats of an arena that pack() takes for this weight.
 std::size_t panel_weight_floats(const Parameter& weight);
+
+// Weights as the kernels of products read them: panels of columns (kernels.h), packed once.
+
+/// Whether all of them are the binary16 of a file, without a scale.
+bool all_float16(const std::vector<Parameter>& weights);
+
+/// Floats of memory that panels of [in, out] take.
+Index panel_floats(Index in, Index out, bool of_16_bits);
+
+/// Weights [in, outᵢ] side by side, out columns in all, as panels, the last one filled up with
+/// zeros.
+/// `then`: what becomes of each number, null: nothing.
+void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, float* panels,
+                 float (*then)(float));
+/// The same of the 16 bits of weights that all_float16.
+void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, std::uint16_t* panels);
 
 }  // namespace attn

@@ -103,7 +103,7 @@ using PackedCallback = std::function<void(const Parameter&)>;
 
 /// Where a product's own copy of its weights goes, and who is told that it is made.
 struct PackingOptions {
-  FloatArena* arena = nullptr;              ///< null: memory of its own
+  FloatArena* arena = nullptr;                  ///< null: memory of its own
   const PackedCallback* when_packed = nullptr;  ///< null, or an empty one: nobody asks
 
   /// Tells that these weights are not read again soon where they lie.

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/at.h"
 
@@ -32,5 +34,53 @@ constexpr std::optional<AttentionSite> parse_site(std::string_view word) {
 constexpr std::string_view stack_of(AttentionSite site) {
   return site == AttentionSite::encoder_self ? "encoder" : "decoder";
 }
+
+// Heads as people name them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0; "cross:best",
+// "cross:1:mean". What these mean in a sentence is in analysis/map_selection.h.
+
+/// Which of the heads that a name leaves open.
+enum class HeadSelector {
+  all,
+  best,  ///< the one that aligns best; of cross-attention alone
+  mean,  ///< none of them, but the mean of their weights
+};
+
+/// A head, a layer's heads, or all heads of a kind.
+struct HeadName {
+  AttentionSite site = AttentionSite::cross;
+  std::optional<int> layer = std::nullopt;
+  std::optional<int> head = std::nullopt;
+  HeadSelector pick = HeadSelector::all;
+  bool operator==(const HeadName&) const = default;
+};
+
+/// Layers and heads of the stack that a name is looked up in.
+struct StackShape {
+  std::string_view stack;  ///< "encoder" or "decoder"
+  int layers = 0;
+  int heads = 0;
+};
+
+/// "cross", "cross:1", "cross:1:3", "cross:best" or "cross:1:mean".
+std::string to_string(const HeadName& name);
+
+/// KIND, KIND:LAYER, KIND:LAYER:HEAD; instead of a head, or of layer and head, "best" or "mean".
+/// "best" alone is cross:best. UsageError naming the part that is wrong and the forms there are, to
+/// which a caller adds its own (", or the word all").
+HeadName parse_head_name(std::string_view text, std::string_view other_forms = "");
+
+/// The parts between separators; one more than there are separators.
+std::vector<std::string_view> split_at(std::string_view text, char separator);
+
+/// A plain decimal, 0 … 2³¹−1: no sign, no leading zero, nothing after it.
+std::optional<int> parse_index(std::string_view text);
+
+/// A part of a name, as the number of a layer, head, query or key (`what`). UsageError that begins
+/// with the whole `name` and names the part.
+int parse_index(std::string_view name, std::string_view part, std::string_view what);
+
+/// UsageError, begun by `name` ("cross:3"), where the stack has no such layer or head.
+void check_head(std::string_view name, std::optional<int> layer, std::optional<int> head,
+                const StackShape& shape);
 
 }  // namespace attn

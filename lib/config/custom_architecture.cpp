@@ -4,9 +4,9 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/model_limits.h"
 #include "config/family.h"
 #include "config/key_reader.h"
+#include "config/model_config.h"
 #include "config/patterns/sparse_pattern.h"
 
 namespace attn {
@@ -81,7 +81,8 @@ void read_position(KeyReader& reader, ModelConfig& config) {
 }
 
 /// `heads` is the key of a stack's heads.
-void check_key_value_heads(const ModelConfig& config, const KeyNames& names, int ModelConfig::*heads) {
+void check_key_value_heads(const ModelConfig& config, const KeyNames& names,
+                           int ModelConfig::*heads) {
   const int all = config.*heads, shared = config.key_value_heads;
   if (shared == 0 || (shared <= all && all % shared == 0)) return;
   throw InputError("{}: {} {} does not divide {} {}; use {}", names.where,
@@ -93,8 +94,8 @@ void check_inner(const ModelConfig& config, const KeyNames& names, int ModelConf
   const std::int64_t columns = std::int64_t{config.head_dim} * (config.*heads);
   if (columns <= ModelLimits::d_model) return;
   throw InputError("{}: {} {} times {} {} is beyond the limit of {} columns", names.where,
-                   names.of("head_dim"), config.head_dim, names.of(size_key_name(heads)), config.*heads,
-                   std::int64_t{ModelLimits::d_model});
+                   names.of("head_dim"), config.head_dim, names.of(size_key_name(heads)),
+                   config.*heads, std::int64_t{ModelLimits::d_model});
 }
 
 void check_rotary(const KeyNames& names, int head_dim) {
@@ -106,9 +107,9 @@ void check_rotary(const KeyNames& names, int head_dim) {
 
 /// `key` is the pattern's.
 void check_approximation(const ModelConfig& config, const KeyNames& names, const char* key,
-                const AttentionPattern& pattern) {
+                         const AttentionPattern& pattern) {
   if (!sparse_pattern(pattern).approximates()) return;
-  const char* part = config.relative.enabled()      ? "position \"relative\""
+  const char* part = config.relative.enabled()    ? "position \"relative\""
                      : config.rotary              ? "position \"rotary\""
                      : config.key_value_heads > 0 ? "key_value_heads"
                                                   : nullptr;
@@ -121,7 +122,8 @@ void check_approximation(const ModelConfig& config, const KeyNames& names, const
 
 }  // namespace
 
-RelativePositionBiasConfig read_relative_position_bias_config(KeyReader& reader, const RelativePositionBiasConfig& otherwise) {
+RelativePositionBiasConfig read_relative_position_bias_config(
+    KeyReader& reader, const RelativePositionBiasConfig& otherwise) {
   RelativePositionBiasConfig relative = otherwise;
   read_within(reader, kBuckets, relative.buckets, 4, ModelLimits::d_model);
   if (relative.buckets % 2 != 0) {
@@ -131,8 +133,8 @@ RelativePositionBiasConfig read_relative_position_bias_config(KeyReader& reader,
   }
   read_within(reader, kMaxDistance, relative.max_distance, 1, ModelLimits::positions);
   if (relative.max_distance <= relative.buckets / 2) {
-    reader.fail(kMaxDistance, fmt::format("is {}; use more than {}, half of {}", relative.max_distance,
-                                       relative.buckets / 2, kBuckets));
+    reader.fail(kMaxDistance, fmt::format("is {}; use more than {}, half of {}",
+                                          relative.max_distance, relative.buckets / 2, kBuckets));
   }
   return relative;
 }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "config/model_sizes.h"
+#include "config/model_config.h"
 
 namespace attn {
 
@@ -15,7 +15,8 @@ class KeyReader;
 /// The keys of relative positions, T5's: `otherwise` where they are absent. InputError for buckets
 /// that are odd or fewer than 4, and for a greatest distance within the buckets that hold one
 /// distance each.
-RelativePositionBiasConfig read_relative_position_bias_config(KeyReader& reader, const RelativePositionBiasConfig& otherwise);
+RelativePositionBiasConfig read_relative_position_bias_config(
+    KeyReader& reader, const RelativePositionBiasConfig& otherwise);
 void write_relative_position_config(const RelativePositionBiasConfig& relative, Json& json);
 
 /// What stands in `model` of the keys above; InputError for an unknown word, and for one that

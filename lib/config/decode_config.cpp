@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "config/decode_config_read.h"
 #include "config/key_reader.h"
 
 namespace attn {
@@ -76,7 +75,8 @@ DecodeOptions decode_options_from_experiment(const Json& json, const std::string
 
 std::vector<std::string> task_prefixes(const DecodeOptions& options) {
   std::vector<std::string> prefixes;
-  if (options.task_specific_params == nullptr || !options.task_specific_params->is_object()) return prefixes;
+  if (options.task_specific_params == nullptr || !options.task_specific_params->is_object())
+    return prefixes;
   for (const Json& task : *options.task_specific_params) {
     if (!task.is_object() || !task.contains("prefix") || !task["prefix"].is_string()) continue;
     const auto prefix = task["prefix"].get<std::string>();
@@ -116,7 +116,8 @@ DecodeOptions merge_decode_options(const DecodeOptions& stronger, const DecodeOp
   fill(merged.min_p, weaker.min_p);
   fill(merged.typical_p, weaker.typical_p);
   if (merged.document == nullptr) merged.document = weaker.document;
-  if (merged.task_specific_params == nullptr) merged.task_specific_params = weaker.task_specific_params;
+  if (merged.task_specific_params == nullptr)
+    merged.task_specific_params = weaker.task_specific_params;
   return merged;
 }
 
@@ -177,8 +178,9 @@ void resolve_width(const DecodeOptions& options, const std::string& where, Decod
 
 }  // namespace
 
-DecodeConfig resolve_decode_options(const DecodeOptions& options, std::optional<int> default_forced_eos,
-                     const std::string& where) {
+DecodeConfig resolve_decode_options(const DecodeOptions& options,
+                                    std::optional<int> default_forced_eos,
+                                    const std::string& where) {
   DecodeConfig config;
   resolve_width(options, where, config);
   config.length_penalty = options.length_penalty.value_or(1.0F);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "config/key_reader.h"
 
 namespace attn {
 
@@ -118,7 +119,14 @@ DecodeOptions merge_decode_options(const DecodeOptions& stronger, const DecodeOp
 /// Fills in defaults and checks ranges and that n-best is not above the beam (InputError). Where
 /// tokens are drawn, beams do not count.
 /// `default_forced_eos` is the end that is forced where nothing is said of it.
-DecodeConfig resolve_decode_options(const DecodeOptions& options, std::optional<int> default_forced_eos,
-                     const std::string& where);
+DecodeConfig resolve_decode_options(const DecodeOptions& options,
+                                    std::optional<int> default_forced_eos,
+                                    const std::string& where);
+
+// Reading the keys of `generate` that the program supports.
+
+/// The options of generation_config.json, of config.json or of an experiment's `decode` section;
+/// null counts as not said. InputError for wrong types and values.
+DecodeOptions read_decode_options(KeyReader& reader);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-#include "config/decode_config_read.h"
+#include "config/decode_config.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,10 +8,9 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "config/key_reader.h"
-#include "config/model_sizes.h"
+#include "config/model_config.h"
 
 namespace attn {
 namespace {
@@ -105,7 +104,7 @@ bool mentions_key(std::string_view message, const std::string& path) {
 
 /// A refusal of what a file and overrides say together names the override that it is about.
 [[noreturn]] void rethrow_with_override(const InputError& error, const std::string& where,
-                        const std::vector<std::string>& overrides) {
+                                        const std::vector<std::string>& overrides) {
   const std::string_view message = error.what();
   std::string_view found = message;
   if (found.starts_with(where)) found.remove_prefix(where.size());  // a path may look like a key

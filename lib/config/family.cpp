@@ -4,9 +4,8 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "config/family_table.h"
 #include "config/key_reader.h"
-#include "config/model_sizes.h"
+#include "config/model_config.h"
 
 namespace attn {
 namespace {

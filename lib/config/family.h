@@ -83,8 +83,9 @@ struct ModelFamily {
   /// Output and embedding are one table unless the file holds two that differ, whatever
   /// tie_word_embeddings says.
   bool ties_if_tensors_match = false;
-  std::vector<FamilySizeKey> size_names = {};  ///< those that are not MarianConfig's;
-                                          ///< such a class has no other keys of Marian's either
+  std::vector<FamilySizeKey> size_names =
+      {};  ///< those that are not MarianConfig's;
+           ///< such a class has no other keys of Marian's either
   /// The encoder's positions and the decoder's; the first null: the class has no limit; the second
   /// empty: one number for both.
   const char* positions_key = "max_position_embeddings";
@@ -94,8 +95,9 @@ struct ModelFamily {
   void (*read_class_keys)(KeyReader& reader, ModelConfig& config) = nullptr;
   /// The same keys again.
   void (*write_class_keys)(const ModelConfig& config, Json& json) = nullptr;
-  bool decoder_starts_with_eos = false;  ///< a new model's start, unless its tokenizer has <pad> last
-  int layers = 12;               ///< defaults of the class, as the next ones
+  bool decoder_starts_with_eos =
+      false;        ///< a new model's start, unless its tokenizer has <pad> last
+  int layers = 12;  ///< defaults of the class, as the next ones
   int d_model = 1024;
   int heads = 16;
   int ffn_dim = 4096;
@@ -136,5 +138,16 @@ void read_family_keys(KeyReader& reader, const ModelFamily& family, ModelConfig&
 
 /// Makes of MarianConfig's keys those of the class.
 void write_family_keys(const ModelFamily& family, const ModelConfig& config, Json& json);
+
+// T5's rows of the table of families (family.h), and the keys that no other class has: d_kv,
+// relative positions, the feed-forward's form, the output's scale. InputError for buckets that are
+// odd or fewer than 4, and for a greatest distance within the buckets that hold one distance each.
+
+/// Raffel et al. 2020; with a gate also v1.1, FLAN-T5 and MADLAD-400.
+ModelFamily t5_family();
+/// The same, gated, and its output never scaled.
+ModelFamily mt5_family();
+/// mT5 with a table of relative positions in every layer, and T5's scale of the output.
+ModelFamily umt5_family();
 
 }  // namespace attn

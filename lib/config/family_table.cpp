@@ -1,9 +1,9 @@
-#include "config/family_table.h"
+#include "config/family.h"
 
 #include "base/error.h"
-#include "base/model_limits.h"
 #include "config/custom_architecture.h"
 #include "config/key_reader.h"
+#include "config/model_config.h"
 
 namespace attn {
 namespace {
@@ -45,7 +45,8 @@ void read_keys_of_t5(KeyReader& reader, ModelConfig& config) {
     }
     config.head_dim = *columns;
   }
-  config.relative = read_relative_position_bias_config(reader, {32, 128, config.model_type == "umt5"});
+  config.relative =
+      read_relative_position_bias_config(reader, {32, 128, config.model_type == "umt5"});
   config.norm_epsilon = read_float_of_t5(reader, "layer_norm_epsilon", 1e-6F);
   config.dropout = config.attention_dropout = config.activation_dropout =
       read_float_of_t5(reader, "dropout_rate", 0.1F);
@@ -92,8 +93,8 @@ ModelFamily t5_family() {
   row.model_type = "t5";
   row.class_name = "T5ForConditionalGeneration";
   row.fixed_flags = {&C::normalize_before, &C::add_final_layer_norm, &C::normalize_embedding,
-               &C::scale_attention,  &C::share_embeddings,     &C::static_positions,
-               &C::scale_embedding};
+                     &C::scale_attention,  &C::share_embeddings,     &C::static_positions,
+                     &C::scale_embedding};
   row.tensor_prefix = "";
   row.layers_name = "block";
   row.encoder = names_of_t5(true);

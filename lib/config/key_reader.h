@@ -80,4 +80,11 @@ class KeyReader {
 /// The integer in `value`, or nothing where it is no integer of 32 bits.
 std::optional<int> as_int(const Json& value);
 
+// What other programs and papers call the keys of experiment files.
+
+/// Those of `known` that other programs call `word`: for "heads" encoder_attention_heads and
+/// decoder_attention_heads. Empty where nobody does.
+std::vector<std::string> keys_for_alias(const std::string& word,
+                                        const std::vector<std::string>& known);
+
 }  // namespace attn

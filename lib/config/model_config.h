@@ -4,15 +4,24 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
-#include "base/model_limits.h"
 #include "config/patterns/attention_pattern.h"
 
 namespace attn {
+
+/// Largest sizes accepted anywhere (docs/config.md); beyond them exit code 3.
+struct ModelLimits {
+  static constexpr std::int64_t d_model = 65'536;
+  static constexpr std::int64_t layers = 1'000;
+  static constexpr std::int64_t ffn_dim = 1'048'576;
+  static constexpr std::int64_t vocab_size = 10'000'000;
+  static constexpr std::int64_t positions = 1'048'576;
+};
 
 enum class Activation { relu, gelu, swish, gelu_new };
 
@@ -43,37 +52,37 @@ struct ModelConfig {
   int encoder_ffn_dim = 1024;  ///< encoder_ffn_dim
   int decoder_ffn_dim = 1024;  ///< decoder_ffn_dim
   Activation activation =
-      Activation::relu;                ///< activation_function: relu, gelu, gelu_new, swish/silu
-  int vocab_size = 8000;               ///< vocab_size
-  int decoder_vocab_size = 8000;       ///< decoder_vocab_size; vocab_size where shared
-  int max_positions = 512;             ///< max_position_embeddings
-  int max_decoder_positions = 0;       ///< LED: max_decoder_position_embeddings; 0: as many
-  bool scale_embedding = true;         ///< scale_embedding: embeddings times sqrt(d_model)
-  bool static_positions = true;        ///< static_position_embeddings: sinusoids, not learned
-  bool share_embeddings = true;        ///< share_encoder_decoder_embeddings
-  bool tie_word_embeddings = true;     ///< tie_word_embeddings: output = decoder embedding
-  bool normalize_before = false;       ///< normalize_before: pre-norm (Pegasus)
-  bool add_final_layer_norm = false;   ///< add_final_layer_norm: a norm after each stack
-  bool normalize_embedding = false;    ///< normalize_embedding
-  bool scale_attention = true;         ///< scale_attention: scores / sqrt(head_dim)
-  bool absolute_positions = true;      ///< sinusoids or learned ones; T5 has none
-  bool rotary = false;                 ///< position: rotary turns queries and keys by their places
-  RelativePositionBiasConfig relative;          ///< position: relative, as T5 has them
-  NormType norm = NormType::layer;     ///< norm; T5: rms
-  float norm_epsilon = 1e-5F;          ///< layer_norm_epsilon of T5
-  bool gated = false;                  ///< feed_forward: gated; its hidden layer has a gate
-  bool scale_output = false;           ///< scale_decoder_outputs: logits of hidden / sqrt(d_model)
-  AttentionPattern encoder_attention;  ///< encoder_attention: who looks at whom
-  AttentionPattern decoder_attention;  ///< decoder_attention, of its self-attention
-  bool attention_biases = true;        ///< use_bias of BigBird-Pegasus
-  bool feed_forward_biases = true;     ///< T5 has none
-  int global_tokens = 0;               ///< num_global_tokens: Pegasus-X's own, in its encoder
-  float dropout = 0.1F;                ///< dropout (training only)
-  float attention_dropout = 0.0F;      ///< attention_dropout (training only)
-  float activation_dropout = 0.0F;     ///< activation_dropout (training only)
-  int pad_token_id = 0;                ///< pad_token_id
-  int eos_token_id = 0;                ///< eos_token_id
-  int decoder_start_token_id = 0;      ///< decoder_start_token_id
+      Activation::relu;                 ///< activation_function: relu, gelu, gelu_new, swish/silu
+  int vocab_size = 8000;                ///< vocab_size
+  int decoder_vocab_size = 8000;        ///< decoder_vocab_size; vocab_size where shared
+  int max_positions = 512;              ///< max_position_embeddings
+  int max_decoder_positions = 0;        ///< LED: max_decoder_position_embeddings; 0: as many
+  bool scale_embedding = true;          ///< scale_embedding: embeddings times sqrt(d_model)
+  bool static_positions = true;         ///< static_position_embeddings: sinusoids, not learned
+  bool share_embeddings = true;         ///< share_encoder_decoder_embeddings
+  bool tie_word_embeddings = true;      ///< tie_word_embeddings: output = decoder embedding
+  bool normalize_before = false;        ///< normalize_before: pre-norm (Pegasus)
+  bool add_final_layer_norm = false;    ///< add_final_layer_norm: a norm after each stack
+  bool normalize_embedding = false;     ///< normalize_embedding
+  bool scale_attention = true;          ///< scale_attention: scores / sqrt(head_dim)
+  bool absolute_positions = true;       ///< sinusoids or learned ones; T5 has none
+  bool rotary = false;                  ///< position: rotary turns queries and keys by their places
+  RelativePositionBiasConfig relative;  ///< position: relative, as T5 has them
+  NormType norm = NormType::layer;      ///< norm; T5: rms
+  float norm_epsilon = 1e-5F;           ///< layer_norm_epsilon of T5
+  bool gated = false;                   ///< feed_forward: gated; its hidden layer has a gate
+  bool scale_output = false;            ///< scale_decoder_outputs: logits of hidden / sqrt(d_model)
+  AttentionPattern encoder_attention;   ///< encoder_attention: who looks at whom
+  AttentionPattern decoder_attention;   ///< decoder_attention, of its self-attention
+  bool attention_biases = true;         ///< use_bias of BigBird-Pegasus
+  bool feed_forward_biases = true;      ///< T5 has none
+  int global_tokens = 0;                ///< num_global_tokens: Pegasus-X's own, in its encoder
+  float dropout = 0.1F;                 ///< dropout (training only)
+  float attention_dropout = 0.0F;       ///< attention_dropout (training only)
+  float activation_dropout = 0.0F;      ///< activation_dropout (training only)
+  int pad_token_id = 0;                 ///< pad_token_id
+  int eos_token_id = 0;                 ///< eos_token_id
+  int decoder_start_token_id = 0;       ///< decoder_start_token_id
 
   int encoder_head_dim() const { return head_dim > 0 ? head_dim : d_model / encoder_heads; }
   int decoder_head_dim() const { return head_dim > 0 ? head_dim : d_model / decoder_heads; }
@@ -153,5 +162,68 @@ std::optional<Activation> parse_activation(std::string_view name);
 
 /// The double that prints as the float does: 0.1, not 0.10000000149.
 double shortest_double(float value);
+
+// The sizes of a model, and what they are checked against before anything is allocated.
+
+struct ModelFamily;
+
+/// What the number of parameters depends on.
+struct ModelSizes {
+  std::uint64_t d_model = 0, encoder_layers = 0, decoder_layers = 0;
+  std::uint64_t encoder_heads = 0, decoder_heads = 0, encoder_ffn = 0, decoder_ffn = 0;
+  std::uint64_t vocab = 0, decoder_vocab = 0, positions = 0;
+  std::uint64_t decoder_positions = 0, global_tokens = 0;
+  bool share_embeddings = true, tie_word_embeddings = true, static_positions = true;
+  bool final_norms = false, embedding_norms = false, attention_biases = true;
+  bool feed_forward_biases = true, absolute_positions = true, norm_biases = true, gated = false;
+  std::uint64_t head_dim = 0;         ///< 0: d_model / heads
+  std::uint64_t key_value_heads = 0;  ///< 0: as many as heads
+  RelativePositionBiasConfig relative;
+  AttentionPattern encoder_attention, decoder_attention;
+  const ModelFamily* family = nullptr;
+};
+
+/// One size key: its name, its alias (or empty), where it lives and its limit.
+struct SizeKey {
+  const char* key;
+  const char* alias;
+  std::uint64_t ModelSizes::*size;
+  int ModelConfig::*member;
+  std::int64_t limit;
+};
+
+inline constexpr std::size_t size_key_count = 10;
+
+/// All size keys in the order in which they are checked.
+const std::array<SizeKey, size_key_count>& size_keys();
+
+/// MarianConfig's key of a size.
+const char* size_key_name(int ModelConfig::*member);
+
+/// A config's sizes; what is below 0 counts as 0.
+ModelSizes model_sizes(const ModelConfig& config);
+
+/// Their values as a config has them, in the order of size_keys(), before anything is checked: 2^40
+/// layers give a message and no overflow.
+using RawSizes = std::array<double, size_key_count>;
+RawSizes raw_sizes(const ModelConfig& config);
+/// Copies checked ones into the config.
+void set_sizes(const RawSizes& sizes, ModelConfig& config);
+
+/// How messages name a key: `where`, and the key as the user wrote it (alias, section before it).
+struct KeyNames {
+  std::string where;
+  std::string prefix;                          ///< "model." in experiment files
+  std::map<std::string, std::string> aliases;  ///< key → alias, where the user wrote the alias
+
+  std::string of(const std::string& key) const;
+};
+
+/// InputError for sizes below 1 or beyond their limits, saying what the weights of this config
+/// would take with them.
+void check_sizes(const RawSizes& sizes, const ModelConfig& config, const KeyNames& names);
+/// InputError for head counts that do not divide d_model, ids outside the vocabularies, dropouts,
+/// parts and patterns of attention that do not fit.
+void check_consistency(const ModelConfig& config, const KeyNames& names);
 
 }  // namespace attn

@@ -5,12 +5,11 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "config/experiment.h"
 #include "config/custom_architecture.h"
+#include "config/experiment.h"
 #include "config/family.h"
 #include "config/key_reader.h"
 #include "config/model_config.h"
-#include "config/model_sizes.h"
 
 namespace attn {
 namespace {
@@ -184,7 +183,7 @@ void normalize_embedding_flags(KeyReader& reader, ModelConfig& config) {
 
 /// The class computes one thing whatever these keys say: keep that, and note it.
 void apply_class_behaviour(const ModelFamily& family, const std::string& where, ModelConfig& config,
-                          std::vector<std::string>& notes) {
+                           std::vector<std::string>& notes) {
   ModelConfig fixed;
   apply_fixed_settings(family, fixed);
   for (const FlagKey& flag : flag_keys) {

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "config/family.h"
 #include "config/parameter_table.h"
@@ -77,7 +76,8 @@ std::string note_of(const ParameterEntry& entry) {
 }
 
 void add_parameter(ModuleBlock& block, const std::string& prefix, const ParameterEntry& entry) {
-  if (entry.part == ParameterPart::embedding && !entry.tied_to.empty()) return;  // shared: listed once
+  if (entry.part == ParameterPart::embedding && !entry.tied_to.empty())
+    return;  // shared: listed once
   const std::string note = note_of(entry);
   std::uint64_t elements = note.empty() ? 1 : 0;
   for (const std::uint64_t n : entry.shape) elements *= n;
@@ -105,9 +105,11 @@ std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
   const auto table = parameter_table(model_sizes(config));
   std::vector<ModuleBlock> modules;
   for (const ParameterBlockType kind :
-       {ParameterBlockType::embeddings, ParameterBlockType::encoder_layers, ParameterBlockType::decoder_layers,
-        ParameterBlockType::final_norms, ParameterBlockType::output}) {
-    const bool layers = kind == ParameterBlockType::encoder_layers || kind == ParameterBlockType::decoder_layers;
+       {ParameterBlockType::embeddings, ParameterBlockType::encoder_layers,
+        ParameterBlockType::decoder_layers, ParameterBlockType::final_norms,
+        ParameterBlockType::output}) {
+    const bool layers =
+        kind == ParameterBlockType::encoder_layers || kind == ParameterBlockType::decoder_layers;
     ModuleBlock listed{title_of(kind, config), 1, {}};
     for (const ParameterBlock& block : table) {
       if (block.kind != kind) continue;

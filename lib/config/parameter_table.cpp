@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "config/family.h"
 #include "config/patterns/sparse_pattern.h"
@@ -28,7 +27,14 @@ struct BlockWriter {
 
   void projection(const std::string& name, ParameterPart part, std::uint64_t in, std::uint64_t out,
                   int fused_projections) {
-    add({name + ".weight", {out, in}, part, ParameterRole::weight, "", false, true, fused_projections});
+    add({name + ".weight",
+         {out, in},
+         part,
+         ParameterRole::weight,
+         "",
+         false,
+         true,
+         fused_projections});
   }
 
   /// A projection of attention, in some families without a bias.
@@ -37,15 +43,16 @@ struct BlockWriter {
   }
   /// One of keys or values, which heads may share.
   void key_value_projection(std::string_view name, ParameterPart part, int fused_projections) {
-    map(name, part, sizes.attention_biases, {sizes.d_model, columns_of(key_heads())}, fused_projections);
+    map(name, part, sizes.attention_biases, {sizes.d_model, columns_of(key_heads())},
+        fused_projections);
   }
   /// The projection behind the heads.
   void output_projection(std::string_view name, ParameterPart part) {
     map(name, part, sizes.attention_biases, {inner(), sizes.d_model});
   }
 
-  void map(std::string_view name, ParameterPart part, bool bias, std::array<std::uint64_t, 2> in_out,
-           int fused_projections = 1) {
+  void map(std::string_view name, ParameterPart part, bool bias,
+           std::array<std::uint64_t, 2> in_out, int fused_projections = 1) {
     const auto [in, out] = in_out;
     if (bias) return linear(std::string(name), part, in, out, fused_projections);
     projection(std::string(name), part, in, out, fused_projections);
@@ -113,8 +120,8 @@ struct BlockWriter {
 
   /// What the kind of attention has besides.
   void extras(const SparsePattern& kind) {
-    const SelfAttentionDims stack{pattern(), block.encoder ? sizes.positions : sizes.decoder_positions,
-                          inner(), heads()};
+    const SelfAttentionDims stack{
+        pattern(), block.encoder ? sizes.positions : sizes.decoder_positions, inner(), heads()};
     for (const ExtraParameter& extra : kind.extra_parameters(stack)) {
       const bool drawn = extra.role != ParameterRole::low_rank;
       add({std::string(extra.name),
@@ -168,7 +175,8 @@ struct BlockWriter {
            !sizes.static_positions});
     }
     if (sizes.relative.enabled() && !sizes.relative.per_layer) {
-      relative_bias(fmt::format("{}.0.{}", family.layers_name, family.relative_bias), ParameterPart::relative_bias);
+      relative_bias(fmt::format("{}.0.{}", family.layers_name, family.relative_bias),
+                    ParameterPart::relative_bias);
     }
     if (block.encoder && sizes.global_tokens > 0) {
       add({"embed_global.weight",
@@ -222,8 +230,9 @@ class TableWriter {
     auto start = block(ParameterBlockType::embeddings, encoder, prefix);
     start.positions();
     keep(start);
-    auto layer = block(encoder ? ParameterBlockType::encoder_layers : ParameterBlockType::decoder_layers, encoder,
-                       fmt::format("{}{}.", prefix, family_.layers_name));
+    auto layer =
+        block(encoder ? ParameterBlockType::encoder_layers : ParameterBlockType::decoder_layers,
+              encoder, fmt::format("{}{}.", prefix, family_.layers_name));
     layer.block.repeat = encoder ? sizes_.encoder_layers : sizes_.decoder_layers;
     layer.self_attention();
     if (!encoder) layer.cross_attention();

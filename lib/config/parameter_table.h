@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "config/model_sizes.h"
+#include "config/model_config.h"
 #include "config/parameter_part.h"
 
 namespace attn {
@@ -19,9 +19,9 @@ struct ParameterEntry {
   std::vector<std::uint64_t> shape;  ///< as in the file; a projection's weight is [out, in] there
   ParameterPart part;
   ParameterRole role;
-  std::string tied_to;   ///< whole name of the parameter whose memory it shares; empty: its own
-  bool buffer = false;   ///< not trained; sinusoids, final_logits_bias may be absent from a file
-  bool saved = true;   ///< false: the class has no such tensor
+  std::string tied_to;  ///< whole name of the parameter whose memory it shares; empty: its own
+  bool buffer = false;  ///< not trained; sinusoids, final_logits_bias may be absent from a file
+  bool saved = true;    ///< false: the class has no such tensor
   int fused_projections = 1;  ///< projections of one input that are one matrix: 3 for Q, K and V
 };
 

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/at.h"
 
@@ -24,5 +27,84 @@ constexpr std::string_view reason_name(PatternReason reason) {
                                                      "random", "stride", "block"};
   return at(words, reason);
 }
+
+// Which cells of an attention map are computed where a pattern leaves some out, and why.
+
+/// Neighbouring keys [first, end) that a query looks at for one reason.
+struct CellRun {
+  std::int32_t first = 0;
+  std::int32_t end = 0;
+  PatternReason reason = PatternReason::full;
+  float bias = 0.0F;  ///< added to the scores: ln c for keys that count c times
+
+  bool operator==(const CellRun&) const = default;
+};
+
+/// Which keys each query of one head looks at: runs of every row, rising and apart.
+struct PatternCells {
+  std::vector<std::size_t> rows = {0};  ///< the runs of row r: [rows[r], rows[r + 1])
+  std::vector<CellRun> runs = {};
+
+  bool operator==(const PatternCells&) const = default;
+
+  std::span<const CellRun> row(int query) const {
+    const std::size_t first = at(rows, query);
+    return std::span(runs).subspan(first, at(rows, query + 1) - first);
+  }
+  /// The row after those that are there; its runs have been added.
+  void end_row() { rows.push_back(runs.size()); }
+
+  /// How many cells they are.
+  std::size_t count() const {
+    std::size_t cells = 0;
+    for (const CellRun& run : runs) cells += to_size(run.end - run.first);
+    return cells;
+  }
+};
+
+// Where attention by hashing (lsh) has put the tokens of a sentence, in one head.
+
+struct LshBuckets {
+  std::int32_t chunk = 0;  ///< tokens of a chunk; a round's last one may have fewer
+  /// [rounds][tokens] each token's bucket. Empty: one chunk holds the sentence, and nothing was
+  /// hashed.
+  std::vector<std::vector<std::int32_t>> buckets = {};
+  /// [rounds][tokens] the tokens by bucket, as chunks cut them; padding is in none.
+  std::vector<std::vector<std::int32_t>> order = {};
+
+  bool operator==(const LshBuckets&) const = default;
+};
+
+// Keys that a head looks at though they are no tokens of the sentence: no column of a map shows
+// them, so that the map says itself what they are and what each row gives to them.
+
+/// One sort of them, as a record's JSON and people call it.
+struct NonTokenKeys {
+  std::string_view json_key;
+  std::string_view name;  ///< within a sentence
+  std::string_view name_at_start;
+  std::string_view short_name;   ///< in a legend
+  std::string_view description;  ///< after a verb, without an article
+};
+
+/// Pegasus-X: learned rows before each sentence.
+inline constexpr NonTokenKeys model_global_tokens{
+    "own_global", "the model's own global tokens", "The model's own global tokens",
+    "own global tokens", "global tokens of the model's own"};
+
+/// All sorts, for readers of records.
+inline constexpr std::array all_non_token_keys = {&model_global_tokens};
+
+/// What rows give to such keys, all of them together; a row's other weights sum to the rest of 1.
+/// `Weights`: numbers of its own, or a span of someone else's.
+template <typename Weights>
+struct NonTokenWeights {
+  const NonTokenKeys* keys = nullptr;  ///< null: every key has a column
+  Weights weights = {};
+
+  bool any() const { return !weights.empty(); }
+  /// What one row gives; 0 where there are none.
+  float of(Index row) const { return any() ? at(weights, row) : 0.0F; }
+};
 
 }  // namespace attn

@@ -31,7 +31,7 @@ struct SearchOptions {
   std::optional<int> encoder_no_repeat_ngram;  ///< no N tokens in a row are copied from the source
   std::optional<double> repetition_penalty;    ///< above 1: repeated tokens become less likely
 
-  std::vector<std::string> forbid;             ///< words that no translation contains
+  std::vector<std::string> forbid;  ///< words that no translation contains
 
   bool sample = false;                ///< sample each token instead of searching
   std::optional<double> temperature;  ///< with sample, as all that follow

@@ -112,9 +112,10 @@ void read_optimizer(TrainSectionReader& reader, TrainConfig& c) {
   reader.real32("label_smoothing", 0, 1, true, c.label_smoothing);
   reader.real32("r_drop", 0, 1000, true, c.r_drop);
   reader.real32("clip_norm", 0, kInfinity, true, c.clip_norm);
-  reader.choice<TrainingPrecision>("precision",
-                           {{"float32", TrainingPrecision::float32}, {"bfloat16", TrainingPrecision::bfloat16}},
-                           c.precision);
+  reader.choice<TrainingPrecision>(
+      "precision",
+      {{"float32", TrainingPrecision::float32}, {"bfloat16", TrainingPrecision::bfloat16}},
+      c.precision);
   reader.choice<LearningRateSchedule>("schedule",
                                       {{"inverse_sqrt", LearningRateSchedule::inverse_sqrt},
                                        {"constant", LearningRateSchedule::constant},
@@ -125,10 +126,10 @@ void read_optimizer(TrainSectionReader& reader, TrainConfig& c) {
 
 void read_model_selection(TrainSectionReader& reader, TrainConfig& c) {
   reader.choice<WeightAveraging>("average",
-                           {{"none", WeightAveraging::none},
-                            {"exponential", WeightAveraging::exponential},
-                            {"checkpoints", WeightAveraging::checkpoints}},
-                           c.average);
+                                 {{"none", WeightAveraging::none},
+                                  {"exponential", WeightAveraging::exponential},
+                                  {"checkpoints", WeightAveraging::checkpoints}},
+                                 c.average);
   reader.real("average_decay", 0, 1, true, c.average_decay);
   reader.whole("average_last", 1, 100, c.average_last);
   reader.choice<ValidationMetric>("metric",

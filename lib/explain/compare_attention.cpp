@@ -1,4 +1,4 @@
-#include "explain/compare_attention.h"
+#include "explain/explain.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "explain/head_scene.h"
+#include "explain/head_steps.h"
 #include "explain/matrices.h"
 #include "model/layers.h"
 #include "model/packed_tokens.h"
@@ -15,8 +15,8 @@
 namespace attn {
 namespace {
 
-ExplanationContext scene_of(const Transformer& model, const AttentionRecord& record, ExplainedHead choice,
-               AttentionSite site) {
+ExplanationContext scene_of(const Transformer& model, const AttentionRecord& record,
+                            ExplainedHead choice, AttentionSite site) {
   choice.site = site;
   choice.query = 0;
   return run_for_explanation(model, record, choice);
@@ -28,7 +28,8 @@ NamedMatrix weights_of(const ExplanationContext& s, const std::string& name) {
   return matrix;
 }
 
-ExplanationStep origins(const ExplanationContext& encoder, const ExplanationContext& decoder, const ExplanationContext& cross) {
+ExplanationStep origins(const ExplanationContext& encoder, const ExplanationContext& decoder,
+                        const ExplanationContext& cross) {
   ExplanationStep step;
   step.id = "origins";
   step.title = "Where query, key and value come from";
@@ -69,7 +70,8 @@ Matrix single_head_projection(const Matrix& x, const Linear& linear, Index begin
 }
 
 ExplanationStep separate_and_fused(const ExplanationContext& s) {
-  const Matrix small = single_head_projection(s.sublayer_input(), s.attention().query, s.begin(), s.end());
+  const Matrix small =
+      single_head_projection(s.sublayer_input(), s.attention().query, s.begin(), s.end());
   const Matrix block = s.at(Stage::projected).middleCols(s.begin(), s.head_dim());
   const float difference = (small - block).cwiseAbs().maxCoeff();
   ExplanationStep step;
@@ -117,7 +119,8 @@ ExplanationStep scaling(const ExplanationContext& s) {
   step.why =
       "Without the division the same scores are √head_dim times as far apart: softmax goes to "
       "the largest one, and its gradient vanishes (Vaswani et al. 2017, section 3.2.1).";
-  step.matrices = {s.query_by_key(named_matrix("with", with)), s.query_by_key(named_matrix("without", without))};
+  step.matrices = {s.query_by_key(named_matrix("with", with)),
+                   s.query_by_key(named_matrix("without", without))};
   for (NamedMatrix& matrix : step.matrices) matrix.marked_row = -1;
   step.lines = {
       fmt::format("mean entropy of a row, with: {} nats; without: {} nats (0 is one word, "
@@ -215,7 +218,7 @@ ExplanationStep positions(const Transformer& model, const WordOrder& order) {
   step.title = "With and without positions";
   step.formula =
       model.config().relative.enabled() ? "scores + bias of their distance   or   scores alone"
-      : model.config().rotary         ? "Q and K turned by their places   or   as they are"
+      : model.config().rotary           ? "Q and K turned by their places   or   as they are"
                               : "x = E[id] · √d_model + position   or   x = E[id] · √d_model";
   step.why =
       "Self-attention treats a sentence as a bag of words: without positions each word's "

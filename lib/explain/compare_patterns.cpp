@@ -8,7 +8,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/numbers/random_normal.h"
+#include "base/random.h"
 #include "config/patterns/sparse_pattern.h"
 #include "explain/matrices.h"
 #include "model/packed_tokens.h"
@@ -67,7 +67,8 @@ Matrix approximated(const AttentionPattern& pattern, const AttentionHead& head) 
   for (const ExtraParameter& extra :
        kind.extra_parameters({pattern, to_size(n), to_size(width), 1})) {
     Matrix& numbers = drawn.emplace_back(substitute_parameter(extra, name));
-    *extra_parameter(extras, extra.part) = row_major(numbers.data(), numbers.rows(), numbers.cols());
+    *extra_parameter(extras, extra.part) =
+        row_major(numbers.data(), numbers.rows(), numbers.cols());
   }
   if (kind.shares_query_and_key()) keys_values.leftCols(width) = head.query;
   const AttentionShape shape{head.site, head.layer, 1, width, head.scale, &pattern};
@@ -192,8 +193,8 @@ void check_comparable(const ModelConfig& config, const AttentionRecord& record) 
         "the encoder's heads have {}, with which not every kind goes; compare the kinds in a model "
         "whose places are added to its words and whose heads have keys of their own",
         config.relative.enabled() ? "biases of distances"
-        : config.rotary         ? "keys that are turned by their places"
-                                : "keys and values that they share");
+        : config.rotary           ? "keys that are turned by their places"
+                                  : "keys and values that they share");
   }
   if (record.source.ids.size() <= 1) {
     throw InputError("the sentence has no tokens; there is nothing to explain");
@@ -218,8 +219,8 @@ void SparsePatternObserver::weights_ready(AttentionHead& head) {
 }
 
 Explanation compare_patterns(const Transformer& model, const AttentionRecord& record,
-                              const std::vector<AttentionPattern>& kinds,
-                              const PatternTranslations& translations) {
+                             const std::vector<AttentionPattern>& kinds,
+                             const PatternTranslations& translations) {
   check_comparable(model.config(), record);
   ErrorObserver observer(kinds);
   PackedTokens source;
@@ -250,7 +251,8 @@ Explanation compare_patterns(const Transformer& model, const AttentionRecord& re
   all.matrices = {table_of("means", names, means)};
   explanation.steps.push_back(all);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const PatternDescription words = sparse_pattern(kinds[k]).description(kinds[k], model.config().encoder_head_dim());
+    const PatternDescription words =
+        sparse_pattern(kinds[k]).description(kinds[k], model.config().encoder_head_dim());
     ExplanationStep step;
     step.id = names[k];
     step.title = describe_pattern(kinds[k]);

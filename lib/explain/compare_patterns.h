@@ -44,7 +44,7 @@ struct PatternTranslations {
 /// stays first; and what the translation becomes. InputError where the encoder's attention is not
 /// full, or the sentence is empty.
 Explanation compare_patterns(const Transformer& model, const AttentionRecord& record,
-                              const std::vector<AttentionPattern>& kinds,
-                              const PatternTranslations& translations);
+                             const std::vector<AttentionPattern>& kinds,
+                             const PatternTranslations& translations);
 
 }  // namespace attn

@@ -1,12 +1,14 @@
-#include "explain/explain.h"
-
 #include <fmt/format.h>
+#include <algorithm>
+#include <vector>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "config/patterns/sparse_pattern.h"
-#include "explain/head_scene.h"
+#include "explain/explain.h"
+#include "explain/head_steps.h"
 #include "model/packed_tokens.h"
+#include "record/words.h"
 
 namespace attn {
 namespace {
@@ -43,7 +45,8 @@ void check(const AttentionRecord& record, const ExplainedHead& choice) {
 
 }  // namespace
 
-ExplanationContext run_for_explanation(const Transformer& model, const AttentionRecord& record, const ExplainedHead& choice) {
+ExplanationContext run_for_explanation(const Transformer& model, const AttentionRecord& record,
+                                       const ExplainedHead& choice) {
   check(record, choice);
   const ModelConfig& config = model.config();
   const AttentionPattern& own = choice.site == AttentionSite::encoder_self
@@ -90,7 +93,7 @@ Explanation opening(const ExplanationContext& s) {
 }  // namespace
 
 Explanation explain_single_query(const Transformer& model, const AttentionRecord& record,
-                          const ExplainedHead& choice) {
+                                 const ExplainedHead& choice) {
   const ExplanationContext s = run_for_explanation(model, record, choice);
   Explanation explanation = opening(s);
   explanation.steps.push_back(single_query_step(s));
@@ -126,12 +129,53 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
   }
   if (s.config().relative.enabled()) ++number;
   if (s.head().relative_bias.size() > 0) add(relative_bias_step(s));
-  for (auto* tell :
-       {mask_step, softmax_step, weighted_sum_step, concatenated_heads_step, output_projection_step, residual_step}) {
+  for (auto* tell : {mask_step, softmax_step, weighted_sum_step, concatenated_heads_step,
+                     output_projection_step, residual_step}) {
     ++number;
     add(tell(s));
   }
   return explanation;
+}
+
+namespace {
+
+/// What a row gives to the pieces of a word.
+float weight_on(const AttentionMaps& maps, const ExplainedHead& choice, int row, const Word& word) {
+  float sum = 0;
+  for (int key = word.first; key < std::min(word.first + word.count, maps.keys); ++key) {
+    sum += maps.at(choice.layer, choice.head, row, key);
+  }
+  return sum;
+}
+
+}  // namespace
+
+int most_informative_query(const AttentionRecord& record, const ExplainedHead& choice) {
+  if (choice.hypothesis >= record.hypotheses.size()) return 0;
+  const HypothesisRecord& found = record.hypotheses[choice.hypothesis];
+  const RecordWords words = words_in_record(record, choice.hypothesis);
+  const bool encoder = choice.site == AttentionSite::encoder_self;
+  const bool decoder = choice.site == AttentionSite::decoder_self;
+  const AttentionMaps& maps =
+      encoder ? record.encoder_self : (decoder ? found.decoder_self : found.cross);
+  if (choice.layer >= maps.layers || choice.head >= maps.heads || maps.has_projected_keys())
+    return 0;
+  const std::vector<Word> rows = content_words(encoder ? words.source : words.target);
+  const std::vector<Word> keys =
+      content_words(decoder ? by_reading_step(words.target, maps.keys) : words.source);
+  int best = 0;
+  float most = 0;
+  for (const Word& row : rows) {
+    if (row.first >= maps.queries) continue;
+    for (const Word& key : keys) {
+      if (encoder && key.first == row.first) continue;
+      const float weight = weight_on(maps, choice, row.first, key);
+      if (weight <= most) continue;
+      most = weight;
+      best = row.first;
+    }
+  }
+  return best;
 }
 
 }  // namespace attn

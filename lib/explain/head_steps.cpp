@@ -14,8 +14,10 @@ void ActivationCollector::weights_ready(AttentionHead& head) {
   kept.mask = head.mask;
   kept.weights = head.weights;
   kept.non_token_weights.keys = head.non_token_weights.keys;
-  kept.non_token_weights.weights.assign(head.non_token_weights.weights.begin(), head.non_token_weights.weights.end());
-  kept.global_projection_queries.assign(head.global_projection_queries.begin(), head.global_projection_queries.end());
+  kept.non_token_weights.weights.assign(head.non_token_weights.weights.begin(),
+                                        head.non_token_weights.weights.end());
+  kept.global_projection_queries.assign(head.global_projection_queries.begin(),
+                                        head.global_projection_queries.end());
   if (head.relative_bias.empty()) return;
   const Index rows = head.mask.rows(), keys = head.mask.cols();
   kept.relative_bias.resize(rows, keys);

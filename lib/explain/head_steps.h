@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "base/at.h"
+#include "explain/explain.h"
 #include "nn/attention/attention_observer.h"
 
 namespace attn {
@@ -15,16 +17,16 @@ namespace attn {
 /// What one head computed for one sentence; H heads stand in HeadActivations of their own.
 struct HeadActivations {
   float scale = 1;
-  Matrix query;           ///< [L, K]
-  Matrix key;             ///< [S, K]
-  Matrix value;           ///< [S, K]
-  Matrix scores;          ///< [L, S] scaled, before the mask
+  Matrix query;               ///< [L, K]
+  Matrix key;                 ///< [S, K]
+  Matrix value;               ///< [S, K]
+  Matrix scores;              ///< [L, S] scaled, before the mask
   Matrix relative_bias = {};  ///< [L, S] what relative positions add; empty: nothing
-  Matrix mask;            ///< [L, S] 0, a pattern's bias, or −∞
-  Matrix weights;         ///< [L, S]
-  Matrix output;          ///< [L, K]
+  Matrix mask;                ///< [L, S] 0, a pattern's bias, or −∞
+  Matrix weights;             ///< [L, S]
+  Matrix output;              ///< [L, K]
   NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< as AttentionHead has it
-  std::vector<Index> global_projection_queries = {};          ///< as AttentionHead has it
+  std::vector<Index> global_projection_queries = {};           ///< as AttentionHead has it
 
   /// [L, S] what softmax reads.
   Matrix masked() const {
@@ -33,7 +35,8 @@ struct HeadActivations {
   }
   /// Whether a query, its keys and values come from projections that are not among these numbers.
   bool has_own_projections(Index row) const {
-    return std::find(global_projection_queries.begin(), global_projection_queries.end(), row) != global_projection_queries.end();
+    return std::find(global_projection_queries.begin(), global_projection_queries.end(), row) !=
+           global_projection_queries.end();
   }
 };
 
@@ -53,5 +56,119 @@ class ActivationCollector : public AttentionObserver {
   std::map<std::tuple<AttentionSite, Index, Stage>, Matrix> stages_;
   std::map<std::tuple<AttentionSite, Index, Index>, HeadActivations> heads_;
 };
+
+// What the steps of explain_head() are told from, and the steps themselves: one function each.
+
+/// Everything that the steps are told from.
+struct ExplanationContext {
+  const Transformer& model;
+  const AttentionRecord& record;
+  ExplainedHead choice;
+  ActivationCollector stages;
+
+  const ModelConfig& config() const { return model.config(); }
+  bool cross() const { return choice.site == AttentionSite::cross; }
+  bool in_encoder() const { return choice.site == AttentionSite::encoder_self; }
+  Index d() const { return config().d_model; }
+  Index head_dim() const {
+    return in_encoder() ? config().encoder_head_dim() : config().decoder_head_dim();
+  }
+  Index heads() const { return in_encoder() ? config().encoder_heads : config().decoder_heads; }
+  Index inner() const { return heads() * head_dim(); }      ///< columns of all heads
+  Index begin() const { return choice.head * head_dim(); }  ///< of the head's columns
+  Index end() const { return begin() + head_dim(); }
+  Index key_heads() const {
+    return in_encoder() ? config().encoder_kv_heads() : config().decoder_kv_heads();
+  }
+  Index key_columns() const { return key_heads() * head_dim(); }  ///< of all keys, or values
+  /// Of the keys and values that the head reads, which it may share with its neighbours.
+  Index key_begin() const { return choice.head / (heads() / key_heads()) * head_dim(); }
+  Index key_end() const { return key_begin() + head_dim(); }
+  /// Whether queries and keys are turned by their places.
+  bool rotary() const { return config().rotary && !cross(); }
+
+  const HypothesisRecord& hypothesis() const { return record.hypotheses[choice.hypothesis]; }
+  const TokenSequence& queries() const {
+    return in_encoder() ? record.source : hypothesis().decoder_input;
+  }
+  const TokenSequence& keys() const { return cross() ? record.source : queries(); }
+  const Matrix& at(Stage stage) const { return stages.at(choice.site, choice.layer, stage); }
+  const HeadActivations& head() const {
+    return stages.head(choice.site, choice.layer, choice.head);
+  }
+  const MultiHeadAttention& attention() const {
+    const auto layer = to_size(choice.layer);
+    if (in_encoder()) return model.parameters().encoder_layers[layer].self_attention;
+    const DecoderLayer& decoder = model.parameters().decoder_layers[layer];
+    return cross() ? decoder.cross_attention : decoder.self_attention;
+  }
+  const LayerNorm& norm() const {
+    const auto layer = to_size(choice.layer);
+    if (in_encoder()) return model.parameters().encoder_layers[layer].self_attention_norm;
+    const DecoderLayer& decoder = model.parameters().decoder_layers[layer];
+    return cross() ? decoder.cross_attention_norm : decoder.self_attention_norm;
+  }
+  /// What the projections read: the normed rows in a pre-norm model.
+  const Matrix& sublayer_input() const {
+    return at(config().normalize_before ? Stage::normed_input : Stage::block_input);
+  }
+
+  NamedMatrix by_query(NamedMatrix matrix) const {
+    matrix.row_tokens = queries().tokens;
+    if (!in_encoder()) matrix.row_outputs = hypothesis().produced.tokens;
+    matrix.marked_row = choice.query;
+    return matrix;
+  }
+  NamedMatrix by_key(NamedMatrix matrix) const {
+    matrix.row_tokens = keys().tokens;
+    return matrix;
+  }
+  NamedMatrix query_by_key(NamedMatrix matrix) const {
+    matrix.column_tokens = keys().tokens;
+    return by_query(std::move(matrix));
+  }
+};
+
+/// Runs the model over the record's ids under observation. InputError and UsageError as
+/// explain_head() says.
+ExplanationContext run_for_explanation(const Transformer& model, const AttentionRecord& record,
+                                       const ExplainedHead& choice);
+
+/// The same matrix with the head's columns marked: of `queries` columns of all heads, and of the
+/// keys' and the values' behind them.
+NamedMatrix mark_head(const ExplanationContext& s, NamedMatrix matrix, bool queries,
+                      bool memory = false);
+
+/// “token”
+std::string quoted(const std::string& token);
+/// “token” without the mark of a word's beginning.
+std::string readable(const std::string& token);
+/// The query that is followed: “token”, or of a decoder's step “what it reads → what it writes”.
+std::string readable_query(const ExplanationContext& s);
+
+// From words to this head's Q, K and V (head_steps_input.cpp).
+ExplanationStep tokens_step(const ExplanationContext& s);
+ExplanationStep embedding_step(const ExplanationContext& s, bool encoder);
+ExplanationStep input_step(const ExplanationContext& s);
+ExplanationStep fused_projection_step(const ExplanationContext& s);
+
+// The formula of attention (head_steps_formula.cpp).
+ExplanationStep query_key_value_step(const ExplanationContext& s);
+ExplanationStep rotary_step(const ExplanationContext& s);  ///< of models with rotary positions
+ExplanationStep scores_step(const ExplanationContext& s);
+ExplanationStep scaling_step(const ExplanationContext& s);
+ExplanationStep relative_bias_step(
+    const ExplanationContext& s);  ///< of models with relative positions
+ExplanationStep mask_step(const ExplanationContext& s);
+ExplanationStep softmax_step(const ExplanationContext& s);
+ExplanationStep weighted_sum_step(const ExplanationContext& s);
+
+/// All of the formula for the one query: what stands on a blackboard.
+ExplanationStep single_query_step(const ExplanationContext& s);
+
+// Back into the token's row (head_steps_output.cpp).
+ExplanationStep concatenated_heads_step(const ExplanationContext& s);
+ExplanationStep output_projection_step(const ExplanationContext& s);
+ExplanationStep residual_step(const ExplanationContext& s);
 
 }  // namespace attn

@@ -5,7 +5,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "explain/head_scene.h"
+#include "explain/head_steps.h"
 #include "explain/matrices.h"
 #include "paper/attention.h"
 
@@ -281,7 +281,8 @@ ExplanationStep weighted_sum_step(const ExplanationContext& s) {
                            shape_of(head.value.rows(), head.value.cols()),
                            shape_of(head.output.rows(), head.output.cols()));
   step.why = "What each token takes home: the values of the tokens it looked at, by their shares.";
-  step.matrices.push_back(s.by_query(named_matrix(fmt::format("head {}", s.choice.head), head.output)));
+  step.matrices.push_back(
+      s.by_query(named_matrix(fmt::format("head {}", s.choice.head), head.output)));
   if (head.has_own_projections(q) || head.non_token_weights.of(q) > 0) {
     step.lines.push_back(head.has_own_projections(q)
                              ? describe_global_projections(s)

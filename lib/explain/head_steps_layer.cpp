@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/at.h"
-#include "explain/head_scene.h"
+#include "explain/head_steps.h"
 #include "explain/matrices.h"
 #include "model/layers.h"
 
@@ -60,7 +60,8 @@ ExplanationStep embedding_step(const ExplanationContext& s, bool encoder) {
       encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
   const TokenSequence& sequence = encoder ? s.record.source : s.hypothesis().decoder_input;
   const auto n = std::ssize(sequence.ids);
-  const auto [words, places, scale, token_without_position] = embedding_tables(s.model.config(), ends);
+  const auto [words, places, scale, token_without_position] =
+      embedding_tables(s.model.config(), ends);
   const bool placed = s.config().absolute_positions;
   Matrix table(n, s.d()), positions(n, s.d());
   for (Index t = 0; t < n; ++t) {
@@ -134,9 +135,9 @@ ExplanationStep input_step(const ExplanationContext& s) {
     step.formula += ",  M = the encoder's output";
     step.why += " Keys and values come from somewhere else: from the encoder's last layer, M.";
     step.shape += fmt::format(", M {}", shape_of(std::ssize(s.record.source.ids), s.d()));
-    step.matrices.push_back(
-        s.by_key(named_matrix("M", s.stages.at(AttentionSite::encoder_self, s.config().encoder_layers - 1,
-                                        Stage::stack_output))));
+    step.matrices.push_back(s.by_key(
+        named_matrix("M", s.stages.at(AttentionSite::encoder_self, s.config().encoder_layers - 1,
+                                      Stage::stack_output))));
   }
   return step;
 }
@@ -193,11 +194,11 @@ ExplanationStep fused_projection_step(const ExplanationContext& s) {
   for (const auto& [letter, linear] : parts) {
     const bool query = linear == &attention.query;
     const Index begin = query ? s.begin() : s.key_begin(), end = query ? s.end() : s.key_end();
-    step.matrices.push_back(
-        named_matrix(fmt::format("W_{} (head {})", letter, s.choice.head), linear->weight, begin, end));
+    step.matrices.push_back(named_matrix(fmt::format("W_{} (head {})", letter, s.choice.head),
+                                         linear->weight, begin, end));
     if (linear->bias.data != nullptr) {
-      step.matrices.push_back(
-          named_matrix(fmt::format("b_{} (head {})", letter, s.choice.head), linear->bias, begin, end));
+      step.matrices.push_back(named_matrix(fmt::format("b_{} (head {})", letter, s.choice.head),
+                                           linear->bias, begin, end));
     }
   }
   const Matrix& projected = s.at(Stage::projected);
@@ -219,6 +220,63 @@ ExplanationStep fused_projection_step(const ExplanationContext& s) {
                                                                   s.key_begin(), s.key_end() - 1);
   step.lines.push_back(fmt::format("Q of head {}: columns {} to {} of Q_all; K and V {}",
                                    s.choice.head, s.begin(), s.end() - 1, theirs));
+  return step;
+}
+
+ExplanationStep concatenated_heads_step(const ExplanationContext& s) {
+  const Matrix& heads = s.at(Stage::heads);
+  ExplanationStep step;
+  step.id = "heads";
+  step.title = "The heads stand side by side";
+  step.formula = fmt::format("H = [head 0 | … | head {}]", s.heads() - 1);
+  step.shape = fmt::format("{} of {} = {}", s.heads(), shape_of(heads.rows(), s.head_dim()),
+                           shape_of(heads.rows(), s.inner()));
+  step.why = "Nothing is moved or mixed: each head wrote into its own columns.";
+  step.matrices.push_back(mark_head(s, s.by_query(named_matrix("H", heads)), true));
+  return step;
+}
+
+ExplanationStep output_projection_step(const ExplanationContext& s) {
+  const Linear& linear = s.attention().output;
+  const Matrix& attn_output = s.at(Stage::attn_output);
+  ExplanationStep step;
+  step.id = "mixed";
+  step.title = "The output projection mixes the heads";
+  step.formula = linear.bias.exists() ? "A = H · W_o + b_o" : "A = H · W_o";
+  step.shape = fmt::format("{} · {} = {}", shape_of(attn_output.rows(), s.inner()),
+                           shape_of(s.inner(), s.d()), shape_of(attn_output.rows(), s.d()));
+  step.why = "The first place where heads meet: what each found is written into all columns.";
+  step.matrices.push_back(named_matrix("W_o", linear.weight));
+  if (linear.bias.data != nullptr) step.matrices.push_back(named_matrix("b_o", linear.bias));
+  step.matrices.push_back(s.by_query(named_matrix("A", attn_output)));
+  return step;
+}
+
+ExplanationStep residual_step(const ExplanationContext& s) {
+  const bool before = s.config().normalize_before;
+  ExplanationStep step;
+  step.id = "residual";
+  step.title = before ? "Added to what was there" : "Added to what was there, and normed";
+  step.formula =
+      before ? "Y = X + A"
+             : "R = X + A,  Y = (R − mean) / √(variance + 1e-5) · weight + bias, row by row";
+  if (!before) {
+    step.latex =
+        "R = X + A, \\quad Y = \\frac{R - \\text{mean}}{\\sqrt{\\text{variance} + 10^{-5}}} \\cdot "
+        "\\text{weight} + \\text{bias}";
+  }
+  step.shape = shape_of(s.at(Stage::block_output).rows(), s.d());
+  step.why = before
+                 ? "The block adds to the token's row and takes nothing away; the norm stands "
+                   "before the next block."
+                 : "The block adds to the token's row and takes nothing away; the norm keeps the "
+                   "numbers in a range that the next block can work with.";
+  if (!before) {
+    step.matrices.push_back(s.by_query(named_matrix("R", s.at(Stage::block_sum))));
+    step.matrices.push_back(named_matrix("norm weight", s.norm().weight));
+    step.matrices.push_back(named_matrix("norm bias", s.norm().bias));
+  }
+  step.matrices.push_back(s.by_query(named_matrix("Y", s.at(Stage::block_output))));
   return step;
 }
 

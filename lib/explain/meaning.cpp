@@ -1,4 +1,4 @@
-#include "explain/meaning.h"
+#include "explain/explain.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
-#include "explain/matrices.h"
+#include "base/strings/utf8.h"
 #include "explain/head_steps.h"
+#include "explain/matrices.h"
 #include "model/packed_tokens.h"
 
 namespace attn {
@@ -76,7 +76,7 @@ std::string numbered(const std::string& word, std::size_t number) {
 class MeaningByLayer {
  public:
   MeaningByLayer(const Transformer& model, const std::vector<TokenSequence>& sentences,
-          const FollowedWord& word, std::vector<Occurrence> places)
+                 const FollowedWord& word, std::vector<Occurrence> places)
       : model_(model), word_(word), places_(std::move(places)), passes_(sentences.size()) {
     for (std::size_t s = 0; s < sentences.size(); ++s) {
       PackedTokens packed;

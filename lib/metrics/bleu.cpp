@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "metrics/lowercase.h"
 #include "metrics/ngrams.h"
 #include "metrics/unicode_text.h"
 
@@ -98,7 +97,7 @@ double BleuScore::length_ratio() const {
 }
 
 SentenceStatistics bleu_counts(std::span<const std::string> hypotheses, References references,
-                           BleuOptions options) {
+                               BleuOptions options) {
   check_same_size(hypotheses, references);
   SentenceStatistics counts{kColumns, std::vector<double>(kColumns * hypotheses.size(), 0.0)};
   std::vector<NgramUnits> others(references.size());

@@ -9,7 +9,6 @@
 
 #include "metrics/bleu_tokenizer.h"
 #include "metrics/metric.h"
-#include "metrics/signature.h"
 
 namespace attn {
 
@@ -37,7 +36,7 @@ struct BleuScore {
 /// as near), n-grams that a reference holds, n-grams. Texts are UTF-8; std::invalid_argument unless
 /// there are references, each set with as many sentences as `hypotheses`, at least one.
 SentenceStatistics bleu_counts(std::span<const std::string> hypotheses, References references,
-                           BleuOptions options = {});
+                               BleuOptions options = {});
 
 /// The score of summed counts. Precisions without any match are smoothed as in mteval-v13a (`exp`:
 /// 1/2, 1/4, … of a match). The score is 0 where an order has no n-gram at all.

@@ -19,8 +19,8 @@ ChrfUnits units_of(const std::string& sentence, const ChrfOptions& options) {
   return units;
 }
 
-void add_overlap(std::vector<double>& row, const NgramUnits& hypothesis, const NgramUnits& reference,
-                 std::size_t n) {
+void add_overlap(std::vector<double>& row, const NgramUnits& hypothesis,
+                 const NgramUnits& reference, std::size_t n) {
   const NgramOverlap overlap = count_overlap(hypothesis, reference, n);
   row.push_back(overlap.reference > 0 ? static_cast<double>(overlap.hypothesis) : 0.0);
   row.push_back(static_cast<double>(overlap.reference));
@@ -75,7 +75,7 @@ PrecisionRecall<Number> f_score(std::span<const double> sums) {
 }  // namespace
 
 SentenceStatistics chrf_counts(std::span<const std::string> hypotheses, References references,
-                           ChrfOptions options) {
+                               ChrfOptions options) {
   check_same_size(hypotheses, references);
   SentenceStatistics counts{3 * (kChrfOrder + (options.words ? kChrfWordOrder : 0)), {}};
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "metrics/ngrams.h"
 #include "metrics/metric.h"
-#include "metrics/signature.h"
+#include "metrics/ngrams.h"
 
 namespace attn {
 
@@ -34,7 +33,7 @@ struct ChrfScore {
 /// equals. Texts are UTF-8; std::invalid_argument unless there are references, each set with as
 /// many sentences as `hypotheses`, at least one.
 SentenceStatistics chrf_counts(std::span<const std::string> hypotheses, References references,
-                           ChrfOptions options = {});
+                               ChrfOptions options = {});
 
 /// The score of summed counts.
 ChrfScore chrf_from_counts(std::span<const double> sums);

@@ -1,4 +1,4 @@
-#include "metrics/lowercase.h"
+#include "metrics/unicode_text.h"
 
 #include <unicode/bytestream.h>
 #include <unicode/casemap.h>

@@ -91,7 +91,8 @@ NgramUnits character_units(std::string_view text) {
   return units;
 }
 
-NgramOverlap count_overlap(const NgramUnits& hypothesis, const NgramUnits& reference, std::size_t n) {
+NgramOverlap count_overlap(const NgramUnits& hypothesis, const NgramUnits& reference,
+                           std::size_t n) {
   NgramOverlap overlap{ngram_count(hypothesis, n), ngram_count(reference, n), 0};
   if (overlap.hypothesis == 0 || overlap.reference == 0) return overlap;
   overlap.matching = take_matching(hypothesis, n, count_ngrams(reference, n));

@@ -34,7 +34,8 @@ struct NgramOverlap {
   std::uint64_t matching = 0;  ///< in both, each at most as often as in the reference
 };
 
-NgramOverlap count_overlap(const NgramUnits& hypothesis, const NgramUnits& reference, std::size_t n);
+NgramOverlap count_overlap(const NgramUnits& hypothesis, const NgramUnits& reference,
+                           std::size_t n);
 
 /// n-grams of the hypothesis that any reference holds, each at most as often as in the one that has
 /// it most often.

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "metrics/metric.h"
-#include "metrics/signature.h"
 
 namespace attn {
 
@@ -34,5 +34,21 @@ TerScore corpus_ter(std::span<const std::string> hypotheses, References referenc
 
 /// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-demo-0.1.0".
 std::string ter_signature(const SignatureOptions& facts = {});
+
+// The edits that turn a hypothesis's words into its reference's, for TER.
+
+/// Words as numbers, equal ones for equal words.
+using WordIds = std::vector<int>;
+
+enum class Edit : char { none, keep, substitute, insert, remove };
+
+struct EditPath {
+  int edits = 0;
+  std::vector<Edit> steps;  ///< from the first words on; insert: a word of the reference alone
+};
+
+/// The cheapest edits, each of cost 1 (Levenshtein 1966), looked for in a band of 25 words about
+/// the diagonal as sacreBLEU does, so that the ways it takes among equals are the same.
+EditPath edit_path(const WordIds& hypothesis, const WordIds& reference);
 
 }  // namespace attn

@@ -24,4 +24,10 @@ std::vector<std::string_view> split_at_spaces(std::string_view text);
 /// The words between spaces with one blank between them: ' '.join(text.split()).
 std::string normalize_spaces(std::string_view text);
 
+// What Python's lower() does to a text before sacreBLEU counts anything.
+
+/// str.lower(): Unicode's full mapping in no language (İ becomes two characters, Σ at a word's end
+/// becomes ς). Invalid bytes stay as they are.
+std::string lowercase(std::string_view text);
+
 }  // namespace attn

@@ -15,7 +15,8 @@ void norm_global_rows(const LayerNorm& norm, std::span<const AttentionGroup> gro
   }
 }
 
-GlobalTokenRows::GlobalTokenRows(const PackedTokens& source, Index globals) : positions_(to_size(globals)) {
+GlobalTokenRows::GlobalTokenRows(const PackedTokens& source, Index globals)
+    : positions_(to_size(globals)) {
   std::iota(positions_.begin(), positions_.end(), Index{0});
   tokens_.offsets.clear();
   for (std::size_t b = 0; b < source.offsets.size(); ++b) {
@@ -25,7 +26,8 @@ GlobalTokenRows::GlobalTokenRows(const PackedTokens& source, Index globals) : po
   for (Index b = 0; b < source.sentences(); ++b) {
     tokens_.key_padding_mask.insert(tokens_.key_padding_mask.end(), to_size(globals), 0);
     const auto first = source.key_padding_mask.begin() + at(source.offsets, b);
-    tokens_.key_padding_mask.insert(tokens_.key_padding_mask.end(), first, first + source.length(b));
+    tokens_.key_padding_mask.insert(tokens_.key_padding_mask.end(), first,
+                                    first + source.length(b));
   }
 }
 
@@ -36,7 +38,7 @@ std::vector<AttentionGroup> GlobalTokenRows::groups() const {
 }
 
 void GlobalTokenRows::prepend(const Parameter& global_tokens, const ConstMatrixRef& sentences,
-                            MatrixRef all) const {
+                              MatrixRef all) const {
   for_each([&](Index first, Index /*own*/, Index /*length*/) {
     for (Index g = 0; g < globals(); ++g) {
       for (Index j = 0; j < all.cols(); ++j) all(first + g, j) = global_tokens.at(g, j);
@@ -143,6 +145,31 @@ void GlobalTokenFilter::stage_ready(const StageView& view) {
     rows.middleRows(first, length) = view.rows.middleRows(first + (b + 1) * globals_, length);
   }
   observer_.stage_ready({view.site, view.layer, view.stage, rows});
+}
+
+GlobalTokenAttention::GlobalTokenAttention(const MultiHeadAttention& layer,
+                                           std::span<const AttentionGroup> groups,
+                                           const ConstMatrixRef& x, Matrix& work)
+    : work_(work) {
+  const Index d_model = x.cols();
+  work.resize(x.rows(), 3 * d_model);
+  for (const AttentionGroup& group : groups) {
+    for (const Index place : group.globals) {
+      if (place >= group.queries) break;
+      const Index row = group.first_query + place;
+      layer.query_projection(x.middleRows(row, 1), work.middleRows(row, 1).leftCols(d_model));
+    }
+  }
+  layer.kv_projection(x, work.rightCols(2 * d_model));
+}
+
+void GlobalTokenAttention::attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
+                                  AttentionObserver* observer) {
+  const Index d_model = work_.cols() / 3;
+  const GlobalProjections global{work_.leftCols(d_model),
+                                 keys_and_values(work_.rightCols(2 * d_model))};
+  rows.global = &global;
+  attn::attend(shape, rows, heads, observer);
 }
 
 }  // namespace attn

@@ -2,9 +2,12 @@
 // observer that does not see them.
 #pragma once
 
+#include <span>
+
 #include "compute/parameter.h"
 #include "model/packed_tokens.h"
 #include "nn/attention/attention_observer.h"
+#include "nn/attention/kv_cache.h"
 #include "nn/layer_norm.h"
 
 namespace attn {
@@ -32,7 +35,7 @@ class GlobalTokenRows {
   }
   /// The sentences' rows [S, D] with `global_tokens` [G, D] before each → `all` [S + B·G, D].
   void prepend(const Parameter& global_tokens, const ConstMatrixRef& sentences,
-                  MatrixRef all) const;
+               MatrixRef all) const;
   /// The sentences' rows to their places among `all`; global tokens' rows stay.
   void scatter(const ConstMatrixRef& sentences, MatrixRef all) const;
   /// The sentences' rows among `all`.
@@ -41,7 +44,7 @@ class GlobalTokenRows {
   Index sentences() const { return tokens_.sentences(); }
 
  private:
-  PackedTokens tokens_;        ///< its ids are not filled in
+  PackedTokens tokens_;           ///< its ids are not filled in
   std::vector<Index> positions_;  ///< 0 … G − 1
 };
 
@@ -71,6 +74,24 @@ class GlobalTokenFilter : public AttentionObserver {
   AttentionObserver& observer_;
   Index globals_;
   const Offsets& offsets_;
+};
+
+// Global tokens with projections of their own (LED), as a block variant: what self-attention meets
+// in the encoder's layers of such a model.
+
+/// A global token's query, and what it looks at, are made by matrices of their own from the same
+/// rows that the others are made from.
+class GlobalTokenAttention : public KvCacheLayer {
+ public:
+  /// Projects `x` [T, D], the rows that the block reads, into `work`, which outlives this.
+  GlobalTokenAttention(const MultiHeadAttention& layer, std::span<const AttentionGroup> groups,
+                       const ConstMatrixRef& x, Matrix& work);
+
+  void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
+              AttentionObserver* observer) override;
+
+ private:
+  const Matrix& work_;  ///< [T, 3D] = Q | K | V; queries of global tokens alone
 };
 
 }  // namespace attn

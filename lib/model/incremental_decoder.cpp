@@ -5,7 +5,6 @@
 #include <stdexcept>
 
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "nn/attention/patterns/pattern_attention.h"
 
@@ -38,15 +37,16 @@ std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index r
                                               Index source_rows) {
   const KvCacheShape shape = kv_cache_shape(config);
   const auto past = attention_for(shape.pattern).kv_cache_bytes(shape, rows, steps);
-  const auto cross =
-      checked_product({to_size(source_rows), 2 * to_size(config.decoder_kv_dim()),
-                       sizeof(float), to_size(config.decoder_layers)});
+  const auto cross = checked_product({to_size(source_rows), 2 * to_size(config.decoder_kv_dim()),
+                                      sizeof(float), to_size(config.decoder_layers)});
   if (!past || !cross) return std::numeric_limits<std::uint64_t>::max();
   return checked_add(*past, *cross).value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 IncrementalDecoder::IncrementalDecoder(const Transformer& model, AttentionObserver* observer)
-    : model_(model), observer_(observer), kv_cache_(make_decoder_cache(model.config(), observer != nullptr)) {
+    : model_(model),
+      observer_(observer),
+      kv_cache_(make_decoder_cache(model.config(), observer != nullptr)) {
   for (int layer = 0; layer < model.config().decoder_layers; ++layer) {
     cross_cache_.emplace_back(2 * model.config().decoder_kv_dim());
   }
@@ -60,7 +60,7 @@ Index IncrementalDecoder::free_slot() {
 }
 
 std::vector<Index> IncrementalDecoder::add_sentences(const EncodedSource& source,
-                                            std::span<const SlotSize> sizes) {
+                                                     std::span<const SlotSize> sizes) {
   const Index source_rows = source.rows.rows();
   const Index first_source = source_rows_.allocate(source_rows);
   std::vector<Index> joined;
@@ -75,7 +75,7 @@ std::vector<Index> IncrementalDecoder::add_sentences(const EncodedSource& source
     const std::vector<DecoderLayer>& layers = model_.parameters().decoder_layers;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       layers[i].cross_attention.kv_projection(source.rows,
-                                          cross_cache_[i].part(first_source, source_rows));
+                                              cross_cache_[i].part(first_source, source_rows));
     }
   } catch (...) {
     for (const Index slot : joined) at(slots_, slot).source_rows = 0;  // given back as a whole
@@ -88,7 +88,7 @@ std::vector<Index> IncrementalDecoder::add_sentences(const EncodedSource& source
 
 /// Number `b` of the sentences of `source`, into a slot that is free.
 void IncrementalDecoder::fill_slot(Slot& slot, const EncodedSource& source, std::size_t b,
-                                 const SlotSize& size) {
+                                   const SlotSize& size) {
   slot = Slot();
   slot.taken = true;
   slot.ancestors.resize(to_size(size.hypotheses * size.steps));
@@ -113,7 +113,7 @@ void IncrementalDecoder::reserve_for(std::span<const SlotSize> sizes) {
   const Index positions = std::ranges::max(sizes, {}, &SlotSize::steps).steps;
   if (positions <= reserved_positions_) return;
   position_encoding_ = AttentionPositionEncoding(model_.config(), model_.parameters().decoder,
-                       model_.parameters().decoder_layers, positions);
+                                                 model_.parameters().decoder_layers, positions);
   reserved_positions_ = positions;
 }
 
@@ -176,8 +176,13 @@ void IncrementalDecoder::add_groups(Index number, Index first, Index rows) {
     self_groups_.push_back({number, first + r, 1, 0, slot.length + 1, keys, {true, {}}});
   }
   // The beams of one sentence share its keys.
-  cross_groups_.push_back(
-      {number, first, rows, slot.first_source, slot.source_rows, nullptr, {false, slot.key_padding_mask}});
+  cross_groups_.push_back({number,
+                           first,
+                           rows,
+                           slot.first_source,
+                           slot.source_rows,
+                           nullptr,
+                           {false, slot.key_padding_mask}});
 }
 
 void IncrementalDecoder::assign_rows(std::span<const Index> parents, std::span<const Index> slots) {
@@ -206,10 +211,9 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   if (observer_ != nullptr) observer_->step_begins(positions_.front());
 
   const ModelParameters& parameters = model_.parameters();
-  const StackRun run{model_.config(), AttentionSite::decoder_self,
-                     self_groups_,    cross_groups_,
-                     observer_,       work_,
-                     position_encoding_,          positions_};
+  const StackRun run{
+      model_.config(), AttentionSite::decoder_self, self_groups_, cross_groups_, observer_,
+      work_,           position_encoding_,          positions_};
   MatrixRef x = x_.topRows(n);  // [n, D] on its way through the stack
   embed_inputs(parameters.decoder, run, tokens, x);
   for (std::size_t i = 0; i < cross_cache_.size(); ++i) {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/growing_rows.h"
+#include "compute/buffer.h"
 #include "model/layers.h"
 #include "model/row_allocator.h"
 #include "model/transformer.h"
@@ -60,13 +60,13 @@ class IncrementalDecoder {
   struct Slot {
     bool taken = false;
     SlotSize size;
-    Index length = 0;          ///< tokens that its hypotheses have
-    Index last_row = 0;       ///< the first of its rows in the step before
+    Index length = 0;             ///< tokens that its hypotheses have
+    Index last_row = 0;           ///< the first of its rows in the step before
     std::vector<Index> key_rows;  ///< of each place that is kept its first row of keys; −1: not yet
     Index first_source = 0, source_rows = 0;
-    std::vector<std::uint8_t> key_padding_mask;          ///< of the source, as in PackedTokens
-    std::vector<std::int32_t> ancestors;       ///< [hypotheses, steps]: rows of each one's past
-    std::vector<std::int32_t> next_ancestors;  ///< the other of the two, swapped at each step
+    std::vector<std::uint8_t> key_padding_mask;  ///< of the source, as in PackedTokens
+    std::vector<std::int32_t> ancestors;         ///< [hypotheses, steps]: rows of each one's past
+    std::vector<std::int32_t> next_ancestors;    ///< the other of the two, swapped at each step
   };
 
   Index free_slot();
@@ -81,14 +81,14 @@ class IncrementalDecoder {
   const Transformer& model_;
   AttentionObserver* observer_;
   AttentionPositionEncoding position_encoding_;
-  Index reserved_positions_ = 0;                        ///< that those reach
+  Index reserved_positions_ = 0;             ///< that those reach
   std::unique_ptr<KvCache> kv_cache_;        ///< of self-attention, all layers
   std::vector<GrowableMatrix> cross_cache_;  ///< per layer [S, 2I']
-  RowAllocator self_rows_, source_rows_;       ///< who has which rows of both
+  RowAllocator self_rows_, source_rows_;     ///< who has which rows of both
   std::deque<Slot> slots_;
-  std::vector<Index> parents_;      ///< of this step's rows, −1 where a sentence begins
+  std::vector<Index> parents_;            ///< of this step's rows, −1 where a sentence begins
   std::vector<std::int32_t> cache_rows_;  ///< rows of the memory that they take
-  std::vector<Index> positions_;    ///< their places
+  std::vector<Index> positions_;          ///< their places
   std::vector<AttentionGroup> self_groups_;
   std::vector<AttentionGroup> cross_groups_;
   Matrix x_;       ///< [most rows, D]

@@ -5,10 +5,9 @@
 #include <optional>
 
 #include "base/at.h"
-#include "model/global_projections.h"
 #include "model/global_tokens.h"
 #include "nn/embedding.h"
-#include "nn/residual.h"
+#include "nn/layer_norm.h"
 
 namespace attn {
 namespace {
@@ -99,7 +98,8 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
   layer.qkv_projection(x, projected, memory != nullptr ? memory->prefetch() : Prefetch{});
   block.report(Stage::projected, projected);
   if (const RotaryEmbedding* rotary = run.position_encoding.rotary()) {
-    rotary->apply_rotary(projected.leftCols(inner + keys), run.positions, RotaryEmbedding::Direction::forward);
+    rotary->apply_rotary(projected.leftCols(inner + keys), run.positions,
+                         RotaryEmbedding::Direction::forward);
   }
   const AttentionInput rows{projected.leftCols(inner),
                             keys_and_values(projected.rightCols(2 * keys)), run.self, nullptr,
@@ -184,7 +184,7 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 }
 
 void embed_inputs(const StackParameters& stack, const StackRun& run, std::span<const int> tokens,
-                 MatrixRef x) {
+                  MatrixRef x) {
   embed(embedding_tables(run.config, stack), {tokens, run.positions}, x);
   if (run.config.normalize_embedding) stack.embedding_norm.forward(x, x);
   StageReporter{run.observer, run.site, 0}(Stage::embedded, x);
@@ -205,7 +205,8 @@ AttentionShape attention_shape(const ModelConfig& config, AttentionSite site, In
   const float scale =
       config.scale_attention ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
   AttentionShape shape{site, layer, heads, head_dim, scale};
-  shape.queries_per_kv_head = heads / (encoder ? config.encoder_kv_heads() : config.decoder_kv_heads());
+  shape.queries_per_kv_head =
+      heads / (encoder ? config.encoder_kv_heads() : config.decoder_kv_heads());
   if (encoder) shape.pattern = &config.encoder_attention;
   if (site == AttentionSite::decoder_self) shape.pattern = &config.decoder_attention;
   return shape;
@@ -232,7 +233,8 @@ Parameter position_rows(const ModelConfig& config, const Parameter& table) {
 }
 
 EmbeddingTables embedding_tables(const ModelConfig& config, const StackParameters& stack) {
-  const int token_without_position = family_of(config).positions_start_after_pad ? config.pad_token_id : -1;
+  const int token_without_position =
+      family_of(config).positions_start_after_pad ? config.pad_token_id : -1;
   return {stack.embedding, position_rows(config, stack.positions), embedding_scale(config),
           token_without_position};
 }

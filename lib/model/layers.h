@@ -13,9 +13,8 @@
 #include "base/at.h"
 #include "model/parameters.h"
 #include "nn/attention/attention.h"
-#include "nn/attention/relative_position_bias.h"
-#include "nn/attention/rotary_embedding.h"
 #include "nn/attention/kv_cache.h"
+#include "nn/attention/relative_position_bias.h"
 #include "nn/embedding.h"
 
 namespace attn {
@@ -42,7 +41,7 @@ class AttentionPositionEncoding {
   /// Nothing where the model has no such positions. `places`: of the longest sentence.
   template <typename Layer>
   AttentionPositionEncoding(const ModelConfig& config, const StackParameters& stack,
-              const std::vector<Layer>& layers, Index positions) {
+                            const std::vector<Layer>& layers, Index positions) {
     constexpr bool causal = std::is_same_v<Layer, DecoderLayer>;
     if (config.rotary) {
       rotary_.emplace(positions, causal ? config.decoder_head_dim() : config.encoder_head_dim());
@@ -50,8 +49,8 @@ class AttentionPositionEncoding {
     if (!config.relative.enabled()) return;
     for (const Layer& layer : layers) {
       if (!layer_biases_.empty() && !config.relative.per_layer) return;
-      layer_biases_.emplace_back(relative_bias_of(stack, layer.self_attention), config.relative, causal,
-                              std::max<Index>(positions, 1));
+      layer_biases_.emplace_back(relative_bias_of(stack, layer.self_attention), config.relative,
+                                 causal, std::max<Index>(positions, 1));
     }
   }
 
@@ -121,7 +120,7 @@ Index loss_classes(const ModelConfig& config);
 /// The rows that enter a stack (sections 3.4 and 3.5): x[t] = embedding of tokens[t] · √D +
 /// position run.places[t], normed where the model norms embeddings. x [T, D].
 void embed_inputs(const StackParameters& stack, const StackRun& run, std::span<const int> tokens,
-                 MatrixRef x);
+                  MatrixRef x);
 
 /// x [T, D] ← encoder layer number `index` of x: self-attention, feed-forward.
 void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, MatrixRef x);

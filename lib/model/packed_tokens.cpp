@@ -9,7 +9,7 @@ namespace attn {
 namespace {
 
 std::span<const std::uint8_t> key_padding_mask_of(const std::vector<std::uint8_t>& key_padding_mask,
-                                          const Offsets& offsets, std::size_t b) {
+                                                  const Offsets& offsets, std::size_t b) {
   if (key_padding_mask.empty()) return {};
   const auto first = to_size(offsets[b]);
   return {key_padding_mask.data() + first, to_size(offsets[b + 1]) - first};

@@ -139,8 +139,8 @@ auto& in_model(Model& model, const ParameterBlock& block, const ParameterEntry& 
 
 ParameterInfo info_of(const ParameterBlock& block, const ParameterEntry& entry,
                       std::uint64_t layer) {
-  const bool layers =
-      block.kind == ParameterBlockType::encoder_layers || block.kind == ParameterBlockType::decoder_layers;
+  const bool layers = block.kind == ParameterBlockType::encoder_layers ||
+                      block.kind == ParameterBlockType::decoder_layers;
   return {block.prefix + (layers ? std::to_string(layer) + "." : "") + entry.name,
           entry.shape,
           entry.role,

@@ -41,7 +41,7 @@ struct DecoderLayer {
 struct StackParameters {
   Parameter embedding;       ///< [V, D]; one memory for both stacks where the vocabulary is shared
   Parameter positions;       ///< [P, D]; BART's first two rows belong to no position
-  Parameter relative_bias;       ///< [buckets, H] biases of relative positions, of all layers (T5)
+  Parameter relative_bias;   ///< [buckets, H] biases of relative positions, of all layers (T5)
   Parameter global_tokens;   ///< [G, D] Pegasus-X's own, before each sentence; encoder only
   LayerNorm embedding_norm;  ///< where normalize_embedding
   LayerNorm final_norm;      ///< where add_final_layer_norm
@@ -61,11 +61,11 @@ struct ParameterInfo {
   std::string name;  ///< Hugging Face's: model.encoder.layers.0.self_attn.q_proj.weight
   std::vector<std::uint64_t> shape;  ///< as in the file; a Linear's weight is [out, in] there
   ParameterRole role = ParameterRole::weight;
-  std::string tied_to;      ///< name of the parameter whose memory it shares; empty: its own
-  bool buffer = false;      ///< not trained, may be absent from a file (ParameterEntry::buffer)
-  bool saved = true;      ///< false: a file has no such tensor (ParameterEntry::written)
-  bool transposed = false;  ///< a Linear's weight: the model uses it as [in, out]
-  int fused_projections = 1;     ///< projections of one input that are one matrix: 3 for Q, K and V
+  std::string tied_to;        ///< name of the parameter whose memory it shares; empty: its own
+  bool buffer = false;        ///< not trained, may be absent from a file (ParameterEntry::buffer)
+  bool saved = true;          ///< false: a file has no such tensor (ParameterEntry::written)
+  bool transposed = false;    ///< a Linear's weight: the model uses it as [in, out]
+  int fused_projections = 1;  ///< projections of one input that are one matrix: 3 for Q, K and V
 
   std::uint64_t elements() const;
 };
@@ -84,7 +84,7 @@ void visit_parameters(const ModelConfig& config, const ModelParameters& paramete
 
 /// The biases of relative positions of a layer: its own, or the stack's; without data: none.
 inline const Parameter& relative_bias_of(const StackParameters& stack,
-                                     const MultiHeadAttention& self_attention) {
+                                         const MultiHeadAttention& self_attention) {
   const Parameter& own = self_attention.extras.relative_bias;
   return own.exists() ? own : stack.relative_bias;
 }

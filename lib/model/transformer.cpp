@@ -1,9 +1,15 @@
 #include "model/transformer.h"
 
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
 #include <optional>
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
 #include "config/patterns/sparse_pattern.h"
 #include "model/global_tokens.h"
 #include "model/layers.h"
@@ -18,7 +24,8 @@ Backend backend_of_second(const ModelConfig& config, Backend backend) {
   return config.norm == NormType::rms && backend == Backend::int8 ? Backend::panels : backend;
 }
 
-void prepare_feed_forward(FeedForward& layer, const ModelConfig& config, const PreparationOptions& how) {
+void prepare_feed_forward(FeedForward& layer, const ModelConfig& config,
+                          const PreparationOptions& how) {
   const Backend second = backend_of_second(config, how.backend);
   if (second == how.backend) return layer.prepare(how);
   layer.first_packed = layer.first.prepare(how);
@@ -44,7 +51,8 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
   };
   add_difference(parameters.encoder_layers);
   add_difference(parameters.decoder_layers);
-  if (sparse_pattern(config.encoder_attention).shares_query_and_key()) {  // packed a second time, as keys
+  if (sparse_pattern(config.encoder_attention)
+          .shares_query_and_key()) {  // packed a second time, as keys
     for (const EncoderLayer& layer : parameters.encoder_layers) {
       floats += attn::prepared_floats(layer.self_attention.query.weight, backend);
     }
@@ -68,14 +76,14 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
     prepare_feed_forward(layer.feed_forward, config_, how);
   }
   // In the order of a decoder's step, whose products fetch ahead what lies behind them.
-  for (DecoderLayer& layer : parameters_.decoder_layers) layer.cross_attention.prepare_key_value(how);
+  for (DecoderLayer& layer : parameters_.decoder_layers)
+    layer.cross_attention.prepare_key_value(how);
   for (DecoderLayer& layer : parameters_.decoder_layers) {
     layer.self_attention.prepare_self(how);
     layer.cross_attention.prepare_cross(how);
     prepare_feed_forward(layer.feed_forward, config_, how);
   }
-  output_product_ =
-      PackedLinear({parameters_.output.transposed()}, {parameters_.logits_bias}, how);
+  output_product_ = PackedLinear({parameters_.output.transposed()}, {parameters_.logits_bias}, how);
 }
 
 EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {
@@ -86,11 +94,11 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
   const auto rows = std::ssize(source.ids);
   Workspace work;
   work.reserve(rows, config_, /*encoder=*/true, observer != nullptr);
-  const AttentionPositionEncoding position_encoding(config_, parameters_.encoder, parameters_.encoder_layers,
-                          longest_sentence(source));
+  const AttentionPositionEncoding position_encoding(
+      config_, parameters_.encoder, parameters_.encoder_layers, longest_sentence(source));
   const std::vector<Index> positions = positions_of(source);
-  const StackRun run{config_, AttentionSite::encoder_self, groups, {}, observer, work, position_encoding,
-                     positions};
+  const StackRun run{config_, AttentionSite::encoder_self, groups,   {}, observer,
+                     work,    position_encoding,           positions};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
   embed_inputs(parameters_.encoder, run, source.ids, x);
@@ -102,7 +110,7 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
 }
 
 EncodedSource Transformer::encode_with_global_tokens(const PackedTokens& source,
-                                                 AttentionObserver* observer) const {
+                                                     AttentionObserver* observer) const {
   const Index globals = config_.global_tokens;
   const Index d_model = config_.d_model;
   std::optional<GlobalTokenFilter> seen;
@@ -113,8 +121,8 @@ EncodedSource Transformer::encode_with_global_tokens(const PackedTokens& source,
   work.reserve(layout.rows(), config_, /*encoder=*/true, observer != nullptr);
   const AttentionPositionEncoding position_encoding;  // no class has global tokens and such places
   const std::vector<Index> positions = positions_of(source);
-  const StackRun run{config_, AttentionSite::encoder_self, groups, {}, observer, work, position_encoding,
-                     positions};
+  const StackRun run{config_, AttentionSite::encoder_self, groups,   {}, observer,
+                     work,    position_encoding,           positions};
 
   Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] before and after the layers
   Matrix x(layout.rows(), d_model);  // [T + B·G, D] the global tokens' rows before each sentence's
@@ -148,11 +156,11 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
   const auto rows = std::ssize(decoder_input.ids);
   Workspace work;
   work.reserve(rows, config_, /*encoder=*/false, observer != nullptr);
-  const AttentionPositionEncoding position_encoding(config_, parameters_.decoder, parameters_.decoder_layers,
-                          longest_sentence(decoder_input));
+  const AttentionPositionEncoding position_encoding(
+      config_, parameters_.decoder, parameters_.decoder_layers, longest_sentence(decoder_input));
   const std::vector<Index> positions = positions_of(decoder_input);
-  const StackRun run{config_, AttentionSite::decoder_self, self, cross, observer, work, position_encoding,
-                     positions};
+  const StackRun run{config_, AttentionSite::decoder_self, self,     cross, observer,
+                     work,    position_encoding,           positions};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
   Matrix keys_values(source.rows.rows(), 2 * config_.decoder_kv_dim());  // of a layer
@@ -168,6 +176,135 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
 
 void Transformer::logits(const ConstMatrixRef& hidden, MatrixRef out) const {
   output_product_(hidden, out);
+}
+
+namespace {
+
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+
+/// Numbers of all parameters, positions among them, and half of a tied output's copy.
+std::optional<std::uint64_t> numbers_of(const ModelConfig& config) {
+  const auto parameters = count_parameters(config);
+  const auto output =
+      checked_product({to_size(config.decoder_vocab_size), to_size(config.d_model)});
+  const auto positions =
+      checked_product({to_size(std::max(config.max_positions, config.decoder_positions())),
+                       to_size(config.d_model)});
+  if (!parameters || !output || !positions) return std::nullopt;
+  const auto sum = checked_add(*parameters, *output / 2);
+  return sum ? checked_add(*sum, *positions) : std::nullopt;
+}
+
+}  // namespace
+
+std::uint64_t prepared_bytes(const ModelConfig& config, Backend backend) {
+  const auto numbers = numbers_of(config);
+  if (!numbers) return kUnlimited;
+  const bool mixed =
+      backend == Backend::int8 && config.norm == NormType::rms;  // see transformer.cpp
+  const bool halves = mixed || (backend == Backend::bfloat16 && cpu_multiplies_bfloat16());
+  const std::uint64_t size = halves ? 2 : backend == Backend::int8 ? 1 : sizeof(float);
+  return checked_multiply(*numbers, size).value_or(kUnlimited);
+}
+
+std::uint64_t model_bytes(const ModelConfig& config, Backend backend) {
+  return checked_add(prepared_bytes(config, Backend::panels), prepared_bytes(config, backend))
+      .value_or(kUnlimited);
+}
+
+namespace {
+
+float bound_of(const ParameterInfo& info, const Parameter& p, const ModelConfig& config) {
+  if (info.role == ParameterRole::weight) {
+    return exact_sqrt(6.0 / static_cast<double>(p.rows + p.columns));
+  }
+  return exact_sqrt(3.0 / static_cast<double>(config.d_model));
+}
+
+/// Number i depends on the seed, the parameter's name and i alone.
+void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig& config,
+                std::uint64_t seed) {
+  float* data = p.data;
+  const auto count = to_size(p.size());
+  switch (info.role) {
+    case ParameterRole::weight:
+    case ParameterRole::embedding:
+    case ParameterRole::global_tokens:
+    case ParameterRole::relative_bias:
+      fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
+      break;
+    case ParameterRole::positions:
+      if (config.static_positions) {
+        Eigen::Map<Matrix>(data, p.rows, p.columns) = position_sinusoids(config, p.rows);
+      } else {
+        fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
+      }
+      break;
+    case ParameterRole::low_rank:
+      fill_uniform(seed, info.name, 1.0F / exact_sqrt(static_cast<double>(p.columns)), data, count);
+      break;
+    case ParameterRole::rotations:
+      fill_normal(seed, info.name, data, count);
+      break;
+    case ParameterRole::features: {
+      const bool encoder = info.name.find("encoder.") != std::string::npos;
+      const AttentionPattern& kind = encoder ? config.encoder_attention : config.decoder_attention;
+      if (kind.orthogonal) {
+        fill_orthogonal(seed, info.name, data, to_size(p.rows), to_size(p.columns));
+      } else {
+        fill_normal(seed, info.name, data, count);
+      }
+      break;
+    }
+    case ParameterRole::norm_weight:
+      std::fill_n(data, count, 1.0F);
+      break;
+    case ParameterRole::bias:
+    case ParameterRole::norm_bias:
+    case ParameterRole::logits_bias:
+      std::fill_n(data, count, 0.0F);
+      break;
+  }
+  // The decoder starts from pad: CTranslate2 starts from a zero row there, and pad is never a word.
+  const Index zero = frozen_row(config);
+  if (info.role == ParameterRole::embedding && zero >= 0 && zero < p.rows) {
+    std::fill_n(data + zero * p.columns, p.columns, 0.0F);
+  }
+  if (info.role == ParameterRole::logits_bias && info.saved) data[config.pad_token_id] = -1e4F;
+}
+
+}  // namespace
+
+void initialise_for_training(const ParameterInfo& info, const Parameter& p,
+                             const ModelConfig& config, std::uint64_t seed) {
+  initialise(info, p, config, seed);
+  // A class that nothing ever is to produce would weigh on a smoothed loss.
+  if (info.role == ParameterRole::logits_bias && config.pad_token_id < loss_classes(config)) {
+    p.data[config.pad_token_id] = 0.0F;
+  }
+  if (info.fused_projections == 1) return;
+  const auto in = static_cast<double>(p.rows);
+  const auto out = static_cast<double>(p.columns);
+  const float share = exact_sqrt((in + out) / (in + info.fused_projections * out));
+  for (Index i = 0; i < p.size(); ++i) p.data[i] *= share;
+}
+
+Transformer random_model(const ModelConfig& config, std::uint64_t seed, Backend backend) {
+  require_memory(model_bytes(config, backend), "a random model of this shape");
+  Transformer::Storage storage;
+  std::map<std::string, Parameter> made;
+  const auto make = [&](const ParameterInfo& info, Parameter& parameter) {
+    if (!info.tied_to.empty()) {
+      parameter = made.at(info.tied_to);
+      return;
+    }
+    auto memory = std::make_shared<AlignedFloats>(to_size(info.elements()));
+    storage.push_back(memory);
+    parameter = made[info.name] = parameter_at(info, memory->data());
+    initialise(info, parameter, config, seed);
+  };
+  ModelParameters parameters = bind_parameters(config, make);
+  return {config, std::move(parameters), std::move(storage), backend};
 }
 
 }  // namespace attn

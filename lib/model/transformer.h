@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "compute/matmul.h"
+#include "config/model_config.h"
 #include "model/packed_tokens.h"
 #include "model/parameters.h"
 
@@ -38,7 +40,8 @@ class Transformer {
 
   const ModelConfig& config() const { return config_; }
 
-  /// Chooses the places of global tokens; the config's pattern has such (config/patterns/attention_pattern).
+  /// Chooses the places of global tokens; the config's pattern has such
+  /// (config/patterns/attention_pattern).
   void set_global_positions(std::vector<Index> positions) {
     config_.encoder_attention.globals = std::move(positions);
   }
@@ -59,7 +62,7 @@ class Transformer {
 
  private:
   EncodedSource encode_with_global_tokens(const PackedTokens& source,
-                                      AttentionObserver* observer) const;
+                                          AttentionObserver* observer) const;
 
   std::string name_ = "the model";
   ModelConfig config_;
@@ -67,5 +70,31 @@ class Transformer {
   Storage storage_;
   PackedLinear output_product_;
 };
+
+// What a model takes of the memory.
+
+/// Bytes of the products' weights as they are prepared: four a number, two with Backend::bfloat16
+/// (where the CPU multiplies it), one with Backend::int8.
+/// Saturates at 2⁶⁴ − 1.
+std::uint64_t prepared_bytes(const ModelConfig& config, Backend backend);
+
+/// Bytes that a model takes in memory while it runs: parameters and their prepared copies.
+/// Saturates at 2⁶⁴ − 1.
+std::uint64_t model_bytes(const ModelConfig& config, Backend backend);
+
+// What the weights are before training.
+
+/// A model with weights made from the seed (see random.h): projections uniform within
+/// √(6 / (in + out)) (Glorot and Bengio 2010), embeddings with variance 1/D and the pad row zero,
+/// biases 0, norms 1 and 0, final_logits_bias 0 and −1e4 for pad. MemoryError where it would not
+/// fit.
+Transformer random_model(const ModelConfig& config, std::uint64_t seed, Backend backend);
+
+/// Fills one parameter of a model that will be trained: as random_model() does, number i from the
+/// seed, the parameter's name and i alone. But query, key and value count as the one matrix [D, 3D]
+/// that they are, as in PyTorch's MultiheadAttention: their bound is √(6 / 4D), not √(6 / 2D).
+/// Scores begin half as large, and a post-norm model finds its alignments sooner.
+void initialise_for_training(const ParameterInfo& info, const Parameter& parameter,
+                             const ModelConfig& config, std::uint64_t seed);
 
 }  // namespace attn

@@ -5,7 +5,7 @@
 
 #include "base/at.h"
 #include "compute/matmul.h"
-#include "compute/per_thread.h"
+#include "compute/threads.h"
 
 namespace attn {
 namespace {
@@ -50,7 +50,7 @@ LossSum cross_entropy(MatrixRef logits, std::span<const int> targets, float smoo
 }
 
 LossSum cross_entropy_r_drop(MatrixRef logits, std::span<const int> targets,
-                            const RDropSettings& settings) {
+                             const RDropSettings& settings) {
   const Index tokens = logits.rows() / 2;
   const Index classes = logits.cols();
   if (logits.rows() % 2 != 0) throw std::logic_error("each token has two rows of logits");

@@ -42,6 +42,6 @@ struct RDropSettings {
 /// counts once. Logits become the gradient of scale · Σ_t loss_t, through both sides of both
 /// divergences.
 LossSum cross_entropy_r_drop(MatrixRef logits, std::span<const int> targets,
-                            const RDropSettings& settings);
+                             const RDropSettings& settings);
 
 }  // namespace attn

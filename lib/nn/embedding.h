@@ -4,6 +4,7 @@
 #include <span>
 
 #include "compute/matmul.h"
+#include "compute/tensor.h"
 #include "config/family.h"
 
 namespace attn {
@@ -22,8 +23,9 @@ struct EmbeddingTables {
   int token_without_position = -1;  ///< a token that no position is added to; -1: none
 };
 
-/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]; of `token_without_position` the
-/// first alone. Ids and positions are checked by the caller (std::logic_error here).
+/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]; of
+/// `token_without_position` the first alone. Ids and positions are checked by the caller
+/// (std::logic_error here).
 void embed(const EmbeddingTables& tables, const PositionedTokens& placed, MatrixRef out);
 
 /// The gradients of embed(): tokens[ids[t]] += scale · dout[t], positions[position[t]] += dout[t].
@@ -41,5 +43,32 @@ void embed_backward(const ConstMatrixRef& dout, const PositionedTokens& placed, 
 /// position `first`; of M2M100 and Pegasus-X alone.
 Matrix sinusoids(Index positions, Index d_model, SinusoidVariant kind = SinusoidVariant::marian,
                  Index first = 0);
+
+// Rotary positions (Su et al. 2021, "RoFormer"): queries and keys are turned by their places, so
+// that their product depends on how far apart they stand. Column i and column i + K/2 of a head are
+// a pair, which place p turns by the angle p / 10000^(2i/K):
+//
+//   y[i]       = x[i] · cos − x[i + K/2] · sin
+//   y[i + K/2] = x[i + K/2] · cos + x[i] · sin
+//
+// The angles are those of Marian's sinusoids in a head's columns, and the pairs transformers'
+// (rotate_half).
+
+class RotaryEmbedding {
+ public:
+  /// For so many places, and heads of so many columns, an even number. In double, rounded once.
+  RotaryEmbedding(Index positions, Index head_dim);
+
+  /// Which way: `back` undoes `on`, and is the way of gradients.
+  enum class Direction { forward, backward };
+
+  /// In place: every head of row t, one after another in `rows` [T, heads · K], by places[t].
+  void apply_rotary(MatrixRef rows, std::span<const Index> positions, Direction direction) const;
+
+ private:
+  Index head_dim_;
+  Matrix cosines_;  ///< [places, K/2]
+  Matrix sines_;
+};
 
 }  // namespace attn

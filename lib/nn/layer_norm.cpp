@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "compute/kernels/kernels.h"
+#include "compute/threads.h"
+
 namespace attn {
 
 void LayerNorm::forward(const ConstMatrixRef& x, MatrixRef out) const {
@@ -43,6 +46,12 @@ void LayerNorm::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, Matr
       kernels().add(sums.row(block).data() + n, gradient.bias.data, n);
     }
   }
+}
+
+void add_rows(const ConstMatrixRef& x, MatrixRef y) {
+  parallel_for(x.rows(), x.size(), [&](Index t) {
+    kernels().add(x.data() + t * x.outerStride(), y.data() + t * y.outerStride(), x.cols());
+  });
 }
 
 }  // namespace attn

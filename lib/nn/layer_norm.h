@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compute/matmul.h"
+#include "compute/tensor.h"
 #include "config/model_config.h"
 
 namespace attn {
@@ -33,5 +34,10 @@ struct LayerNorm {
   void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, MatrixRef dx,
                 const LayerNorm& gradient) const;
 };
+
+// The residual connection's sum.
+
+/// y += x, row by row. x, y [T, D].
+void add_rows(const ConstMatrixRef& x, MatrixRef y);
 
 }  // namespace attn

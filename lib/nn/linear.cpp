@@ -49,9 +49,10 @@ TrainableLinear::TrainableLinear(const Linear& parameters, const Linear& gradien
   const bool has_bias = parameters.bias.data != nullptr;
   forward_ =
       PackedLinear({parameters_.weight},
-                    has_bias ? std::vector<Parameter>{parameters_.bias} : std::vector<Parameter>{},
-                    backend, AccumulationLength::terms_256);
-  backward_ = PackedLinear({parameters_.weight.transposed()}, {}, backend, AccumulationLength::terms_256);
+                   has_bias ? std::vector<Parameter>{parameters_.bias} : std::vector<Parameter>{},
+                   backend, AccumulationLength::terms_256);
+  backward_ =
+      PackedLinear({parameters_.weight.transposed()}, {}, backend, AccumulationLength::terms_256);
 }
 
 void TrainableLinear::prepare() {

@@ -1,18 +1,17 @@
 #include "raster/svg_export.h"
 
 #include <png.h>
-
 #include <algorithm>
 #include <cmath>
 #include <csetjmp>
 #include <cstdint>
+#include <exception>
 #include <new>
 #include <vector>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "raster/rsvg_library.h"
 #include "raster/svg_drawing.h"
 
 namespace attn {
@@ -37,8 +36,8 @@ PictureSize size_of(const SvgDrawing& drawing, double scale) {
   const double rows = std::ceil(height * scale - 1e-6);
   if (columns > max_png_side || rows > max_png_side ||
       columns * rows > static_cast<double>(max_png_pixels)) {
-    const double fitting = std::min({max_png_side / width, max_png_side / height,
-                                     std::sqrt(max_png_pixels / width / height)});
+    const double fitting = std::min(
+        {max_png_side / width, max_png_side / height, std::sqrt(max_png_pixels / width / height)});
     throw InputError(
         "PNG: {:.0f} × {:.0f} pixels; expected at most {} a side and {} million in "
         "all; try a scale of {:.2f} or less, one head alone, or SVG",
@@ -142,6 +141,44 @@ std::string svg_to_png(std::string_view svg, double scale) {
     throw MemoryError("PNG: the file does not fit in memory");
   }
   return png;
+}
+
+namespace {
+
+constexpr double points_per_pixel = 72 / css_pixels_per_inch;
+// cairo's own would be the time of day.
+constexpr const char* fixed_date = "2000-01-01T00:00:00Z";
+
+/// Called by cairo, which is C code: an exception must not pass through it.
+cairo_status_t append(void* out, const unsigned char* bytes, unsigned int count) {
+  try {
+    static_cast<std::string*>(out)->append(reinterpret_cast<const char*>(bytes), count);
+    return CAIRO_STATUS_SUCCESS;
+  } catch (const std::exception&) {
+    return CAIRO_STATUS_NO_MEMORY;
+  }
+}
+
+}  // namespace
+
+std::string svg_to_pdf(std::string_view svg) {
+  const SvgDrawing drawing(svg, "PDF");
+  const double width = drawing.width() * points_per_pixel;
+  const double height = drawing.height() * points_per_pixel;
+  if (std::max(width, height) > max_pdf_side) {
+    throw InputError(
+        "PDF: {:.0f} × {:.0f} points; expected at most {:.0f} a side; try one head alone, or SVG",
+        width, height, max_pdf_side);
+  }
+  const RsvgLibrary& library = rsvg_library();
+  std::string pdf;
+  const Surface surface(library.cairo_pdf_surface_create_for_stream(append, &pdf, width, height));
+  drawing.check(library.cairo_surface_status(surface.get()));
+  library.cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, fixed_date);
+  drawing.draw_on(surface.get(), points_per_pixel);
+  library.cairo_surface_finish(surface.get());
+  drawing.check(library.cairo_surface_status(surface.get()));
+  return pdf;
 }
 
 }  // namespace attn

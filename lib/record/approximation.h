@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/hash_order.h"
+#include "config/pattern_cells.h"
 
 namespace attn {
 

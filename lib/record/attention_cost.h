@@ -56,4 +56,12 @@ struct AttentionCosts {
 /// "8 heads of 64, 1 thread".
 std::string heads_and_threads(const AttentionCosts& costs);
 
+// How what attention takes grows with the length.
+
+/// Of at least one round: the middle one, of an even number the mean of the two in the middle.
+double median(std::vector<double> rounds);
+
+/// One a kind; empty where fewer than two lengths were measured.
+std::vector<CostGrowth> cost_growth(std::span<const AttentionCost> measured);
+
 }  // namespace attn

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/outside_keys.h"
-#include "base/pattern_cells.h"
+#include "config/pattern_cells.h"
 #include "record/approximation.h"
 
 namespace attn {
@@ -21,10 +20,12 @@ inline constexpr int max_dense_tokens = 1024;
 struct PatternMaps {
   std::vector<PatternCells> patterns;  ///< those that differ
   std::vector<int> of;                 ///< [layers · heads] the number of each head's pattern
-  NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< [layers · heads · queries] on keys that are
-                                                    ///< no columns of these maps
-  std::vector<Index> global_projection_queries = {};  ///< queries whose query, keys and values are made by
-                                            ///< matrices of their own (LED's global tokens)
+  NonTokenWeights<std::vector<float>> non_token_weights =
+      {};  ///< [layers · heads · queries] on keys that are
+           ///< no columns of these maps
+  std::vector<Index> global_projection_queries =
+      {};  ///< queries whose query, keys and values are made by
+           ///< matrices of their own (LED's global tokens)
 };
 
 /// Weights as Hugging Face indexes them: [layer][head][query][key].
@@ -93,5 +94,20 @@ struct AttentionMaps {
   /// How many numbers `weights` has to hold.
   std::size_t weight_count() const;
 };
+
+// What hashing found of what it looked for: each query's key with the largest score.
+
+struct LshRecall {
+  std::vector<std::uint8_t> found;  ///< [queries] 1: the query met its best key in some round
+  int of = 0;                       ///< queries that have one
+  double mass = 0;                  ///< mean of the queries' RecordedLshHead::mass
+
+  int found_count() const;
+  /// Of the queries, those that met their best key; nothing where none has one.
+  std::optional<float> share() const;
+};
+
+/// Of one head of maps of lsh.
+LshRecall lsh_recall(const AttentionMaps& maps, int layer, int head);
 
 }  // namespace attn

@@ -10,7 +10,6 @@
 
 #include "base/at.h"
 #include "config/attention_site.h"
-#include "config/attention_site.h"
 #include "record/attention_maps.h"
 #include "record/head_report.h"
 
@@ -104,7 +103,7 @@ struct TokenSequence {
 /// One translation with its maps. Row t of the decoder's maps is the step that produced tokens[t].
 struct HypothesisRecord {
   std::string text;
-  bool teacher_forced = false;         ///< of an experiment: found before the change, not under it
+  bool teacher_forced = false;   ///< of an experiment: found before the change, not under it
   TokenSequence produced;        ///< L tokens, normally ending in "</s>"
   float score = 0;               ///< the search's score, as `generate` reports it
   std::vector<float> log_probs;  ///< natural log-softmax of each produced token, L of them
@@ -114,7 +113,7 @@ struct HypothesisRecord {
   std::optional<Alternatives> alternatives = std::nullopt;              ///< where asked for
   std::optional<AttentionVectors> decoder_self_vectors = std::nullopt;  ///< where asked for
   std::optional<AttentionVectors> cross_vectors = std::nullopt;         ///< where asked for
-  std::vector<ResidualStreamState> residual_stream = {};                                   ///< where asked for
+  std::vector<ResidualStreamState> residual_stream = {};                ///< where asked for
   std::optional<SiteReport> decoder_report = std::nullopt;              ///< where asked for
   std::optional<SiteReport> cross_report = std::nullopt;                ///< where asked for
   std::optional<WordAlignment> alignment = std::nullopt;                ///< where asked for
@@ -178,9 +177,30 @@ struct AttentionRecord {
   AttentionMaps encoder_self;  ///< [layers, heads, S, S]; of a linformer [layers, heads, S, k]
   std::vector<HypothesisRecord> hypotheses;                        ///< best first
   std::optional<AttentionVectors> encoder_vectors = std::nullopt;  ///< where asked for
-  std::vector<ResidualStreamState> residual_stream = {};                              ///< of the encoder, as above
+  std::vector<ResidualStreamState> residual_stream = {};           ///< of the encoder, as above
   std::optional<SiteReport> encoder_report = std::nullopt;         ///< where asked for
   std::optional<SearchTree> search = std::nullopt;                 ///< where asked for
 };
+
+// An experiment on one sentence: the model as it is, and with something changed.
+
+struct WhatIfRecord {
+  AttentionRecord before;  ///< the translation as it is, with its maps
+  AttentionRecord after;   ///< the translation under its `changes`, with its maps
+  /// The translation of `before` under the change: how likely each of its tokens is now, and where
+  /// it looks.
+  HypothesisRecord teacher_forced;
+};
+
+/// The experiment as two records: before and after. Where the change gave another translation, the
+/// first one, scored and watched under the change, joins those of `after`, so that the maps of one
+/// translation can be compared.
+std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record);
+
+// Whether a record's maps belong to its tokens, before anything indexes one by the other.
+
+/// InputError where a map has other rows or columns than there are tokens, or other numbers than
+/// its shape says. `hypothesis` beyond the record's checks the encoder alone.
+void check_map_shapes(const AttentionRecord& record, std::size_t hypothesis);
 
 }  // namespace attn

@@ -21,7 +21,7 @@ struct NamedMatrix {
   int columns = 0;
   std::vector<float> values;                ///< rows · columns, row-major
   std::vector<std::string> row_tokens;      ///< pieces, one a row; empty: rows are numbered from 0
-  std::vector<std::string> row_outputs;      ///< what the step of each row writes; empty: no steps
+  std::vector<std::string> row_outputs;     ///< what the step of each row writes; empty: no steps
   std::vector<std::string> column_tokens;   ///< pieces, one a column; empty: numbered
   int first_column = 0;                     ///< the number of the first column where numbered
   int marked_row = -1;                      ///< the row that the explanation follows; −1: none

@@ -146,7 +146,8 @@ std::vector<HeadIndex> rank_by_alignment(const SiteReport& cross);
 
 constexpr std::size_t kHighlightedHeads = 3;  ///< that views mark as aligning best
 
-/// The first of them, at most kHighlightedHeads; heads that align what they read are not among them.
+/// The first of them, at most kHighlightedHeads; heads that align what they read are not among
+/// them.
 std::vector<HeadIndex> best_heads(const SiteReport& cross);
 
 }  // namespace attn

@@ -124,7 +124,8 @@ ReceptiveField receptive_field(const AttentionMaps& maps) {
   return receptive_field(layers, maps.queries, maps.queries, maps.seen->non_token_weights.any());
 }
 
-std::vector<ReceptiveFieldBounds> lsh_receptive_field_bounds(int tokens, int chunk, int rounds, int layers) {
+std::vector<ReceptiveFieldBounds> lsh_receptive_field_bounds(int tokens, int chunk, int rounds,
+                                                             int layers) {
   std::vector<ReceptiveFieldBounds> bounds;
   // Two chunks at least, one of which may be the round's last, and not full. At most others in each
   // round, besides itself.

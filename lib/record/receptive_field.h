@@ -47,6 +47,7 @@ struct ReceptiveFieldBounds {
 
 /// Of sentences of `tokens` tokens in `layers` layers of lsh, a layer each: chunks of `chunk`
 /// tokens, each of which sees itself and the one before it, in `rounds` rounds.
-std::vector<ReceptiveFieldBounds> lsh_receptive_field_bounds(int tokens, int chunk, int rounds, int layers);
+std::vector<ReceptiveFieldBounds> lsh_receptive_field_bounds(int tokens, int chunk, int rounds,
+                                                             int layers);
 
 }  // namespace attn

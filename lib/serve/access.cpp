@@ -12,8 +12,6 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/strings/excerpt.h"
-#include "base/strings/lower.h"
 #include "base/strings/utf8.h"
 
 namespace attn {
@@ -101,15 +99,15 @@ std::optional<HttpError> check_access(const AccessRules& rules, const RequestOri
   const bool via_proxy = is_proxy_name(rules, caller.host);
   if (!via_proxy && !is_own_name(rules, host_part(caller.host, rules.port))) {
     return HttpError{421, fmt::format("Host {} is not this server's name; ask {}",
-                                    caller.host.empty() ? "(none)" : excerpt(caller.host),
-                                    rules.names.empty() ? authority(rules.host, rules.port)
-                                                        : rules.names.front())};
+                                      caller.host.empty() ? "(none)" : excerpt(caller.host),
+                                      rules.names.empty() ? authority(rules.host, rules.port)
+                                                          : rules.names.front())};
   }
   const std::string origin = ascii_lower(caller.origin), host = ascii_lower(caller.host);
   const bool encrypted = via_proxy && origin == "https://" + host;  // the balancer's business
   if (!origin.empty() && origin != "http://" + host && !encrypted) {
     return HttpError{403, fmt::format("pages of {} may not ask here; open this server's own page",
-                                    excerpt(caller.origin))};
+                                      excerpt(caller.origin))};
   }
   const bool safe = caller.method == "GET" || caller.method == "HEAD";
   if (!safe && (caller.site == "cross-site" || caller.site == "same-site")) {
@@ -117,8 +115,8 @@ std::optional<HttpError> check_access(const AccessRules& rules, const RequestOri
   }
   if (!rules.token.empty() && !has_token(rules, caller)) {
     return HttpError{401,
-                   "the token is missing or another one; open the address that the server "
-                   "printed, or send Authorization: Bearer TOKEN"};
+                     "the token is missing or another one; open the address that the server "
+                     "printed, or send Authorization: Bearer TOKEN"};
   }
   return std::nullopt;
 }

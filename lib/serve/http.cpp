@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "base/json_writer.h"
-#include "base/strings/excerpt.h"
-#include "base/strings/lower.h"
 #include "base/strings/utf8.h"
 #include "service/api/api_request.h"
 
@@ -175,7 +173,8 @@ void send_error(httplib::Response& response, int status, std::string_view messag
   if (status == kTooMany || status == kUnavailable) response.set_header("Retry-After", "1");
 }
 
-void send_stopped_error(httplib::Response& response, const Job& job, std::chrono::milliseconds work) {
+void send_stopped_error(httplib::Response& response, const Job& job,
+                        std::chrono::milliseconds work) {
   const auto seconds = work.count() / 1000;
   switch (job.reason) {
     case StopReason::superseded:

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "serve/server_handler.h"
 #include "serve/access.h"
+#include "serve/server_handler.h"
 #include "serve/worker_pool.h"
 
 // After Eigen, which has names that httplib's <resolv.h> makes macros of (_res).
@@ -52,7 +52,8 @@ std::uint64_t client_id(const httplib::Request& request);
 void send_error(httplib::Response& response, int status, std::string_view message);
 
 /// What a request that was stopped is told; `work` is the time it had.
-void send_stopped_error(httplib::Response& response, const Job& job, std::chrono::milliseconds work);
+void send_stopped_error(httplib::Response& response, const Job& job,
+                        std::chrono::milliseconds work);
 
 /// How long the parts of an answer took, for the header Server-Timing.
 std::string timing_header(const Timings& timings);

@@ -20,4 +20,10 @@ void check_port(const std::string& host, int port);
 /// The same for a problem that is known, as errno; 0: the system does not say.
 [[noreturn]] void throw_listen_error(const std::string& host, int port, int problem);
 
+// Who listens on a port of this machine.
+
+/// "python3, process 1234"; empty where the system does not say (another user's, another
+/// machine's).
+std::string process_on_port(int port);
+
 }  // namespace attn

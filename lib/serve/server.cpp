@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "base/error.h"
-#include "serve/server_handler.h"
 #include "serve/connections.h"
 #include "serve/http.h"
-#include "serve/metrics.h"
+#include "serve/monitoring.h"
 #include "serve/openapi.h"
 #include "serve/port.h"
+#include "serve/server_handler.h"
 #include "serve/thread_per_connection.h"
 #include "serve/worker_pool.h"
 #include "service/api/api_request.h"
@@ -68,7 +68,7 @@ class LiveServer::Http {
   };
 
   using Handler = std::string (ServerHandler::*)(const ApiRequest&, const std::atomic<bool>&,
-                                          Timings&) const;
+                                                 Timings&) const;
 
   static bool is_translation(Handler how) {
     return how == &ServerHandler::libretranslate || how == &ServerHandler::translate;
@@ -86,8 +86,8 @@ class LiveServer::Http {
   void add(const char* path, Endpoint kind, Handler answer, const char* type);
   void answer(const httplib::Request& request, httplib::Response& response, Endpoint kind,
               Handler how, const char* type);
-  void work(const httplib::Request& request, httplib::Response& response, const ApiRequest& question,
-            Handler how, const char* type);
+  void work(const httplib::Request& request, httplib::Response& response,
+            const ApiRequest& question, Handler how, const char* type);
   void enforce_limits(bool all);
   void drain(const std::atomic<bool>& ended);
   void end(std::thread& listener, const std::atomic<bool>& ended);
@@ -136,7 +136,7 @@ void LiveServer::Http::set_up() {
         // Whoever asks next asks another server.
         if (draining_) response.set_header("Connection", "close");
         return handle_refused(request, response) ? httplib::Server::HandlerResponse::Handled
-                                          : httplib::Server::HandlerResponse::Unhandled;
+                                                 : httplib::Server::HandlerResponse::Unhandled;
       });
   server_.set_logger([this](const httplib::Request& request, const httplib::Response& response) {
     log_response(request, response);
@@ -152,7 +152,8 @@ void LiveServer::Http::set_up() {
   });
 }
 
-bool LiveServer::Http::handle_refused(const httplib::Request& request, httplib::Response& response) {
+bool LiveServer::Http::handle_refused(const httplib::Request& request,
+                                      httplib::Response& response) {
   const auto say = [&](int status, const std::string& message) {
     send_error(response, status, message);
     // A body that nobody reads would be taken for the next request.
@@ -162,10 +163,11 @@ bool LiveServer::Http::handle_refused(const httplib::Request& request, httplib::
     connections_.end(peer_of(request), last);
     return true;
   };
-  if (ThreadPerConnection::has_unread_body()) return say(400, "an earlier request's body was not read");
+  if (ThreadPerConnection::has_unread_body())
+    return say(400, "an earlier request's body was not read");
   if (ThreadPerConnection::over_limit()) {
-    return say(429,
-               fmt::format("{} connections are open, and no more are served", limits_.max_connections));
+    return say(429, fmt::format("{} connections are open, and no more are served",
+                                limits_.max_connections));
   }
   if (ending_) return say(503, "the server is ending");
   // Neither parts of an answer (many of one text would take much memory) nor packed ones are
@@ -185,11 +187,11 @@ bool LiveServer::Http::handle_refused(const httplib::Request& request, httplib::
 
 /// What has become of a request.
 void LiveServer::Http::log_response(const httplib::Request& request,
-                                const httplib::Response& response) {
+                                    const httplib::Response& response) {
   const auto now = std::chrono::steady_clock::now();
   const auto took = now - std::exchange(request_began, std::nullopt).value_or(now);
-  metrics_.count_response(allowed_method(request.path) != nullptr ? request.path : "other", response.status,
-                    took);
+  metrics_.count_response(allowed_method(request.path) != nullptr ? request.path : "other",
+                          response.status, took);
   if (log_ == nullptr) return;
   log_->write({request.remote_addr, request.method, request.path, response.status, took,
                response.body.size()});
@@ -198,7 +200,8 @@ void LiveServer::Http::log_response(const httplib::Request& request,
 /// /health: the process answers. /ready: and more requests may come.
 void LiveServer::Http::probe(const httplib::Request& request, httplib::Response& response) {
   const ActiveRequest busy(connections_, request, nullptr);
-  if (request.path == "/ready" && draining_) return send_error(response, 503, "the server is ending");
+  if (request.path == "/ready" && draining_)
+    return send_error(response, 503, "the server is ending");
   response.set_content("{\"status\":\"ok\"}\n", json_type);
 }
 
@@ -296,7 +299,8 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
       problem = std::current_exception();
     }
   });
-  if (!had_turn) send_error(response, 429, fmt::format("{} requests wait already", limits_.waiting));
+  if (!had_turn)
+    send_error(response, 429, fmt::format("{} requests wait already", limits_.waiting));
   if (problem) std::rethrow_exception(problem);
 }
 

@@ -10,18 +10,19 @@
 
 #include "serve/access.h"
 #include "serve/monitoring.h"
-#include "serve/served_models.h"
+#include "serve/server_handler.h"
 
 namespace attn {
 
 struct ServeLimits {
   std::size_t max_connections = 256;
-  std::size_t waiting = 256;                  ///< requests that wait for their turn
-  std::size_t worker_threads = 2;                    ///< requests that compute records and pages
+  std::size_t waiting = 256;                          ///< requests that wait for their turn
+  std::size_t worker_threads = 2;                     ///< requests that compute records and pages
   std::size_t batched_searches = 64;                  ///< translations whose searches share steps
   std::chrono::milliseconds request_timeout{10'000};  ///< until a request has come in whole
-  std::chrono::milliseconds work_timeout{30'000};     ///< until its turn comes, and from then to its answer
-  std::chrono::milliseconds shutdown_timeout{1'200};    ///< what runs may go on for so long
+  std::chrono::milliseconds work_timeout{
+      30'000};  ///< until its turn comes, and from then to its answer
+  std::chrono::milliseconds shutdown_timeout{1'200};  ///< what runs may go on for so long
   /// From the signal until no request is taken any more: /ready says no, all else is as before, so
   /// that a balancer finds out before anybody is turned away.
   std::chrono::milliseconds drain{0};

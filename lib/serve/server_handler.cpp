@@ -1,15 +1,18 @@
 #include "serve/server_handler.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
 
-#include "base/scoped_timer.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "serve/model_languages.h"
+#include "base/scoped_timer.h"
+#include "base/strings/utf8.h"
 #include "service/api/response_limits.h"
+#include "service/model/languages.h"
 #include "service/translate_lines.h"
 #include "view/page/page_html.h"
 
@@ -22,9 +25,8 @@ std::vector<std::string> texts_of(const ApiRequest& request) {
 
 }  // namespace
 
-std::vector<ServerHandler::Translated> ServerHandler::translate_all(const Translator& translator,
-                                                        const std::vector<std::string>& texts,
-                                                        Timings& timings) const {
+std::vector<ServerHandler::Translated> ServerHandler::translate_all(
+    const Translator& translator, const std::vector<std::string>& texts, Timings& timings) const {
   std::vector<Translated> all;
   std::optional<ScopedTimer> timed(std::in_place, &timings, &Timings::segmentation);
   const auto told = [&](const PreparedLine& line) {
@@ -44,7 +46,7 @@ std::vector<ServerHandler::Translated> ServerHandler::translate_all(const Transl
 }
 
 std::string ServerHandler::translate(const ApiRequest& request, const std::atomic<bool>& stop,
-                               Timings& timings) const {
+                                     Timings& timings) const {
   const std::unique_ptr<Translator> translator = translator_of(request, stop, timings);
   const std::vector<Translated> all = translate_all(*translator, texts_of(request), timings);
   return json_line([&](JsonWriter& json) {
@@ -69,14 +71,15 @@ std::string ServerHandler::translate(const ApiRequest& request, const std::atomi
 }
 
 std::string ServerHandler::libretranslate(const ApiRequest& asked, const std::atomic<bool>& stop,
-                           Timings& timings) const {
+                                          Timings& timings) const {
   ApiRequest request = asked;
   const std::size_t model = find_model_for(models().names(), *request.languages);
   request.model = models().names()[model];
   const Languages& known = models().model(model).tokenizer->languages();
   if (!known.tokens.empty()) {
     const std::string& source = request.languages->source;
-    const bool told = known.target_language_method != TargetLanguageMethod::source_language_tag && source != "auto";
+    const bool told = known.target_language_method != TargetLanguageMethod::source_language_tag &&
+                      source != "auto";
     request.search.source_lang = told ? source : "";
     request.search.target_lang = request.languages->target;
   }
@@ -106,6 +109,129 @@ std::string ServerHandler::live_page(const std::string& version) const {
   const std::vector<std::string> records = first_records();
   const std::string live = live_settings(version);
   return page_html({.records = records, .live = live});
+}
+
+namespace {
+
+bool is_code(std::string_view text) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return (text.size() == 2 || text.size() == 3) && std::ranges::all_of(text, small);
+}
+
+std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
+  std::vector<LanguagePair> pairs;
+  for (const std::string& name : names) {
+    if (const auto pair = languages_in_name(name)) pairs.push_back(*pair);
+  }
+  return pairs;
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+}
+
+}  // namespace
+
+std::optional<LanguagePair> languages_in_name(std::string_view model_name) {
+  while (model_name.ends_with('/')) model_name.remove_suffix(1);
+  model_name.remove_prefix(model_name.find_last_of('/') + 1);  // npos + 1 is 0
+  const std::size_t last = model_name.rfind('-');
+  if (last == model_name.npos) return std::nullopt;
+  const std::string_view target = model_name.substr(last + 1);
+  const std::string_view before = model_name.substr(0, last);
+  const std::string_view source = before.substr(before.rfind('-') + 1);
+  if (!is_code(source) || !is_code(target)) return std::nullopt;
+  return LanguagePair{std::string(source), std::string(target)};
+}
+
+std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted) {
+  const auto fits = [&](const std::string& name) {
+    const auto pair = languages_in_name(name);
+    return pair && pair->target == wanted.target &&
+           (wanted.source == "auto" || pair->source == wanted.source);
+  };
+  auto found = std::ranges::find_if(names, fits);
+  if (found == names.end()) {
+    found = std::ranges::find_if(names, [](const auto& name) { return !languages_in_name(name); });
+  }
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  std::vector<std::string> served;
+  for (const LanguagePair& pair : pairs_of(names)) {
+    add_once(served, fmt::format("{} to {}", pair.source, pair.target));
+  }
+  throw InputError("the request: no model translates {} to {}; served: {}", excerpt(wanted.source),
+                   excerpt(wanted.target), fmt::join(served, ", "));
+}
+
+Json languages_json(const std::vector<std::string>& names, const Languages& of_first) {
+  const std::vector<LanguagePair> pairs = pairs_of(names);
+  std::vector<std::string> codes;
+  for (const LanguagePair& pair : pairs) add_once(codes, pair.source);
+  for (const LanguagePair& pair : pairs) add_once(codes, pair.target);
+  Json languages = Json::array();
+  for (const std::string& code : codes) {
+    std::vector<std::string> targets;
+    for (const LanguagePair& pair : pairs) {
+      if (pair.source == code) add_once(targets, pair.target);
+    }
+    languages.push_back({{"code", code}, {"name", language_name(code)}, {"targets", targets}});
+  }
+  const bool both_sides =
+      of_first.target_language_method == TargetLanguageMethod::forced_bos_token ||
+      of_first.target_language_method == TargetLanguageMethod::decoder_start;
+  if (languages_in_name(names.front()) || !both_sides) return languages;
+  std::vector<std::string> all;
+  for (const LanguageToken& token : of_first.tokens) all.push_back(token.code);
+  const std::vector<std::string> its_names = language_names(of_first);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    languages.push_back({{"code", all[i]}, {"name", its_names[i]}, {"targets", all}});
+  }
+  return languages;
+}
+
+ServedModels::ServedModels(const ModelChoice& choice, NoteHandler say) : say_(std::move(say)) {
+  names_ = choice.models;
+  if (names_.empty()) names_.emplace_back();
+  for (const std::string& directory : names_) {
+    if (std::ranges::count(names_, directory) > 1) {
+      refuse_field(Field{"model"}, " " + printable(directory), " is named twice");
+    }
+    ModelChoice own = choice;
+    if (!directory.empty()) own.models = {directory};
+    slots_.emplace_back(std::move(own));
+  }
+  names_.front() = ensure_loaded(slots_.front()).model->name;
+}
+
+ServedModels::Slot& ServedModels::ensure_loaded(Slot& slot) {
+  const std::lock_guard lock(slot.loading);
+  if (!slot.model) {
+    slot.model = open_model(slot.choice);
+    slot.queue.emplace(*slot.model->transformer);
+    for (const FieldText& text : slot.model->notes) say_(text);
+  }
+  return slot;
+}
+
+ServedModels::Slot& ServedModels::load_for_client(std::size_t number) {
+  try {
+    return ensure_loaded(at(slots_, to_index(number)));
+  } catch (const MemoryError&) {
+    throw;
+  } catch (const Error& error) {
+    say_(FieldText(error.what()));
+    throw SystemError("the model {} cannot be loaded; the server's own messages say why",
+                      excerpt(names_[number]));
+  }
+}
+
+BatchHistogram ServedModels::batch_sizes() {
+  BatchHistogram all;
+  for (Slot& slot : slots_) {
+    const std::lock_guard lock(slot.loading);
+    if (slot.queue) all += slot.queue->sizes();
+  }
+  return all;
 }
 
 }  // namespace attn

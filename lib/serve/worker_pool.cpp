@@ -4,7 +4,8 @@
 
 namespace attn {
 
-WorkerPool::WorkerPool(const ThreadCounts& thread_counts, std::size_t max_waiting) : max_waiting_(max_waiting) {
+WorkerPool::WorkerPool(const ThreadCounts& thread_counts, std::size_t max_waiting)
+    : max_waiting_(max_waiting) {
   for (std::size_t i = 0; i < thread_counts.unbatched + thread_counts.batched; ++i) {
     threads_.emplace_back([this, batched = i >= thread_counts.unbatched] { serve(batched); });
   }

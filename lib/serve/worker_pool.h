@@ -19,10 +19,10 @@ namespace attn {
 /// Why a request's work was stopped.
 enum class StopReason {
   none,
-  superseded,  ///< the same page asks something newer
-  disconnected,        ///< nobody reads the answer
-  timed_out,        ///< it took too long
-  shutting_down,      ///< the server ends
+  superseded,     ///< the same page asks something newer
+  disconnected,   ///< nobody reads the answer
+  timed_out,      ///< it took too long
+  shutting_down,  ///< the server ends
 };
 
 /// A request that waits or computes.
@@ -31,7 +31,7 @@ struct Job {
   /// The page's own number of the request: they come on several connections, which may overtake
   /// one another. Of equal ones the last that comes is the newest.
   std::int64_t sequence = 0;
-  bool batched = false;            ///< it waits for what many compute together
+  bool batched = false;           ///< it waits for what many compute together
   std::atomic<bool> stop{false};  ///< what the search looks at
   std::atomic<StopReason> reason{StopReason::none};
   /// When it came, and from its turn on when that was.

@@ -17,7 +17,7 @@ class ProgressView {
 
 /// Makes the view of a wait for `what`, which counts in `unit`; null: nothing is shown.
 using ProgressFactory = std::unique_ptr<ProgressView> (*)(const std::string& what,
-                                                           const std::string& unit);
+                                                          const std::string& unit);
 
 /// Shows every wait from now on; without a call nothing is shown: stderr is another's, who has
 /// loaded this as a library.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "compute/threads.h"
 #include "service/field_text.h"

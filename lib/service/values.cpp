@@ -3,7 +3,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "service/field_text.h"
 
 namespace attn {

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/files/descriptor.h"
 #include "base/files/files.h"
-#include "base/strings/lines.h"
 #include "base/strings/sha256.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
-#include "text/sentencepiece/sentencepiece_processor.h"
+#include "base/strings/utf8.h"
 #include "text/pipeline/pipeline.h"
+#include "text/sentencepiece/sentencepiece_processor.h"
 #include "text/tokenizer_kind.h"
 
 namespace attn {
@@ -98,10 +98,12 @@ Pipeline unigram(const SentencePieceModel& model, std::vector<ScoredPiece> piece
   return p;
 }
 
-void set_words(Pipeline& p, const SentencePieceModel& model, const MultilingualTokenizerClass& known) {
+void set_words(Pipeline& p, const SentencePieceModel& model,
+               const MultilingualTokenizerClass& known) {
   const bool older = known.tokenizer_class == "MBartTokenizer";
   if (older) {
-    p.pre_tokenizers.push_back(split_pre_tokenizer(whitespace_pattern(), SplitBehavior::removed, false));
+    p.pre_tokenizers.push_back(
+        split_pre_tokenizer(whitespace_pattern(), SplitBehavior::removed, false));
   }
   if (!older && !model.normaliser.charsmap.empty()) {
     p.normalizers.push_back(precompiled_normalizer(std::string(model.normaliser.charsmap)));
@@ -141,7 +143,8 @@ std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& direct
 /// The library itself cuts, and vocab.json numbers the pieces.
 class NumberedPieces : public SubwordModel {
  public:
-  NumberedPieces(std::shared_ptr<const SentencePieceProcessor> model, Vocabulary vocabulary, int unknown)
+  NumberedPieces(std::shared_ptr<const SentencePieceProcessor> model, Vocabulary vocabulary,
+                 int unknown)
       : model_(std::move(model)), vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
 
   void tokenize(std::string_view word, EncodedText& out) const override {
@@ -174,7 +177,8 @@ void add_m2m100_languages(Pipeline& p, const TokenizerSettings& settings,
 }
 
 /// As the class does: what lies between pieces that are no text is joined for itself.
-TokenDecoder joining_around(const std::string& unknown, std::shared_ptr<const SentencePieceProcessor> model) {
+TokenDecoder joining_around(const std::string& unknown,
+                            std::shared_ptr<const SentencePieceProcessor> model) {
   return [unknown, model = std::move(model)](std::vector<std::string> pieces) {
     std::string text;
     std::vector<std::string> part;
@@ -194,8 +198,8 @@ std::unique_ptr<const TokenizerKind> m2m100_tokenizer(const std::string& directo
                                                       const TokenizerSettings& settings,
                                                       const MultilingualTokenizerClass& known) {
   const std::string where = directory + "/vocab.json";
-  auto model = std::make_shared<const SentencePieceProcessor>(read_tokenizer_file(directory, kModelFile),
-                                                  directory + "/" + kModelFile);
+  auto model = std::make_shared<const SentencePieceProcessor>(
+      read_tokenizer_file(directory, kModelFile), directory + "/" + kModelFile);
   Vocabulary vocabulary = Vocabulary::parse(read_tokenizer_file(directory, "vocab.json"), where);
   Pipeline p;
   p.special = {required_id(vocabulary, settings.eos_token, where),
@@ -220,7 +224,8 @@ std::unique_ptr<const TokenizerKind> m2m100_tokenizer(const std::string& directo
 
 std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& directory) {
   const TokenizerSettings settings = read_tokenizer_settings(directory);
-  const MultilingualTokenizerClass* known = find_multilingual_tokenizer_class(settings.tokenizer_class);
+  const MultilingualTokenizerClass* known =
+      find_multilingual_tokenizer_class(settings.tokenizer_class);
   if (known == nullptr) {
     throw InputError(
         "{}/tokenizer_config.json: tokenizer_class is {}; expected {}, which read {} each in its "

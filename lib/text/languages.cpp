@@ -86,9 +86,11 @@ std::string Languages::code_of(int id) const {
   return found == tokens.end() ? "" : found->code;
 }
 
-const MultilingualTokenizerClass* find_multilingual_tokenizer_class(std::string_view tokenizer_class) {
+const MultilingualTokenizerClass* find_multilingual_tokenizer_class(
+    std::string_view tokenizer_class) {
   if (tokenizer_class.ends_with("Fast")) tokenizer_class.remove_suffix(4);
-  const auto found = std::ranges::find(kClasses, tokenizer_class, &MultilingualTokenizerClass::tokenizer_class);
+  const auto found =
+      std::ranges::find(kClasses, tokenizer_class, &MultilingualTokenizerClass::tokenizer_class);
   return found == std::end(kClasses) ? nullptr : &*found;
 }
 

@@ -15,10 +15,10 @@ struct LanguageToken {
 
 /// What makes a model write a language.
 enum class TargetLanguageMethod {
-  none,       ///< it has one language
-  source_language_tag,   ///< a mark before the source: Marian's >>deu<<
-  forced_bos_token,   ///< the token that a translation begins with (forced_bos_token_id)
-  decoder_start  ///< the token that the decoder begins with (decoder_start_token_id)
+  none,                 ///< it has one language
+  source_language_tag,  ///< a mark before the source: Marian's >>deu<<
+  forced_bos_token,     ///< the token that a translation begins with (forced_bos_token_id)
+  decoder_start         ///< the token that the decoder begins with (decoder_start_token_id)
 };
 
 struct Languages {
@@ -34,7 +34,8 @@ struct Languages {
   std::string code_of(int id) const;
   /// Whether tokens of languages stand around its texts, and the decoder is told one.
   bool uses_language_tokens() const {
-    return target_language_method == TargetLanguageMethod::forced_bos_token || target_language_method == TargetLanguageMethod::decoder_start;
+    return target_language_method == TargetLanguageMethod::forced_bos_token ||
+           target_language_method == TargetLanguageMethod::decoder_start;
   }
 };
 
@@ -48,14 +49,15 @@ struct LanguageChoice {
 struct MultilingualTokenizerClass {
   std::string_view tokenizer_class;  ///< without "Fast"
   std::string_view source;           ///< the code that stands where none is said
-  bool language_after_text = false;               ///< text, </s>, language; else language, text, </s>
+  bool language_after_text = false;  ///< text, </s>, language; else language, text, </s>
   TargetLanguageMethod target_language_method = TargetLanguageMethod::forced_bos_token;
   std::string_view shape;  ///< of a token: A a capital, a a small letter, * any number of these
   std::string_view codes;  ///< its own list, in order of their ids, blanks between
 };
 
 /// "NllbTokenizer", "NllbTokenizerFast"; null for a class that knows no languages.
-const MultilingualTokenizerClass* find_multilingual_tokenizer_class(std::string_view tokenizer_class);
+const MultilingualTokenizerClass* find_multilingual_tokenizer_class(
+    std::string_view tokenizer_class);
 /// The tokenizers whose class must be known, for messages.
 std::string multilingual_tokenizer_class_names();
 
@@ -65,6 +67,7 @@ std::string code_of(const MultilingualTokenizerClass& known, std::string_view to
 std::string token_of(const MultilingualTokenizerClass& known, std::string_view code);
 
 /// The codes of a class; M2M100's two lists are "m2m100" and "wmt21".
-std::vector<std::string> codes_of(const MultilingualTokenizerClass& known, std::string_view list = "");
+std::vector<std::string> codes_of(const MultilingualTokenizerClass& known,
+                                  std::string_view list = "");
 
 }  // namespace attn

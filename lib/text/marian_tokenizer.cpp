@@ -5,7 +5,6 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "text/checksums.h"
 #include "text/sentencepiece/sentencepiece_processor.h"
@@ -80,7 +79,8 @@ class MarianTokenizer : public TokenizerKind {
       more_pieces_;  ///< those of them that vocab.json lacks, behind its pieces
   int target_unk_ = 0;
   std::unique_ptr<const SentencePieceProcessor> source_model_;
-  std::unique_ptr<const SentencePieceProcessor> target_model_file_;  ///< empty where it equals the source's
+  std::unique_ptr<const SentencePieceProcessor>
+      target_model_file_;  ///< empty where it equals the source's
 };
 
 MarianTokenizer::MarianTokenizer(const std::string& directory) {
@@ -89,10 +89,11 @@ MarianTokenizer::MarianTokenizer(const std::string& directory) {
   std::string target_bytes = read_tokenizer_file(directory, "target.spm");
   verify_checksums(directory, source_bytes, target_bytes);
   const bool same = target_bytes == source_bytes;
-  source_model_ = std::make_unique<SentencePieceProcessor>(std::move(source_bytes), directory + "/source.spm");
+  source_model_ =
+      std::make_unique<SentencePieceProcessor>(std::move(source_bytes), directory + "/source.spm");
   if (!same) {
-    target_model_file_ =
-        std::make_unique<SentencePieceProcessor>(std::move(target_bytes), directory + "/target.spm");
+    target_model_file_ = std::make_unique<SentencePieceProcessor>(std::move(target_bytes),
+                                                                  directory + "/target.spm");
   }
   source_vocabulary_ =
       Vocabulary::parse(read_tokenizer_file(directory, "vocab.json"), directory + "/vocab.json");
@@ -138,7 +139,8 @@ void MarianTokenizer::find_languages() {
     const bool mark = piece.size() > 4 && piece.ends_with("<<") && language_tag(piece) == piece;
     if (mark) languages_.tokens.push_back({std::string(piece.substr(2, piece.size() - 4)), id});
   }
-  if (!languages_.tokens.empty()) languages_.target_language_method = TargetLanguageMethod::source_language_tag;
+  if (!languages_.tokens.empty())
+    languages_.target_language_method = TargetLanguageMethod::source_language_tag;
 }
 
 bool MarianTokenizer::is_special(std::string_view piece) const {
@@ -256,7 +258,8 @@ std::string MarianTokenizer::decode(const std::vector<int>& ids) const {
     if (!at(is_target_special_, id)) pieces.push_back(piece(TextSide::target, id));
   }
   // transformers decodes with the source model unless the vocabularies are separate.
-  const SentencePieceProcessor& model = settings_.separate_vocabularies ? target_model() : *source_model_;
+  const SentencePieceProcessor& model =
+      settings_.separate_vocabularies ? target_model() : *source_model_;
   std::string text = model.join(pieces);
   replace_all(text, kSpaceSymbol, " ");
   text = strip(text);

@@ -21,13 +21,13 @@ struct EncodedText {
   std::vector<int> ids;             ///< with the end symbol last, or before a language
   std::vector<std::string> pieces;  ///< as the text was cut; "</s>" last
   std::size_t unknown = 0;          ///< pieces that the vocabulary does not hold
-  std::size_t suffix_length = 1;           ///< tokens behind the text: the end, and in some a language
+  std::size_t suffix_length = 1;    ///< tokens behind the text: the end, and in some a language
 };
 
 /// A text made ready to be cut again and again, each time at random.
 struct NormalizedText {
   std::string language_tag;  ///< ">>deu<<", which becomes one piece; or empty
-  std::string text;           ///< the rest, as the SentencePiece model normalises it
+  std::string text;          ///< the rest, as the SentencePiece model normalises it
 };
 
 /// Token ids that the tokenizer's files fix.
@@ -63,7 +63,8 @@ class Tokenizer {
   void require_sampling(double sampling, const std::string& where) const;
   NormalizedText normalise_source(std::string_view text) const;
   NormalizedText normalise_target(std::string_view text) const;
-  /// One of the text's cuts: `sampling` is Unigram::sample's alpha or SentencePieceBpe::sample's dropout.
+  /// One of the text's cuts: `sampling` is Unigram::sample's alpha or SentencePieceBpe::sample's
+  /// dropout.
   EncodedText sample_source(const NormalizedText& text, double sampling,
                             RandomGenerator& random) const;
   EncodedText sample_target(const NormalizedText& text, double sampling,

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/json.h"
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {
@@ -78,7 +78,8 @@ void read_older_added_tokens(const Json& document, const std::string& where,
   const auto& special = settings.more_special_tokens;
   for (const auto& [text, id] : document.items()) {
     AddedToken token = read_added_token({{"content", text}}, id, where);
-    token.special = settings.is_model_special_token(text) || std::ranges::find(special, text) != special.end();
+    token.special =
+        settings.is_model_special_token(text) || std::ranges::find(special, text) != special.end();
     token.normalized = !token.special;
     settings.added_tokens.push_back(token);
   }

@@ -15,11 +15,9 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/fragile_call.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
-#include "base/strings/lines.h"
 #include "base/strings/utf8.h"
 #include "text/sentencepiece/sentencepiece_model.h"
 

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/strings/lines.h"
+#include "base/random.h"
 #include "base/strings/utf8.h"
 #include "compute/threads.h"
 
@@ -65,7 +66,7 @@ void TokenizedSentences::add(std::span<const int> ids) {
 }
 
 void tokenize_pairs(std::size_t count, const std::function<TokenizedPair(std::size_t)>& cut,
-               const std::function<void(std::size_t, const TokenizedPair&)>& take) {
+                    const std::function<void(std::size_t, const TokenizedPair&)>& take) {
   constexpr std::size_t kPairs = 4096;  // cut by the threads at a time
   constexpr Index kCostOfPair = 1 << 16;
   std::vector<TokenizedPair> pairs;
@@ -91,7 +92,7 @@ Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::si
   Corpus corpus;
   const auto cut_texts = [&](std::string_view source, std::string_view target) {
     return TokenizedPair{tokenizer.encode_source(source, languages.source).ids,
-                     tokenizer.encode_target(target, languages.target).ids};
+                         tokenizer.encode_target(target, languages.target).ids};
   };
   const auto cut = [&](std::size_t line) {
     return cut_texts(text.source[line], text.target[line]);
@@ -109,6 +110,109 @@ Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::si
       corpus.lines.push_back(static_cast<std::uint32_t>(line));
     }
   });
+  return corpus;
+}
+
+namespace {
+
+/// Sorts by the target's length, then the source's, keeps the order among equals, and cuts.
+std::vector<BatchPlan> cut(const Corpus& corpus, std::vector<std::uint32_t> order,
+                           std::uint64_t batch_tokens) {
+  const auto longer = [&](std::uint32_t i) {
+    return std::max(corpus.target.length(i), corpus.source.length(i));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (corpus.target.length(a) != corpus.target.length(b)) {
+      return corpus.target.length(a) < corpus.target.length(b);
+    }
+    return corpus.source.length(a) < corpus.source.length(b);
+  });
+  std::vector<BatchPlan> batches;
+  std::size_t longest = 0;
+  for (const std::uint32_t i : order) {
+    const std::size_t with_this = std::max(longest, longer(i));
+    if (batches.empty() || with_this * (batches.back().size() + 1) > batch_tokens) {
+      batches.emplace_back();
+      longest = longer(i);
+    } else {
+      longest = with_this;
+    }
+    batches.back().push_back(i);
+  }
+  return batches;
+}
+
+std::vector<std::uint32_t> all_of(const Corpus& corpus) {
+  std::vector<std::uint32_t> order(corpus.size());
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
+}  // namespace
+
+std::vector<BatchPlan> plan_epoch(const Corpus& corpus, std::uint64_t batch_tokens,
+                                  std::uint64_t seed, std::uint64_t epoch) {
+  RandomGenerator random(seed, "epoch", epoch);
+  std::vector<std::uint32_t> order = all_of(corpus);
+  shuffle(order, random);
+  std::vector<BatchPlan> batches = cut(corpus, std::move(order), batch_tokens);
+  shuffle(batches, random);
+  return batches;
+}
+
+std::vector<BatchPlan> plan_by_length(const Corpus& corpus, std::uint64_t batch_tokens) {
+  return cut(corpus, all_of(corpus), batch_tokens);
+}
+
+namespace {
+
+/// A cut has at most a piece a byte, its language mark and </s>.
+std::size_t max_token_count(const NormalizedText& text) {
+  return text.text.size() + 2;
+}
+
+}  // namespace
+
+SubwordSampledText::SubwordSampledText(const ParallelText& text, const Corpus& best,
+                                       const Tokenizer& tokenizer,
+                                       const SubwordSamplingSettings& settings)
+    : tokenizer_(tokenizer), settings_(settings), pairs_(best.size()) {
+  constexpr Index kCostOfPair = 1 << 16;
+  const auto count = std::ssize(pairs_);
+  parallel_for(count, count * kCostOfPair, [&](Index i) {
+    const auto pair = to_size(i);
+    pairs_[pair] = {tokenizer.normalise_source(text.source[best.lines[pair]]),
+                    tokenizer.normalise_target(text.target[best.lines[pair]])};
+    std::string& mark = pairs_[pair].source.language_tag;
+    if (settings.language >= 0 && mark.empty()) mark = tokenizer.source_token(settings.language);
+  });
+  for (const auto& [source, target] : pairs_) {
+    max_side_tokens_ =
+        std::max({max_side_tokens_, max_token_count(source), max_token_count(target)});
+  }
+  max_side_tokens_ = std::min(max_side_tokens_, settings_.max_tokens);
+}
+
+RandomGenerator SubwordSampledText::random(const char* side, std::uint32_t line,
+                                           std::uint64_t epoch) const {
+  return {settings_.seed, side, epoch << 32 | line};
+}
+
+Corpus SubwordSampledText::tokenize(const Corpus& best, std::uint64_t epoch) const {
+  const double sampling = settings_.sampling;
+  const auto cut_one = [&](std::size_t i) {
+    RandomGenerator source = random("cut of the source", best.lines[i], epoch);
+    RandomGenerator target = random("cut of the target", best.lines[i], epoch);
+    return TokenizedPair{tokenizer_.sample_source(pairs_[i].source, sampling, source).ids,
+                         tokenizer_.sample_target(pairs_[i].target, sampling, target).ids};
+  };
+  const auto fits = [&](const std::vector<int>& ids) { return ids.size() <= settings_.max_tokens; };
+  Corpus corpus;
+  tokenize_pairs(best.size(), cut_one, [&](std::size_t i, const TokenizedPair& pair) {
+    corpus.source.add(fits(pair.source) ? pair.source : best.source[i]);
+    corpus.target.add(fits(pair.target) ? pair.target : best.target[i]);
+  });
+  corpus.lines = best.lines;
   return corpus;
 }
 

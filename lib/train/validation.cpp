@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "model/layers.h"
 #include "model/training/training_pass.h"
-#include "train/batches.h"
-#include "translate/translate_all.h"
+#include "train/corpus.h"
+#include "translate/line_parts.h"
 
 namespace attn {
 namespace {
@@ -38,8 +38,8 @@ LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_
 }
 
 std::optional<std::vector<std::string>> translate_dev_lines(const Translator& translator,
-                                                        const std::vector<std::string>& lines,
-                                                        const std::atomic<int>& stop) {
+                                                            const std::vector<std::string>& lines,
+                                                            const std::atomic<int>& stop) {
   std::vector<PreparedSentence> sentences;
   for (const std::string& line : lines) sentences.push_back(translator.prepare(line));
   const auto found = translate_all(translator, std::move(sentences), kSentencesPerSearch,

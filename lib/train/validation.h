@@ -32,8 +32,8 @@ LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_
 
 /// Translations of all lines, in their order; nothing where `stop` became other than 0 in between.
 std::optional<std::vector<std::string>> translate_dev_lines(const Translator& translator,
-                                                        const std::vector<std::string>& lines,
-                                                        const std::atomic<int>& stop);
+                                                            const std::vector<std::string>& lines,
+                                                            const std::atomic<int>& stop);
 
 /// How models are validated.
 struct ValidationSettings {

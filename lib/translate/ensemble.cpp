@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

@@ -63,7 +63,7 @@ std::vector<HeadImportance> all_heads(const ModelConfig& config) {
 }  // namespace
 
 HeadImportanceReport head_importance(const Transformer& model, std::span<const ReferencePair> pairs,
-                                 const std::function<void(std::size_t, std::size_t)>& done) {
+                                     const std::function<void(std::size_t, std::size_t)>& done) {
   const std::vector<Batch> batches = batches_of(model, pairs);
   HeadImportanceReport report;
   report.pairs = pairs.size();

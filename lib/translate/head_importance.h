@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/transformer.h"
-#include "record/head_importance.h"
+#include "record/evaluation.h"
 
 namespace attn {
 
@@ -20,6 +20,6 @@ struct ReferencePair {
 /// Scores all references (teacher forcing) with all heads, then without each in turn. `done` hears
 /// how many of the passes over the data are behind. std::logic_error without any pair.
 HeadImportanceReport head_importance(const Transformer& model, std::span<const ReferencePair> pairs,
-                                 const std::function<void(std::size_t, std::size_t)>& done);
+                                     const std::function<void(std::size_t, std::size_t)>& done);
 
 }  // namespace attn

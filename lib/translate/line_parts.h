@@ -1,6 +1,7 @@
 // A line that is longer than what a model has learned, or can take, is translated in parts.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@ struct PreparedLine {
   std::string text;                     ///< the whole line, clean
   std::vector<PreparedSentence> parts;  ///< at least one
   std::vector<std::string> gaps;        ///< the blanks before each part; none before the first
-  bool tried_to_split = false;        ///< whole all the same: it is one sentence
+  bool tried_to_split = false;          ///< whole all the same: it is one sentence
 };
 
 /// Which part of its line, the input's `number`th, this one is; none where the line is whole.
@@ -57,5 +58,21 @@ std::vector<LineTranslation> join_parts(const std::vector<std::vector<Translatio
 
 /// All parts of the lines, one after another.
 std::vector<PreparedSentence> all_parts(const std::vector<PreparedLine>& lines);
+
+// Translating many sentences at once: a test set, a dev part.
+
+/// How far translate_all() has come.
+struct TranslationProgress {
+  std::size_t sentences = 0;
+  double fraction = 0;  ///< of all source tokens
+};
+
+/// The best translation of each sentence, in the order of the sentences. Those of like length are
+/// translated together, `batch` at a time, so that none waits for a much longer one; the longest
+/// come first, so that too large a batch fails at once. `go_on` is asked after each batch: false
+/// gives nothing.
+std::optional<std::vector<Translation>> translate_all(
+    const Translator& translator, std::vector<PreparedSentence> sentences, std::size_t batch,
+    const std::function<bool(const TranslationProgress&)>& go_on);
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/tensor.h"
 #include "model/transformer.h"
 #include "record/attention_record.h"
 
@@ -28,5 +29,48 @@ class AttentionRecorder : public AttentionObserver {
 /// `model` where the logits, or one of the results, are not finite.
 std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<const int> ids,
                                      std::string_view model = "the model");
+
+// Recording queries, keys and values beside the weights, and the rows on their way from layer to
+// layer: what a step-by-step view shows.
+
+/// Keeps weights like AttentionRecorder, and every head's query, key and value and the rows between
+/// the blocks, of one sentence and stack.
+class VectorRecorder : public AttentionRecorder {
+ public:
+  /// Without vectors it is an AttentionRecorder.
+  explicit VectorRecorder(bool vectors) : wanted_(vectors) {}
+
+  void weights_ready(AttentionHead& head) override;
+  void stage_ready(const StageView& view) override;
+
+  /// The vectors of one kind, of sentence 0.
+  AttentionVectors take_vectors(AttentionSite site);
+
+  /// The stages of the stack in the order of the pass, those left out that change nothing (the
+  /// output of a block that does not norm it).
+  std::vector<ResidualStreamState> take_residual_stream() { return std::move(residual_stream_); }
+
+ private:
+  bool wanted_;
+  AttentionVectors vectors_[3];  ///< by kind
+  std::vector<ResidualStreamState> residual_stream_;
+};
+
+/// What enters a stack: the tokens' rows of the table times `scale`, and their positions.
+std::vector<ResidualStreamState> embedding_steps(const StackParameters& stack,
+                                                 const ModelConfig& config,
+                                                 std::span<const int> ids);
+
+// What else a step might have written: the likeliest pieces by the model's own softmax.
+
+/// How many of them a record that goes into a file holds of each step.
+inline constexpr int recorded_alternatives = 10;
+
+/// The `count` likeliest pieces of each row of logits [L, V] (all V where that is fewer), those of
+/// one logit in the order of their ids, and where produced[t] stands in row t. Names are left to
+/// the caller. The logits are finite (log_probabilities() has seen to it); produced has L ids below
+/// V.
+Alternatives likeliest_tokens(const ConstMatrixRef& logits, std::span<const int> produced,
+                              int count);
 
 }  // namespace attn

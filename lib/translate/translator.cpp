@@ -4,16 +4,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/scoped_timer.h"
 #include "base/at.h"
 #include "base/error.h"
+#include "base/scoped_timer.h"
 #include "base/strings/utf8.h"
 #include "model/layers.h"
-#include "translate/alternatives.h"
 #include "translate/recorder.h"
 #include "translate/search/search_queue.h"
 #include "translate/search/search_tree.h"
-#include "translate/vector_recorder.h"
 
 namespace attn {
 namespace {
@@ -41,8 +39,8 @@ PackedTokens pack_one(std::span<const int> ids) {
 /// Runs with the recorder behind the changes and whoever watches, so that it sees what the model
 /// went on with.
 template <typename Action>
-void with_changes(const ModelChanges* changes, AttentionObserver* watcher, AttentionObserver& recorder,
-                  Action&& run) {
+void with_changes(const ModelChanges* changes, AttentionObserver* watcher,
+                  AttentionObserver& recorder, Action&& run) {
   ObserverPair both(watcher, recorder);
   if (changes == nullptr) {
     run(both);
@@ -55,10 +53,11 @@ void with_changes(const ModelChanges* changes, AttentionObserver* watcher, Atten
 /// UsageError where a forced weight names a query or key that is not there: nothing would be
 /// changed, and that would look like a change without effect.
 void check_forced_weights(const std::vector<ForcedWeight>& forced, const AttentionRecord& after,
-                  const HypothesisRecord& teacher_forced) {
+                          const HypothesisRecord& teacher_forced) {
   for (const ForcedWeight& f : forced) {
     const bool encoder = f.site == AttentionSite::encoder_self;
-    std::size_t queries = encoder ? after.source.ids.size() : teacher_forced.decoder_input.ids.size();
+    std::size_t queries =
+        encoder ? after.source.ids.size() : teacher_forced.decoder_input.ids.size();
     if (!encoder) {
       for (const HypothesisRecord& h : after.hypotheses) {
         queries = std::max(queries, h.decoder_input.ids.size());
@@ -203,7 +202,8 @@ std::vector<std::vector<SearchHypothesis>> Translator::find(
 std::vector<std::vector<Translation>> Translator::translate(
     const std::vector<PreparedSentence>& batch, std::size_t max_active) const {
   std::vector<std::vector<Translation>> results;
-  for (std::vector<SearchHypothesis>& hypotheses : find(batch, {.max_active = to_index(max_active)})) {
+  for (std::vector<SearchHypothesis>& hypotheses :
+       find(batch, {.max_active = to_index(max_active)})) {
     std::vector<Translation>& translations = results.emplace_back();
     for (SearchHypothesis& hypothesis : hypotheses) {
       std::string text = tokenizer_.decode_target(hypothesis.ids);
@@ -214,15 +214,17 @@ std::vector<std::vector<Translation>> Translator::translate(
 }
 
 std::vector<ResidualStreamState> Translator::residual_stream_of(const StackParameters& stack,
-                                                            std::span<const int> ids,
-                                                            VectorRecorder& recorder) const {
+                                                                std::span<const int> ids,
+                                                                VectorRecorder& recorder) const {
   std::vector<ResidualStreamState> residual_stream = embedding_steps(stack, model_.config(), ids);
-  for (ResidualStreamState& step : recorder.take_residual_stream()) residual_stream.push_back(std::move(step));
+  for (ResidualStreamState& step : recorder.take_residual_stream())
+    residual_stream.push_back(std::move(step));
   return residual_stream;
 }
 
-Translator::PendingRecord Translator::begin(const PreparedSentence& sentence, const RecordDetail& detail,
-                                      const ModelChanges* changes) const {
+Translator::PendingRecord Translator::begin(const PreparedSentence& sentence,
+                                            const RecordDetail& detail,
+                                            const ModelChanges* changes) const {
   const ScopedTimer timed(times_, &TranslationTimings::encoder);
   PendingRecord session;
   throw_if_stopped(stop_);
@@ -243,12 +245,14 @@ Translator::PendingRecord Translator::begin(const PreparedSentence& sentence, co
   record.encoder_self = recorder.take(AttentionSite::encoder_self, 0);
   if (detail.vectors) {
     record.encoder_vectors = recorder.take_vectors(AttentionSite::encoder_self);
-    record.residual_stream = residual_stream_of(model_.parameters().encoder, sentence.ids, recorder);
+    record.residual_stream =
+        residual_stream_of(model_.parameters().encoder, sentence.ids, recorder);
   }
   return session;
 }
 
-HypothesisRecord Translator::teacher_force(const PendingRecord& session, std::vector<int> ids) const {
+HypothesisRecord Translator::teacher_force(const PendingRecord& session,
+                                           std::vector<int> ids) const {
   const ScopedTimer timed(times_, &TranslationTimings::maps);
   throw_if_stopped(stop_);
   HypothesisRecord record;
@@ -296,7 +300,7 @@ HypothesisRecord Translator::teacher_force(const PendingRecord& session, std::ve
 }
 
 SearchTree Translator::record_search_tree(const PreparedSentence& sentence,
-                                 const EncodedSource& encoded) const {
+                                          const EncodedSource& encoded) const {
   const ScopedTimer timed(times_, &TranslationTimings::search);
   SearchTreeTrace trace(decode_);
   search(models_, pack_one(sentence.ids), decode_,
@@ -306,7 +310,8 @@ SearchTree Translator::record_search_tree(const PreparedSentence& sentence,
   return tree;
 }
 
-void Translator::teacher_force_all(PendingRecord& session, const std::vector<SearchHypothesis>& found) const {
+void Translator::teacher_force_all(PendingRecord& session,
+                                   const std::vector<SearchHypothesis>& found) const {
   for (const SearchHypothesis& hypothesis : found) {
     session.record.hypotheses.push_back(teacher_force(session, hypothesis.ids));
     session.record.hypotheses.back().score = hypothesis.score;
@@ -344,8 +349,9 @@ AttentionRecord Translator::record_target(const PreparedSentence& source, std::s
   return record_target_ids(source, encoded.ids, detail);
 }
 
-AttentionRecord Translator::record_target_ids(const PreparedSentence& source, std::vector<int> target,
-                                          const RecordDetail& detail) const {
+AttentionRecord Translator::record_target_ids(const PreparedSentence& source,
+                                              std::vector<int> target,
+                                              const RecordDetail& detail) const {
   const int positions = model_.config().decoder_positions();
   if (target.size() > to_size(positions)) {
     throw InputError(

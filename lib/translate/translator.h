@@ -13,7 +13,6 @@
 #include "config/decode_config.h"
 #include "model/transformer.h"
 #include "record/attention_record.h"
-#include "record/attention_record.h"
 #include "text/tokenizer.h"
 #include "translate/intervention.h"
 #include "translate/search/search.h"
@@ -90,7 +89,7 @@ class Translator {
   /// The same of pieces that are given, the end symbol last: a search may cut a text otherwise than
   /// the tokenizer does.
   AttentionRecord record_target_ids(const PreparedSentence& source, std::vector<int> target,
-                                const RecordDetail& detail = {}) const;
+                                    const RecordDetail& detail = {}) const;
 
   /// What changes of the first model make of a sentence. `before` is its record without them, of
   /// record() or record_target(); `after`, the same sentence or one with a word replaced, is
@@ -156,16 +155,17 @@ class Translator {
   std::vector<std::vector<SearchHypothesis>> find(const std::vector<PreparedSentence>& batch,
                                                   SearchContext watch = {}) const;
   PendingRecord begin(const PreparedSentence& sentence, const RecordDetail& detail,
-                const ModelChanges* changes) const;
+                      const ModelChanges* changes) const;
   HypothesisRecord teacher_force(const PendingRecord& session, std::vector<int> ids) const;
   /// The piece of a target id; "<row 8003>" of a row of the embedding that has none.
   std::string token_name(int id) const;
   /// Puts what a search found into the record.
   void teacher_force_all(PendingRecord& session, const std::vector<SearchHypothesis>& found) const;
   std::vector<ResidualStreamState> residual_stream_of(const StackParameters& stack,
-                                                  std::span<const int> ids,
-                                                  VectorRecorder& recorder) const;
-  SearchTree record_search_tree(const PreparedSentence& sentence, const EncodedSource& encoded) const;
+                                                      std::span<const int> ids,
+                                                      VectorRecorder& recorder) const;
+  SearchTree record_search_tree(const PreparedSentence& sentence,
+                                const EncodedSource& encoded) const;
 
   Ensemble models_;
   const Transformer& model_;  ///< whose maps are recorded

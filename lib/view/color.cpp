@@ -10,8 +10,8 @@ namespace attn {
 namespace {
 
 // From the page's white over ice and azure to navy, and from a dark page over navy and azure to
-// ice; evenly spaced in CIE lightness but near `inverted_text_level`, where both are equally far from
-// black and from white.
+// ice; evenly spaced in CIE lightness but near `inverted_text_level`, where both are equally far
+// from black and from white.
 constexpr std::array<Rgb, 9> light_ramp = {{{243, 247, 250},
                                             {209, 230, 241},
                                             {161, 208, 231},

@@ -16,8 +16,8 @@ std::string_view site_name(AttentionSite site);
 
 /// The names on the axes of all heads of one kind.
 struct MapLabels {
-  std::vector<std::string> inputs;    ///< a label a row: the token that asks
-  std::vector<std::string> outputs;   ///< a label a row: what that step produces; empty: not shown
+  std::vector<std::string> inputs;   ///< a label a row: the token that asks
+  std::vector<std::string> outputs;  ///< a label a row: what that step produces; empty: not shown
   std::vector<std::string> columns;  ///< a label a column
   bool causal = false;               ///< a weight of 0 right of the diagonal is a masked cell
 
@@ -47,5 +47,15 @@ std::vector<std::string> projected_key_labels(int count);
 /// Exactly as many labels as those maps have queries and keys, whatever the record holds. Empty
 /// where the record does not have that hypothesis.
 MapLabels map_labels(const AttentionRecord& record, AttentionSite site, std::size_t hypothesis);
+
+// What stands on the axes of a map: tokens as a person reads them.
+
+/// One printable label a token. SentencePiece's word mark is left out ("▁The" becomes "The"), and
+/// instead a piece that goes on with the word before it is marked ("▁Haus", "tür" become "Haus",
+/// "‿tür"). Special symbols ("</s>", ">>de<<") stay as they are; an empty or blank token is quoted.
+std::vector<std::string> token_labels(const std::vector<std::string>& tokens);
+
+/// Whether the label is of a piece that goes on with the word before it.
+bool continues_word(std::string_view label);
 
 }  // namespace attn

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <fmt/format.h>
-
 #include <iterator>
 #include <string>
 #include <utility>
+
+#include "record/head_report.h"
 
 namespace attn {
 
@@ -17,5 +18,11 @@ void append_format(std::string& out, fmt::format_string<Args...> format, Args&&.
 
 /// The shortest decimal that reads back to the same float; "NaN", "Infinity", "-Infinity".
 void append_float(std::string& out, float weight);
+
+// Word alignments as lines of Pharaoh's format: for files, and under a translation on the terminal.
+
+/// "0-0 1-2 2-1": source word, target word, both counted from 0. With weights "0-0:0.93 …", the
+/// shortest decimals that read back to the same float. No newline.
+std::string pharaoh_line(const WordAlignment& alignment, bool with_weights = false);
 
 }  // namespace attn

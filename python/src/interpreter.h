@@ -38,4 +38,10 @@ class GilAcquire {
 /// while the module is made.
 void register_exit_handler();
 
+// What the libraries throw, as Python's exceptions.
+
+/// attn::Error becomes the class of attn_demo.errors with its exit code, and memory that runs out
+/// OutOfMemoryError; the text is the program's line. Call it once, while the module is made.
+void register_exceptions();
+
 }  // namespace attn

@@ -13,12 +13,11 @@
 #include "lock.h"
 #include "observer.h"
 #include "options.h"
-#include "service/standalone_page.h"
+#include "service/html_pages.h"
 #include "service/model/languages.h"
-#include "service/model/stored_type.h"
-#include "service/sentence_notes.h"
+#include "service/model/model_choice.h"
 #include "service/translate_lines.h"
-#include "service/what_if_record.h"
+#include "service/what_if.h"
 
 namespace py = pybind11;
 
@@ -50,8 +49,9 @@ void check_signals() {
 }
 
 SentenceNotes::NoteHandler append_to(std::vector<std::string>& notes) {
-  return
-      [&notes](const FieldText& text) { notes.emplace_back(printable(text.message_for(option_name))); };
+  return [&notes](const FieldText& text) {
+    notes.emplace_back(printable(text.message_for(option_name)));
+  };
 }
 
 }  // namespace
@@ -142,7 +142,8 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
 std::vector<std::string> Model::notes() const {
   std::vector<std::string> all;
   for (const ReadyModel& model : models_.models) {
-    for (const FieldText& text : model.notes) all.push_back(printable(text.message_for(option_name)));
+    for (const FieldText& text : model.notes)
+      all.push_back(printable(text.message_for(option_name)));
   }
   if (mapped().seed) all.push_back(fmt::format("random weights (seed {})", *mapped().seed));
   return all;

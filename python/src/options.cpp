@@ -94,7 +94,8 @@ SearchOptions search_options(const py::dict& kwargs) {
       const auto number = optional_float(kwargs, decimal_field(*option));
       if (number) set_decimal(options, *option, *number);
     } else if (is_list(*option)) {
-      for (std::string& text : string_list(kwargs, key)) set_text(options, *option, std::move(text));
+      for (std::string& text : string_list(kwargs, key))
+        set_text(options, *option, std::move(text));
     } else if (is_flag(*option)) {
       set_flag(options, *option, kwargs.contains(key) && kwargs[key].cast<bool>());
     } else if (const std::optional<std::string> text = optional_text(kwargs, key)) {
@@ -105,7 +106,8 @@ SearchOptions search_options(const py::dict& kwargs) {
 }
 
 WhatIfOptions what_if_words(const py::dict& kwargs) {
-  return {string_list(kwargs, "without"), string_list(kwargs, "force"), string_list(kwargs, "swap")};
+  return {string_list(kwargs, "without"), string_list(kwargs, "force"),
+          string_list(kwargs, "swap")};
 }
 
 TrainingRequest training_request(const py::dict& kwargs) {

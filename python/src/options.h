@@ -10,7 +10,7 @@
 #include "service/model/model_choice.h"
 #include "service/search_settings.h"
 #include "service/training/training_run.h"
-#include "service/what_if_words.h"
+#include "service/what_if.h"
 
 namespace attn {
 

@@ -2,11 +2,11 @@
 
 #include <pybind11/stl.h>
 
-#include "analysis/annotate.h"
+#include "analysis/alignment.h"
 #include "base/error.h"
 #include "lock.h"
 #include "record/json/record_json.h"
-#include "service/page_content.h"
+#include "service/html_pages.h"
 
 namespace py = pybind11;
 

@@ -18,7 +18,7 @@ namespace {
 class PythonListener : public RunListener {
  public:
   PythonListener(const std::string& directory, LossNames names, py::handle progress,
-           std::atomic<int>& stop)
+                 std::atomic<int>& stop)
       : RunListener(directory), names_(names), progress_(progress), stop_(stop) {}
 
   void updated(const UpdateMetrics& f) override {

@@ -1,5 +1,5 @@
 // How costs grow with the length: exponents of powers, and where a kind overtakes full attention.
-#include "analysis/cost_growth.h"
+#include "record/attention_cost.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Links of a line's parts, by the words of the whole line.
-#include "analysis/line_alignment.h"
+#include "analysis/alignment.h"
 
 #include <doctest/doctest.h>
 

@@ -98,7 +98,11 @@ TEST_CASE("show: bad arguments") {
   };
   for (const Bad& bad : table) {
     SUBCASE(bad.name) {
-      check_error([&] { parse_map_selection({"encoder", bad.argument}); }, ExitCode::usage, bad.message);
+      check_error(
+          [&] {
+            parse_map_selection({"encoder", bad.argument});
+          },
+          ExitCode::usage, bad.message);
     }
   }
 }
@@ -122,7 +126,8 @@ TEST_CASE("show: layers and heads that the model has pass the check") {
   const ModelSummary model = model_of(2, 3, 4, 1);
   CHECK_NOTHROW(check_map_selection(parse_map_selection({}), model));
   CHECK_NOTHROW(check_map_selection(parse_map_selection({"all"}), model));
-  CHECK_NOTHROW(check_map_selection(parse_map_selection({"encoder:1:3", "decoder:2:0", "cross:2"}), model));
+  CHECK_NOTHROW(
+      check_map_selection(parse_map_selection({"encoder:1:3", "decoder:2:0", "cross:2"}), model));
 }
 
 TEST_CASE("show: layers and heads that the model lacks") {
@@ -152,7 +157,8 @@ TEST_CASE("show: layers and heads that the model lacks") {
     SUBCASE(bad.argument) {
       check_error(
           [&] {
-            check_map_selection(parse_map_selection({"encoder:0", bad.argument}), model_of(2, 3, 4, 1));
+            check_map_selection(parse_map_selection({"encoder:0", bad.argument}),
+                                model_of(2, 3, 4, 1));
           },
           ExitCode::usage, bad.message);
     }

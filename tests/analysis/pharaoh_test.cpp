@@ -8,7 +8,7 @@
 #include "analysis/small_record.h"
 #include "base/files/files.h"
 #include "check_error.h"
-#include "view/pharaoh_line.h"
+#include "view/text_output.h"
 
 namespace attn {
 namespace {

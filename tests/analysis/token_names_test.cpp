@@ -1,10 +1,9 @@
-#include "record/token_names.h"
+#include "record/words.h"
 
 #include <doctest/doctest.h>
 
 #include "analysis/small_record.h"
 #include "check_error.h"
-#include "record/words.h"
 
 namespace attn::test {
 namespace {

@@ -1,10 +1,8 @@
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
-
-#include "base/strings/utf8.h"
 
 using namespace attn;
 

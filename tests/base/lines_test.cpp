@@ -1,4 +1,4 @@
-#include "base/strings/lines.h"
+#include "base/strings/utf8.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What of the exceptions of others means that memory ran out: every front end asks.
-#include "service/out_of_memory.h"
+#include "base/memory.h"
 
 #include <doctest/doctest.h>
 

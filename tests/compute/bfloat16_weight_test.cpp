@@ -49,7 +49,7 @@ TEST_CASE("bfloat16 products are written and added, on odd shapes") {
       Matrix bias = random_matrix(1, out, "b");
       const PackedLinear as_stored({stored(weight)}, {stored(bias)}, Backend::bfloat16);
       const PackedLinear turned({stored(transposed).transposed()}, {stored(bias)},
-                                 Backend::bfloat16);
+                                Backend::bfloat16);
       const PackedLinear without_bias({stored(weight)}, {}, Backend::bfloat16);
       for (const Index rows : {1, 2, 16, 17, 32, 47, 290}) {
         CAPTURE(in);
@@ -157,8 +157,7 @@ TEST_CASE("weights side by side are one bfloat16 product, wherever one ends") {
   Matrix a = random_matrix(65, 19, "a");
   Matrix b = random_matrix(65, 64, "b");
   Matrix c = random_matrix(5, 65, "c");
-  const PackedLinear product({stored(a), stored(b), stored(c).transposed()}, {},
-                              Backend::bfloat16);
+  const PackedLinear product({stored(a), stored(b), stored(c).transposed()}, {}, Backend::bfloat16);
   Matrix y(37, 88);
   product(x, y);
   Matrix all(65, 88);

@@ -155,17 +155,17 @@ TEST_CASE("fused tables agree bit by bit in products of packed rows") {
           }
           Row c(rows * columns, "c");
           const PanelMatmul p{.x = strips.data(),
-                               .x_stride = 0,
-                               .rows = rows,
-                               .in = tokens,
-                               .panels = panel.data(),
-                               .out = columns,
-                               .bias = nullptr,
-                               .y = c.data(),
-                               .y_stride = columns,
-                               .panel_rows = tokens,
-                               .add = true,
-                               .strips = true};
+                              .x_stride = 0,
+                              .rows = rows,
+                              .in = tokens,
+                              .panels = panel.data(),
+                              .out = columns,
+                              .bias = nullptr,
+                              .y = c.data(),
+                              .y_stride = columns,
+                              .panel_rows = tokens,
+                              .add = true,
+                              .strips = true};
           k.panel_matmul(p, 0, panels);
           return c;
         }));
@@ -196,18 +196,18 @@ TEST_CASE("panels in 16 bits give what they give in 32, widened as they are read
         const auto multiply = [&](const std::uint16_t* panels, bool once) {
           Row y(rows * columns, "y");
           k->panel_matmul({.x = x.data(),
-                            .x_stride = in,
-                            .rows = rows,
-                            .in = in,
-                            .panels = wide.data(),
-                            .out = columns,
-                            .bias = nullptr,
-                            .y = y.data(),
-                            .y_stride = columns,
-                            .panel_rows = in,
-                            .narrow = panels,
-                            .widens_once = once},
-                           0, 2);
+                           .x_stride = in,
+                           .rows = rows,
+                           .in = in,
+                           .panels = wide.data(),
+                           .out = columns,
+                           .bias = nullptr,
+                           .y = y.data(),
+                           .y_stride = columns,
+                           .panel_rows = in,
+                           .narrow = panels,
+                           .widens_once = once},
+                          0, 2);
           return y;
         };
         const Row expected = multiply(nullptr, false);

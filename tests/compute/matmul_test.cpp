@@ -51,7 +51,7 @@ TEST_CASE("weights side by side are one product, whichever way they lie in memor
   Matrix b2 = random_matrix(1, 33, "b2");
   const Matrix x = random_matrix(6, 20, "x");
   const PackedLinear product({view(w1), view(w2).transposed()}, {view(b1), view(b2)},
-                              Backend::panels);
+                             Backend::panels);
   CHECK(product.in() == 20);
   CHECK(product.out() == 40);
   Matrix y = poisoned(6, 40);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "compute/dropout_hash.h"
+#include "compute/kernels/kernels.h"
 #include "kernel_rows.h"
 
 using namespace attn;

@@ -51,16 +51,16 @@ struct Product {
     Matrix result = y;
     for (Index start = 0; start < in; start += part) {
       const PanelMatmul p{.x = x.data() + start,
-                           .x_stride = in,
-                           .rows = x.rows(),
-                           .in = std::min(part, in - start),
-                           .panels = packed.data() + start * k.panel_width,
-                           .out = out,
-                           .bias = start + part >= in ? bias.data() : nullptr,
-                           .y = result.data(),
-                           .y_stride = out,
-                           .panel_rows = in,
-                           .add = true};
+                          .x_stride = in,
+                          .rows = x.rows(),
+                          .in = std::min(part, in - start),
+                          .panels = packed.data() + start * k.panel_width,
+                          .out = out,
+                          .bias = start + part >= in ? bias.data() : nullptr,
+                          .y = result.data(),
+                          .y_stride = out,
+                          .panel_rows = in,
+                          .add = true};
       k.panel_matmul(p, 0, panels);
     }
     return result;
@@ -112,7 +112,7 @@ TEST_CASE("many rows of a long product have the bits of each row alone, added to
   for (const Index in : {1024, 1025, 2053}) {
     Product p(29, in, 130);
     const PackedLinear product({row_major(p.weight.data(), in, 130)},
-                                {row_major(p.bias.data(), 1, 130)}, Backend::panels);
+                               {row_major(p.bias.data(), 1, 130)}, Backend::panels);
     for (const bool add : {false, true}) {
       const auto run = [&](const ConstMatrixRef& x, MatrixRef y) {
         if (add) {
@@ -145,7 +145,7 @@ TEST_CASE("transposed products are added, on odd shapes") {
         CAPTURE(rows);
         Matrix c = apart(start.topLeftCorner(rows, columns));
         add_transposed_matmul(a.leftCols(rows), b.leftCols(columns), c.leftCols(columns),
-                               Backend::panels);
+                              Backend::panels);
         CHECK(near(c.leftCols(columns),
                    start.topLeftCorner(rows, columns).cast<double>() +
                        products.topLeftCorner(rows, columns),
@@ -166,7 +166,7 @@ TEST_CASE("threads change no bit of our own product, a transposed product or a p
     Matrix transposed = random_matrix(421, 130, "c");
     add_transposed_matmul(a, b, transposed, Backend::panels);
     PackedLinear product({row_major(weight.data(), 130, 421).transposed()},
-                          {row_major(bias.data(), 1, 130)}, Backend::panels);
+                         {row_major(bias.data(), 1, 130)}, Backend::panels);
     product.update({row_major(weight.data(), 130, 421).transposed()},
                    {row_major(bias.data(), 1, 130)});
     Matrix y = poisoned(rows, 130);

@@ -30,7 +30,8 @@ void refuse_decode(const std::string& text, const std::string& message) {
 }
 
 void refuse_resolved(const std::string& text, const std::string& message) {
-  check_error([&] { attn::resolve_decode_options(read_decode(text), 0, "g.json"); }, ExitCode::input, message);
+  check_error([&] { attn::resolve_decode_options(read_decode(text), 0, "g.json"); },
+              ExitCode::input, message);
 }
 
 }  // namespace
@@ -61,13 +62,15 @@ TEST_CASE("null says nothing, except that it switches forcing off") {
   CHECK_FALSE(options.forced_eos_token_id->has_value());
   CHECK_FALSE(attn::resolve_decode_options(options, 0, "x").forced_eos_token_id.has_value());
   CHECK(attn::resolve_decode_options(read_decode("{}"), 0, "x").forced_eos_token_id == 0);
-  CHECK(attn::resolve_decode_options(read_decode(R"({"forced_eos_token_id": [5]})"), 0, "x").forced_eos_token_id ==
-        5);
+  CHECK(attn::resolve_decode_options(read_decode(R"({"forced_eos_token_id": [5]})"), 0, "x")
+            .forced_eos_token_id == 5);
 }
 
 TEST_CASE("max_new_tokens wins over max_length, which counts the start symbol") {
-  CHECK(attn::resolve_decode_options(read_decode(R"({"max_length": 20})"), 0, "x").max_new_tokens == 19);
-  CHECK(attn::resolve_decode_options(read_decode(R"({"max_length": 20, "max_new_tokens": 7})"), 0, "x")
+  CHECK(attn::resolve_decode_options(read_decode(R"({"max_length": 20})"), 0, "x").max_new_tokens ==
+        19);
+  CHECK(attn::resolve_decode_options(read_decode(R"({"max_length": 20, "max_new_tokens": 7})"), 0,
+                                     "x")
             .max_new_tokens == 7);
   CHECK(attn::resolve_decode_options(read_decode("{}"), 0, "x").max_new_tokens == 0);
 }
@@ -123,7 +126,8 @@ TEST_CASE("rules on scores are read, min_length in tokens behind the start symbo
           "sequence_bias": [[[5, 6], 2], [[7], 1.5], [[5, 6], -2.5]]})",
       notes);
   CHECK(notes.empty());
-  const DecodeConfig config = attn::resolve_decode_options(attn::merge_decode_options({}, read), 0, "x");
+  const DecodeConfig config =
+      attn::resolve_decode_options(attn::merge_decode_options({}, read), 0, "x");
   CHECK(config.no_repeat_ngram_size == 3);
   CHECK(config.encoder_no_repeat_ngram_size == 4);
   CHECK(config.repetition_penalty == 1.2F);
@@ -160,14 +164,15 @@ TEST_CASE("an experiment's decode section is strict") {
 }
 
 TEST_CASE("merge keeps what the stronger says") {
-  const DecodeOptions merged =
-      attn::merge_decode_options(read_decode(R"({"num_beams": 2, "forced_eos_token_id": null})"),
-                  read_decode(R"({"num_beams": 5, "length_penalty": 2, "forced_eos_token_id": 1,
+  const DecodeOptions merged = attn::merge_decode_options(
+      read_decode(R"({"num_beams": 2, "forced_eos_token_id": null})"),
+      read_decode(R"({"num_beams": 5, "length_penalty": 2, "forced_eos_token_id": 1,
                            "early_stopping": true, "max_length": 9, "bad_words_ids": [[1]],
                            "renormalize_logits": true, "num_return_sequences": 2})"));
   DecodeOptions ends;
   ends.eos_token_ids = {{3, 4}};
-  CHECK(attn::resolve_decode_options(attn::merge_decode_options(merged, ends), 0, "x").eos_token_ids == std::vector<int>{3, 4});
+  CHECK(attn::resolve_decode_options(attn::merge_decode_options(merged, ends), 0, "x")
+            .eos_token_ids == std::vector<int>{3, 4});
   CHECK_FALSE(attn::resolve_decode_options(merged, 0, "x").eos_token_ids.has_value());
   CHECK(merged.num_beams == 2);
   CHECK(merged.length_penalty == 2.0F);
@@ -200,7 +205,8 @@ TEST_CASE("how long a source the model has learned") {
   CHECK(attn::resolve_decode_options(read_decode("{}"), 0, "g.json").longest_source == 0);
   const DecodeOptions options = read_decode(R"({"longest_source": 40})");
   CHECK(options.longest_source == 40);
-  CHECK(attn::resolve_decode_options(attn::merge_decode_options({}, options), 0, "g.json").longest_source == 40);
+  CHECK(attn::resolve_decode_options(attn::merge_decode_options({}, options), 0, "g.json")
+            .longest_source == 40);
   CHECK(decode_of_experiment(R"({"longest_source": 40})").longest_source == 40);
   refuse_decode(R"({"longest_source": 1})",
                 "g.json: longest_source is 1; it counts the end symbol, so use 2 or more tokens");

@@ -32,8 +32,8 @@ void refuse_family(const std::string& type, const std::string& more, const std::
 
 bool has_parameter(const ModelConfig& config, const std::string& name) {
   for (const auto& block : parameter_table(model_sizes(config))) {
-    const bool layers =
-        block.kind == ParameterBlockType::encoder_layers || block.kind == ParameterBlockType::decoder_layers;
+    const bool layers = block.kind == ParameterBlockType::encoder_layers ||
+                        block.kind == ParameterBlockType::decoder_layers;
     for (const auto& entry : block.entries) {
       if (block.prefix + (layers ? "0." : "") + entry.name == name) return true;
     }

@@ -6,9 +6,9 @@
 #include "config/model_report.h"
 
 using attn::ExitCode;
+using attn::ModelArchitecture;
 using attn::ModelConfig;
 using attn::Preset;
-using attn::ModelArchitecture;
 using attn::test::check_error;
 
 TEST_CASE("the presets have the published shapes") {

@@ -1,8 +1,7 @@
 // The comparisons show what they claim: sameness where there is sameness, and differences.
-#include "explain/compare_attention.h"
+#include "explain/explain.h"
 
 #include "check_error.h"
-#include "explain/meaning.h"
 #include "golden_model.h"
 #include "recomputed.h"
 

@@ -127,8 +127,8 @@ TEST_CASE("shortcuts that see all are exact, and a model's observer changes its 
 TEST_CASE("shortcuts are for models whose encoder is full, and for sentences with tokens") {
   GoldenModel golden(full_golden_names().front());
   const Transformer& model = golden.model.transformer;
-  check_error([&] { compared(model, sentence_of(model, 1), patterns_to_compare(1)); }, ExitCode::input,
-              "the sentence has no tokens; there is nothing to explain");
+  check_error([&] { compared(model, sentence_of(model, 1), patterns_to_compare(1)); },
+              ExitCode::input, "the sentence has no tokens; there is nothing to explain");
 }
 
 }  // namespace attn::test

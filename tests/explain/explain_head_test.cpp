@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/at.h"
-#include "explain/telling_query.h"
 
 #include "check_error.h"
 #include "golden_model.h"
@@ -263,9 +262,11 @@ TEST_CASE("where no query is named, it is the word that looks most at one other 
   found.decoder_input = {{"<pad>", "▁wir", "▁gingen"}, {6, 4, 5}};
   found.cross = {1, 1, 3, 4, {.6F, 0, 0, .4F, 0, .2F, .5F, .3F, 0, 0, 1, 0}};
   found.decoder_self = {1, 1, 3, 3, {1, 0, 0, .9F, .1F, 0, 0, 0, 1}};
-  CHECK(most_informative_query(record, {AttentionSite::encoder_self, 0, 0, 0, 0}) == 1);  // not itself
-  CHECK(most_informative_query(record, {AttentionSite::cross, 0, 0, 0, 0}) == 0);         // not </s>
-  CHECK(most_informative_query(record, {AttentionSite::decoder_self, 0, 0, 0, 0}) == 1);  // not <pad>
+  CHECK(most_informative_query(record, {AttentionSite::encoder_self, 0, 0, 0, 0}) ==
+        1);                                                                        // not itself
+  CHECK(most_informative_query(record, {AttentionSite::cross, 0, 0, 0, 0}) == 0);  // not </s>
+  CHECK(most_informative_query(record, {AttentionSite::decoder_self, 0, 0, 0, 0}) ==
+        1);  // not <pad>
   CHECK(most_informative_query(record, {AttentionSite::cross, 0, 0, 0, 1}) == 0);
   CHECK(most_informative_query(record, {AttentionSite::cross, 3, 0, 0, 0}) == 0);
 }

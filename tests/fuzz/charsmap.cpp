@@ -5,7 +5,7 @@
 
 #include "base/strings/utf8.h"
 #include "fuzz.h"
-#include "text/sentencepiece/charsmap_check.h"
+#include "text/sentencepiece/normalizer.h"
 
 using namespace attn;
 

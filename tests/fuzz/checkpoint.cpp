@@ -7,7 +7,7 @@
 
 #include "base/strings/sha256.h"
 #include "fuzz.h"
-#include "train/run/checkpoint_reader.h"
+#include "train/run/checkpoint.h"
 #include "train/run/run_state.h"
 
 using namespace attn;

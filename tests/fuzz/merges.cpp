@@ -4,7 +4,7 @@
 
 #include "base/strings/utf8.h"
 #include "fuzz.h"
-#include "text/byte_level/byte_merges.h"
+#include "text/byte_level_bpe.h"
 
 using namespace attn;
 

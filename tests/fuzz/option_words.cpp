@@ -6,8 +6,8 @@
 #include "commands/arguments.h"
 #include "commands/search_options.h"
 #include "fuzz.h"
-#include "service/model/stored_type.h"
-#include "service/what_if_words.h"
+#include "service/model/model_choice.h"
+#include "service/what_if.h"
 
 using namespace attn;
 

@@ -8,8 +8,7 @@ using namespace attn;
 FUZZ(bytes) {
   Json body;
   if (!fuzz::accepts([&] { body = parse_body(bytes); })) return;
-  for (const Endpoint kind :
-       {Endpoint::translate, Endpoint::attend, Endpoint::page}) {
+  for (const Endpoint kind : {Endpoint::translate, Endpoint::attend, Endpoint::page}) {
     fuzz::accepts([&] {
       const ApiRequest request = parse_request(body, kind);
       fuzz::require(request.text.size() <= max_text_bytes, "a text within its limit");

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "metrics/bleu.h"
+#include "metrics/bleu_tokenizer.h"
 #include "metrics/chrf.h"
-#include "metrics/lowercase.h"
-#include "metrics/tokenize_13a.h"
 #include "metrics/unicode_text.h"
 
 namespace attn::test {

@@ -11,7 +11,6 @@
 #include "metrics/bleu.h"
 #include "metrics/bootstrap.h"
 #include "metrics/chrf.h"
-#include "metrics/pcg64.h"
 #include "metrics/ter.h"
 
 namespace attn::test {

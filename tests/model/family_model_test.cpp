@@ -11,8 +11,8 @@
 #include "base/json.h"
 #include "check_error.h"
 #include "golden_model.h"
-#include "model/directory/safetensors_write.h"
-#include "model/directory/save_model.h"
+#include "model/directory/model_directory.h"
+#include "model/directory/safetensors.h"
 #include "model/incremental_decoder.h"
 #include "temporary_directory.h"
 
@@ -59,8 +59,9 @@ TEST_CASE("a family's directory is written as it was read") {
     CHECK(golden.model.notes.empty());
     const TemporaryDirectory scene;
     const bool half = name.ends_with("f16");
-    save_model(golden.model.transformer, resolve_decode_options(golden.model.decode, std::nullopt, name),
-               scene.path(), half ? DType::f16 : DType::f32);
+    save_model(golden.model.transformer,
+               resolve_decode_options(golden.model.decode, std::nullopt, name), scene.path(),
+               half ? DType::f16 : DType::f32);
     auto before = tensors_of(golden_root() + "/" + name + "/model.safetensors");
     std::erase_if(before, [](const auto& tensor) { return tensor.second.empty(); });
     const auto after = tensors_of(scene.file("model.safetensors"));

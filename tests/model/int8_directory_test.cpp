@@ -10,9 +10,9 @@
 #include "base/files/files.h"
 #include "base/json.h"
 #include "golden_model.h"
-#include "model/directory/safetensors_write.h"
-#include "model/directory/save_model.h"
-#include "model/random_model.h"
+#include "model/directory/model_directory.h"
+#include "model/directory/safetensors.h"
+#include "model/transformer.h"
 #include "temporary_directory.h"
 
 using namespace attn;

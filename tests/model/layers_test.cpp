@@ -125,8 +125,8 @@ TEST_CASE("an observer sees a layer in the paper's order") {
     std::vector<std::pair<AttentionSite, Stage>> expected{{self, Stage::embedded},
                                                           {self, Stage::block_input}};
     if (before) expected.emplace_back(self, Stage::normed_input);
-    for (const Stage stage :
-         {Stage::projected, Stage::heads, Stage::attn_output, Stage::block_sum, Stage::block_output}) {
+    for (const Stage stage : {Stage::projected, Stage::heads, Stage::attn_output, Stage::block_sum,
+                              Stage::block_output}) {
       expected.emplace_back(self, stage);
     }
     expected.emplace_back(cross, Stage::block_input);

@@ -1,5 +1,5 @@
 // What is asked of the memory before a model is made or prepared.
-#include "model/model_memory.h"
+#include "model/transformer.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -13,8 +13,6 @@
 #include "base/error.h"
 #include "model/directory/model_directory.h"
 #include "model/directory/safetensors.h"
-#include "model/directory/save_model.h"
-#include "model/random_model.h"
 #include "temporary_directory.h"
 
 namespace attn::test {

@@ -7,9 +7,8 @@
 #include "base/files/files.h"
 #include "check_error.h"
 #include "model/directory/model_directory.h"
-#include "model/directory/save_model.h"
 #include "model/incremental_decoder.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
 #include "small_training.h"
 #include "temporary_directory.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/random.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
 
 using namespace attn;
 

@@ -1,4 +1,4 @@
-#include "model/directory/safetensors_write.h"
+#include "model/directory/safetensors.h"
 
 #include <doctest/doctest.h>
 

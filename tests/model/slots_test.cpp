@@ -6,8 +6,8 @@
 
 #include "base/at.h"
 #include "model/incremental_decoder.h"
-#include "model/random_model.h"
 #include "model/row_allocator.h"
+#include "model/transformer.h"
 #include "small_training.h"
 
 using namespace attn;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "base/numbers/random_normal.h"
+#include "base/random.h"
 #include "check_error.h"
 #include "compute/threads.h"
 #include "nn/attention/attention.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "compute/dropout_hash.h"
+#include "compute/kernels/kernels.h"
 #include "compute/matmul.h"
 #include "random_matrix.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "nn/attention/multi_head_attention.h"
-#include "nn/attention/patterns/lsh_chunks.h"
+#include "nn/attention/patterns/lsh_attention.h"
 #include "numeric_gradient.h"
 
 using namespace attn;
@@ -60,7 +60,8 @@ struct ApproximationGroups {
 };
 
 bool sees(const AttentionGroup& g, Index i, Index j) {
-  return (!g.mask.causal || j <= i) && (g.mask.key_padding_mask.empty() || at(g.mask.key_padding_mask, j) == 0);
+  return (!g.mask.causal || j <= i) &&
+         (g.mask.key_padding_mask.empty() || at(g.mask.key_padding_mask, j) == 0);
 }
 
 /// A head of a sentence in double.

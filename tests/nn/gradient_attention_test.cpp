@@ -25,7 +25,7 @@ struct Setting {
   bool causal = false;
   bool hide = false;
   Dropout dropout = {};
-  Index queries_per_kv_head = 1;             ///< heads that read one head's keys and values
+  Index queries_per_kv_head = 1;          ///< heads that read one head's keys and values
   RelativePositionBiasConfig relative{};  ///< none, or scores have biases of distances
 };
 
@@ -42,7 +42,9 @@ struct Rows {
       AttentionGroup g{to_index(b), queries + 1, n, keys + 1, m, nullptr, {}};
       if (s.hide) {
         for (Index j = 0; j < m; ++j) key_padding_mask[b].push_back(j % 3 == 1 ? 1 : 0);
-        if (b == 1) key_padding_mask[b].assign(key_padding_mask[b].size(), 1);  // a sentence that is padding alone
+        if (b == 1)
+          key_padding_mask[b].assign(key_padding_mask[b].size(),
+                                     1);  // a sentence that is padding alone
       }
       g.mask = {s.causal, key_padding_mask[b]};
       groups.push_back(g);
@@ -78,7 +80,8 @@ DoubleMatrix attention(const Setting& s, const Rows& rows, const std::vector<Dou
   std::size_t mask = 0;
   for (const AttentionGroup& g : rows.groups) {
     for (Index h = 0; h < s.heads; ++h) {
-      const auto part = [&](const DoubleMatrix& x, Index first, Index n, Index queries_per_kv_head = 1) {
+      const auto part = [&](const DoubleMatrix& x, Index first, Index n,
+                            Index queries_per_kv_head = 1) {
         return x.block(first, h / queries_per_kv_head * s.head_dim, n, s.head_dim);
       };
       DoubleMatrix scores = part(qkv[0], g.first_query, g.queries) *
@@ -224,15 +227,21 @@ TEST_CASE("attention: causal with more or fewer keys than queries") {
 
 TEST_CASE("attention: gradients where heads share keys and values") {
   for (const Index queries_per_kv_head : {2, 3, 6}) {
-    check_attention({.lengths = kSelf, .heads = 6, .head_dim = 3, .queries_per_kv_head = queries_per_kv_head});
-    check_attention({.lengths = kSelf, .heads = 6, .causal = true, .queries_per_kv_head = queries_per_kv_head});
     check_attention(
-        {.lengths = kCross, .heads = 6, .hide = true, .dropout = {0.2F, 3}, .queries_per_kv_head = queries_per_kv_head});
+        {.lengths = kSelf, .heads = 6, .head_dim = 3, .queries_per_kv_head = queries_per_kv_head});
+    check_attention(
+        {.lengths = kSelf, .heads = 6, .causal = true, .queries_per_kv_head = queries_per_kv_head});
+    check_attention({.lengths = kCross,
+                     .heads = 6,
+                     .hide = true,
+                     .dropout = {0.2F, 3},
+                     .queries_per_kv_head = queries_per_kv_head});
   }
 }
 
 TEST_CASE("attention: gradients with biases of distances, and at their table") {
-  for (const RelativePositionBiasConfig& relative : {RelativePositionBiasConfig{8, 6, false}, {4, 20, false}}) {
+  for (const RelativePositionBiasConfig& relative :
+       {RelativePositionBiasConfig{8, 6, false}, {4, 20, false}}) {
     check_attention({.lengths = kSelf, .relative = relative});
     check_attention({.lengths = kSelf, .causal = true, .relative = relative});
     check_attention({.lengths = {{3, 8}, {5, 5}},
@@ -240,8 +249,11 @@ TEST_CASE("attention: gradients with biases of distances, and at their table") {
                      .causal = true,
                      .dropout = {0.3F, 9},
                      .relative = relative});
-    check_attention(
-        {.lengths = kSelf, .heads = 4, .hide = true, .queries_per_kv_head = 2, .relative = relative});
+    check_attention({.lengths = kSelf,
+                     .heads = 4,
+                     .hide = true,
+                     .queries_per_kv_head = 2,
+                     .relative = relative});
   }
 }
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <set>
 
-#include "nn/attention/attention_head.h"
+#include "nn/attention/attention.h"
 #include "nn/attention/attention_mask.h"
 
 using namespace attn;

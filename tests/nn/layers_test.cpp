@@ -7,7 +7,6 @@
 #include "nn/embedding.h"
 #include "nn/feed_forward.h"
 #include "nn/layer_norm.h"
-#include "nn/residual.h"
 #include "random_matrix.h"
 
 using namespace attn;

@@ -1,5 +1,5 @@
 // Rotary positions against their formula in double, and what they are for: products of distances.
-#include "nn/attention/rotary_embedding.h"
+#include "nn/embedding.h"
 
 #include <doctest/doctest.h>
 

@@ -33,7 +33,8 @@ struct TiledCase {
   AttentionShape shape() const {
     return {AttentionSite::encoder_self, layer, heads, head_dim, 0.3F, &pattern};
   }
-  AttentionGroup group(Index first, Index n, std::span<const std::uint8_t> key_padding_mask = {}) const {
+  AttentionGroup group(Index first, Index n,
+                       std::span<const std::uint8_t> key_padding_mask = {}) const {
     return {0, first, n, first, n, nullptr, {causal, key_padding_mask}, globals, origin};
   }
   Index width() const { return heads * head_dim; }

@@ -1,5 +1,5 @@
 // Packed maps, read back by code of their own: each weight has the bits that it had.
-#include "record/json/packed_maps.h"
+#include "record/json/maps_json.h"
 
 #include <doctest/doctest.h>
 

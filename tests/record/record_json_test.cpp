@@ -147,7 +147,8 @@ TEST_CASE("json: vectors and the search are there where they were recorded") {
 TEST_CASE("json: the likeliest pieces, the way and how the search went, where they were recorded") {
   AttentionRecord record = demo_record();
   record.decoding = Decoding{false, 4, 0.5F};
-  record.residual_stream = {{"embedded", "", -1, 2, {1, -0.1F}}, {"added", "feed_forward", 1, 1, {1, -0.1F}}};
+  record.residual_stream = {{"embedded", "", -1, 2, {1, -0.1F}},
+                            {"added", "feed_forward", 1, 1, {1, -0.1F}}};
   HypothesisRecord& hypothesis = record.hypotheses[0];
   hypothesis.alternatives =
       Alternatives{2, {7, 5, 6, 8}, {"a", "b\"", "c", "d"}, {-0.1F, -1, -2, -3}, {}, {0, 1}};
@@ -240,7 +241,8 @@ TEST_CASE("json: what a pattern computed, why, and how far tokens see") {
   const Json plain = parsed(demo_record());
   CHECK_FALSE(plain.contains("seen"));
   AttentionRecord record = patterned_record();
-  record.encoder_self.seen->non_token_weights = {&model_global_tokens, std::vector<float>(4 * 5, 0.25F)};
+  record.encoder_self.seen->non_token_weights = {&model_global_tokens,
+                                                 std::vector<float>(4 * 5, 0.25F)};
   const Json json = parsed(record);
   CHECK_FALSE(json["hypotheses"][0].contains("seen"));
   CHECK(json["encoder_self"][1][1].size() == 5);  // dense, as ever

@@ -321,9 +321,9 @@ TEST_CASE("figures over several sentences are looked at, too") {
            cross + "}";
   };
   CHECK(read_head_report_line(line(good), "r.json:3").sentences == 2);
-  CHECK_THROWS_WITH_AS(read_head_report_line(line(R"([[{"entropy":1},{"entropy":"x"}]])"), "r.json:3"),
-                       "r.json:3: cross[0][1].entropy is a JSON string; expected a number or null",
-                       InputError);
+  CHECK_THROWS_WITH_AS(
+      read_head_report_line(line(R"([[{"entropy":1},{"entropy":"x"}]])"), "r.json:3"),
+      "r.json:3: cross[0][1].entropy is a JSON string; expected a number or null", InputError);
   CHECK_THROWS_WITH_AS(read_head_report_line(line("[5]"), "r.json:3"),
                        "r.json:3: cross[0] is a JSON number; expected an array", InputError);
   CHECK_THROWS_WITH_AS(

@@ -130,12 +130,15 @@ TEST_CASE("the token is taken from the header, the address or the cookie, and wh
   CHECK(with([](RequestOrigin&) {}) == 401);
   CHECK(with([&](RequestOrigin& caller) { caller.authorization = "Bearer " + token; }) == 0);
   CHECK(with([&](RequestOrigin& caller) { caller.authorization = token; }) == 401);
-  CHECK(with([&](RequestOrigin& caller) { caller.authorization = "Bearer " + token + "0"; }) == 401);
+  CHECK(with([&](RequestOrigin& caller) { caller.authorization = "Bearer " + token + "0"; }) ==
+        401);
   CHECK(with([&](RequestOrigin& caller) { caller.authorization = "Bearer "; }) == 401);
   CHECK(with([&](RequestOrigin& caller) { caller.token = token; }) == 0);
   CHECK(with([&](RequestOrigin& caller) { caller.token = token.substr(1); }) == 401);
   CHECK(with([&](RequestOrigin& caller) { caller.cookie = "attn-demo-8080=" + token; }) == 0);
-  CHECK(with([&](RequestOrigin& caller) { caller.cookie = "a=b;  attn-demo-8080=" + token + "; c=d"; }) == 0);
+  CHECK(with([&](RequestOrigin& caller) {
+          caller.cookie = "a=b;  attn-demo-8080=" + token + "; c=d";
+        }) == 0);
   CHECK(with([&](RequestOrigin& caller) { caller.cookie = "attn-demo-8081=" + token; }) == 401);
   CHECK(with([&](RequestOrigin& caller) { caller.cookie = "attn-demo-8080="; }) == 401);
   // A wrong one in the header is not made good by the cookie.

@@ -1,5 +1,5 @@
 // Languages that models' names say, for clients of LibreTranslate.
-#include "serve/model_languages.h"
+#include "serve/server_handler.h"
 
 #include <doctest/doctest.h>
 
@@ -46,6 +46,7 @@ TEST_CASE("every language is listed once, with what it becomes") {
   REQUIRE(both.size() == 2);
   CHECK(both[1] ==
         Json{{"code", "deu_Latn"}, {"name", "German"}, {"targets", {"eng_Latn", "deu_Latn"}}});
-  known.target_language_method = TargetLanguageMethod::source_language_tag;  // the sources are not said
+  known.target_language_method =
+      TargetLanguageMethod::source_language_tag;  // the sources are not said
   CHECK(languages_json({"mine"}, known) == Json::array());
 }

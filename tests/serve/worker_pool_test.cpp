@@ -25,7 +25,8 @@ void wait_for(const std::function<bool()>& what) {
 /// A request on a thread of its own, whose work goes on until it is let go or stopped.
 class Asked {
  public:
-  Asked(WorkerPool& workers, const std::string& page = "", std::int64_t number = 0, bool batched = false) {
+  Asked(WorkerPool& workers, const std::string& page = "", std::int64_t number = 0,
+        bool batched = false) {
     job.page_id = page;
     job.batched = batched;
     job.sequence = number;
@@ -143,8 +144,9 @@ TEST_CASE("requests are stopped for a reason, and the first one counts") {
   wait_for([&] { return computing.working.load(); });
   Asked waiting(workers, "later");
   give_time();
-  workers.stop_if(
-      [](const Job& job) { return job.page_id == "later" ? StopReason::timed_out : StopReason::none; });
+  workers.stop_if([](const Job& job) {
+    return job.page_id == "later" ? StopReason::timed_out : StopReason::none;
+  });
   wait_for([&] { return waiting.finished.load(); });
   CHECK(waiting.job.reason == StopReason::timed_out);
   CHECK_FALSE(computing.job.stop);

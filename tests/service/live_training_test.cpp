@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/strings/lines.h"
 #include "base/strings/sha256.h"
-#include "service/training/experiment_bundle.h"
+#include "base/strings/utf8.h"
+#include "service/training/experiment_setup.h"
 #include "service/training/training_run.h"
 #include "temporary_directory.h"
 #include "train/run/checkpoint.h"

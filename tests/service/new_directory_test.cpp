@@ -1,5 +1,5 @@
 // Directories that are made, and no others.
-#include "service/new_directory.h"
+#include "service/output_safety.h"
 
 #include <doctest/doctest.h>
 

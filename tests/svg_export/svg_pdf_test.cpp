@@ -1,4 +1,4 @@
-#include "raster/svg_pdf.h"
+#include "raster/svg_export.h"
 
 #include <doctest/doctest.h>
 #include <zlib.h>

@@ -52,7 +52,8 @@ TEST_CASE("languages are those of the class, with the ids of published weights")
   CHECK(nllb.languages().target_language_method == TargetLanguageMethod::forced_bos_token);
   CHECK(nllb.target_token(nllb.target_vocab_size() - 1) == "<mask>");
   CHECK(nllb.languages().tokens.back().id == nllb.target_vocab_size() - 2);
-  CHECK(Tokenizer(kLanguages + "MBart").languages().target_language_method == TargetLanguageMethod::decoder_start);
+  CHECK(Tokenizer(kLanguages + "MBart").languages().target_language_method ==
+        TargetLanguageMethod::decoder_start);
   CHECK(Tokenizer(kLanguages + "MBart50").languages().tokens.size() == 52);
   const Tokenizer m2m100(kLanguages + "M2M100");
   CHECK(m2m100.languages().tokens.size() == 100);

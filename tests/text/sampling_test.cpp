@@ -14,9 +14,8 @@
 #include "check_error.h"
 #include "model_of_pieces.h"
 #include "test_files.h"
-#include "text/sentencepiece/byte_pairs.h"
-#include "text/sentencepiece/sentencepiece_processor.h"
 #include "text/sentencepiece/segmentation.h"
+#include "text/sentencepiece/sentencepiece_processor.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_trainer.h"
 

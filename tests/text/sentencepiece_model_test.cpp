@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "check_error.h"
-#include "text/sentencepiece/charsmap_check.h"
+#include "text/sentencepiece/normalizer.h"
 
 namespace attn {
 namespace {

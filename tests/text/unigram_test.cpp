@@ -20,7 +20,8 @@ SentencePieceModel model_of(std::vector<SentencePieceEntry> pieces) {
 }
 
 TEST_CASE("the likeliest cut wins, not the longest piece") {
-  const SentencePieceUnigram unigram(model_of({{"a", -1}, {"b", -1}, {"c", -9}, {"ab", -3}, {"bc", -2}}));
+  const SentencePieceUnigram unigram(
+      model_of({{"a", -1}, {"b", -1}, {"c", -9}, {"ab", -3}, {"bc", -2}}));
   CHECK(unigram.encode("") == Pieces{});
   CHECK(unigram.encode("ab") == Pieces{"a", "b"});
   CHECK(unigram.encode("abc") == Pieces{"a", "bc"});
@@ -37,17 +38,18 @@ TEST_CASE("what no piece covers is one piece a run") {
 TEST_CASE("with byte pieces an unknown character becomes its bytes") {
   SentencePieceModel model = model_of({{"a", -1}});
   model.byte_fallback = true;
-  CHECK(SentencePieceUnigram(std::move(model)).encode("aäz") == Pieces{"a", "<0xC3>", "<0xA4>", "<0x7A>"});
+  CHECK(SentencePieceUnigram(std::move(model)).encode("aäz") ==
+        Pieces{"a", "<0xC3>", "<0xA4>", "<0x7A>"});
 }
 
 TEST_CASE("user-defined pieces always win, unused and special ones never") {
   const SentencePieceUnigram unigram(model_of({{"a", -1},
-                                  {"b", -1},
-                                  {"c", -1},
-                                  {"ab", -50, PieceType::user_defined},
-                                  {"bc", 0, PieceType::unused},
-                                  {"ca", 0, PieceType::control},
-                                  {"abc", -0.5F}}));
+                                               {"b", -1},
+                                               {"c", -1},
+                                               {"ab", -50, PieceType::user_defined},
+                                               {"bc", 0, PieceType::unused},
+                                               {"ca", 0, PieceType::control},
+                                               {"abc", -0.5F}}));
   CHECK(unigram.encode("bcb") == Pieces{"b", "c", "b"});
   CHECK(unigram.encode("caa") == Pieces{"c", "a", "a"});
   CHECK(unigram.encode("abb") == Pieces{"ab", "b"});

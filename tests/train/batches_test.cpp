@@ -1,4 +1,4 @@
-#include "train/batches.h"
+#include "train/corpus.h"
 
 #include <doctest/doctest.h>
 

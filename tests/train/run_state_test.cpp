@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "check_error.h"
-#include "train/run/run_identity.h"
+#include "train/run/run_ownership.h"
 
 namespace attn::test {
 namespace {

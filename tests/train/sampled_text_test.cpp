@@ -1,4 +1,4 @@
-#include "train/sampled_text.h"
+#include "train/corpus.h"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,8 @@
 #include <set>
 
 #include "compute/threads.h"
-#include "train/batches.h"
-#include "train/run/run_identity.h"
-#include "train/training_memory.h"
+#include "train/run/run_ownership.h"
+#include "train/trainer.h"
 
 namespace attn::test {
 namespace {
@@ -35,7 +34,7 @@ struct Scene {
   Corpus best = make_corpus(text, tokenizer, kMostTokens);
 
   SubwordSampledText sampled(double sampling, std::uint64_t seed = 1,
-                      std::size_t max_tokens = kMostTokens) const {
+                             std::size_t max_tokens = kMostTokens) const {
     return {text, best, tokenizer, {sampling, seed, max_tokens}};
   }
 };
@@ -160,7 +159,8 @@ TEST_CASE("the largest batch holds in every epoch") {
     CHECK(batch.target_tokens <= largest.target_tokens);
     CHECK(batch.longest <= largest.longest);
   }
-  CHECK(scene.sampled(0.2, 1, 1000).max_side_tokens() < 80);  // what the text can be cut into at most
+  CHECK(scene.sampled(0.2, 1, 1000).max_side_tokens() <
+        80);  // what the text can be cut into at most
 }
 
 }  // namespace attn::test

@@ -1,4 +1,4 @@
-#include "train/weight_average.h"
+#include "train/optimizer.h"
 
 #include <doctest/doctest.h>
 
@@ -106,7 +106,8 @@ TEST_CASE("an average restored from its arrays goes on to the same bits") {
     };
     for (std::uint64_t t = 1; t <= 3; ++t) {
       step(whole, t);
-      whole.evaluation_weights(shared(weights_at(t)));  // what a validation asks for must leave no trace
+      whole.evaluation_weights(
+          shared(weights_at(t)));  // what a validation asks for must leave no trace
     }
     WeightAverage resumed(config, weights_at(7));
     std::vector<CheckpointArray> from = whole.arrays();

@@ -9,7 +9,7 @@
 
 #include "golden_model.h"
 #include "model/incremental_decoder.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
 
 namespace {
 std::atomic<std::size_t> allocated_bytes{0};

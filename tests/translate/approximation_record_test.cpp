@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "model/random_model.h"
 #include "model/small_training.h"
-#include "record/best_keys.h"
-#include "translate/vector_recorder.h"
+#include "model/transformer.h"
+#include "record/attention_maps.h"
+#include "translate/recorder.h"
 
 using namespace attn;
 using attn::test::small_pre_norm_config;

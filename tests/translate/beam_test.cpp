@@ -7,9 +7,9 @@
 
 #include "base/at.h"
 #include "check_error.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
+#include "translate/search/continuous_batch.h"
 #include "translate/search/logits_processor.h"
-#include "translate/search/sentence_search.h"
 
 using namespace attn;
 

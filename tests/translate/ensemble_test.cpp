@@ -9,7 +9,7 @@
 
 #include "check_error.h"
 #include "golden_model.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
 #include "translate/search/search.h"
 
 using namespace attn;

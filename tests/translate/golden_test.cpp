@@ -50,7 +50,8 @@ DecodeConfig decode_for(const GoldenModel& golden, const Json& c) {
   DecodeOptions options = golden.model.decode;
   if (c.contains("overrides")) {
     std::vector<std::string> notes;
-    options = merge_decode_options(decode_options_from_directory(c["overrides"], "overrides", notes), options);
+    options = merge_decode_options(
+        decode_options_from_directory(c["overrides"], "overrides", notes), options);
   }
   return resolve_decode_options(options, std::nullopt, golden.name);
 }

@@ -9,7 +9,7 @@
 #include "base/at.h"
 #include "golden_model.h"
 #include "model/incremental_decoder.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
 #include "translate/recorder.h"
 #include "translate/search/search.h"
 

@@ -8,9 +8,7 @@
 #include "base/at.h"
 #include "golden_model.h"
 #include "model/layers.h"
-#include "translate/alternatives.h"
 #include "translate/recorder.h"
-#include "translate/vector_recorder.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -118,7 +116,7 @@ class Walk {
   explicit Walk(const std::vector<ResidualStreamState>& residual_stream) : way_(residual_stream) {}
 
   const ResidualStreamState& next(const std::string& stage, const std::string& block = "",
-                           int layer = -1) {
+                                  int layer = -1) {
     REQUIRE_MESSAGE(next_ < way_.size(), stage << " is missing");
     const ResidualStreamState& step = way_[next_++];
     CHECK(step.stage == stage);
@@ -134,8 +132,8 @@ class Walk {
 };
 
 /// The whole way of token t, each station from the ones before it. Returns the last vector.
-Row check_way(const std::vector<ResidualStreamState>& residual_stream, const Transformer& model, bool encoder,
-              std::size_t t) {
+Row check_way(const std::vector<ResidualStreamState>& residual_stream, const Transformer& model,
+              bool encoder, std::size_t t) {
   const ModelConfig& config = model.config();
   const ModelParameters& parameters = model.parameters();
   const StackParameters& ends = encoder ? parameters.encoder : parameters.decoder;
@@ -193,7 +191,8 @@ Row check_way(const std::vector<ResidualStreamState>& residual_stream, const Tra
   return x;
 }
 
-std::vector<ResidualStreamState> joined(std::vector<ResidualStreamState> first, std::vector<ResidualStreamState> rest) {
+std::vector<ResidualStreamState> joined(std::vector<ResidualStreamState> first,
+                                        std::vector<ResidualStreamState> rest) {
   for (ResidualStreamState& step : rest) first.push_back(std::move(step));
   return first;
 }

@@ -127,8 +127,8 @@ TEST_CASE("searches under every rule find generate's tokens, alone and in a batc
       CAPTURE(c["source_ids"].dump());
       CAPTURE(c["options"].dump());
       std::vector<std::string> notes;
-      DecodeOptions options =
-          merge_decode_options(decode_options_from_directory(c["options"], "options", notes), model.decode);
+      DecodeOptions options = merge_decode_options(
+          decode_options_from_directory(c["options"], "options", notes), model.decode);
       CHECK(notes.empty());
       options.num_return_sequences = std::min(2, options.num_beams.value());
       const DecodeConfig decode = resolve_decode_options(options, std::nullopt, name);

@@ -6,11 +6,10 @@
 #include <limits>
 #include <numeric>
 
-#include "base/numbers/exact_math.h"
 #include "base/random.h"
 #include "check_error.h"
 #include "golden_model.h"
-#include "translate/search/sampler.h"
+#include "translate/search/logits_processor.h"
 #include "translate/search/search.h"
 
 using namespace attn;
@@ -51,8 +50,8 @@ TEST_CASE("what is left to draw is what transformers' warpers leave") {
   REQUIRE(golden["cases"].size() > 80);
   for (const Json& c : golden["cases"]) {
     CAPTURE(c.dump());
-    const SamplingDistribution weights = sampling_distribution(scores_of(golden["rows"][c["row"].get<std::size_t>()]),
-                                    sampling_of(c["settings"]));
+    const SamplingDistribution weights = sampling_distribution(
+        scores_of(golden["rows"][c["row"].get<std::size_t>()]), sampling_of(c["settings"]));
     CHECK(weights.tokens == ids_of(c["left"]));
     const double all = std::accumulate(weights.weights.begin(), weights.weights.end(), 0.0);
     for (std::size_t i = 0; i < weights.weights.size(); ++i) {

@@ -14,7 +14,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "compute/threads.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
 
 using namespace attn;
 using namespace std::chrono_literals;

@@ -5,7 +5,7 @@
 
 #include "base/at.h"
 #include "compute/threads.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
 #include "translate/search/search.h"
 
 using namespace attn;

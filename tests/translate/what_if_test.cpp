@@ -11,7 +11,6 @@
 #include "translate/recorder.h"
 #include "translate/search/search.h"
 #include "translate/search/search_tree.h"
-#include "translate/vector_recorder.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -233,7 +232,8 @@ TEST_CASE("vectors give back the weights they were recorded with") {
               }
               double score = dot * static_cast<double>(v.scale);
               if (!v.relative_bias.values.empty()) {
-                score += static_cast<double>(at(v.relative_bias.row(l, h, 0), k - q + maps.keys - 1));
+                score +=
+                    static_cast<double>(at(v.relative_bias.row(l, h, 0), k - q + maps.keys - 1));
               }
               e.push_back(kind == 1 && k > q ? 0 : std::exp(score));
               total += e.back();

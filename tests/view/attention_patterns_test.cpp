@@ -1,10 +1,10 @@
 // What attention alone takes: one set of figures as tables, JSON, CSV and picture.
 #include <doctest/doctest.h>
 
-#include "view/data/attention_costs_csv.h"
-#include "view/data/attention_costs_json.h"
-#include "view/svg/attention_costs_svg.h"
-#include "view/terminal/attention_cost_tables.h"
+#include "view/data/attention_csv.h"
+#include "view/data/inspect_json.h"
+#include "view/svg/attention_patterns_svg.h"
+#include "view/terminal/attention_patterns_text.h"
 
 namespace attn {
 namespace {

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "view/token_label.h"
+#include "view/map_labels.h"
 
 namespace attn {
 namespace {

@@ -113,7 +113,8 @@ void copy_mode_and_owner(int descriptor, const struct stat& replaced, const std:
 void sync_directory_of(const std::string& path) {
   const FileDescriptor directory(open_descriptor(directory_of(path), O_RDONLY | O_DIRECTORY));
   if (directory.number() < 0) return;  // a directory may be writable and not readable
-  if (fsync(directory.number()) != 0 && errno != EINVAL) throw_system_error(path, "cannot write", errno);
+  if (fsync(directory.number()) != 0 && errno != EINVAL)
+    throw_system_error(path, "cannot write", errno);
 }
 
 FileDescriptor::~FileDescriptor() {

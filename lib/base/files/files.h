@@ -82,7 +82,7 @@ class AtomicFile {
 
   std::string path_;
   std::unique_ptr<TemporaryPath> temporary_;  ///< null when written directly
-  int descriptor_ = -1;                    ///< closed by its owner: this, or temporary_
+  int descriptor_ = -1;                       ///< closed by its owner: this, or temporary_
 };
 
 /// Whether a path is written directly and never replaced whatever it leads to: /dev/stdout and the

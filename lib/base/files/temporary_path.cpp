@@ -140,7 +140,8 @@ bool TemporaryPath::create(mode_t mode) {
   return made_;
 }
 
-std::unique_ptr<TemporaryPath> TemporaryPath::make(Kind kind, const std::string& path, mode_t mode) {
+std::unique_ptr<TemporaryPath> TemporaryPath::make(Kind kind, const std::string& path,
+                                                   mode_t mode) {
   std::unique_ptr<TemporaryPath> made(new TemporaryPath(kind, path));
   if (!made->create(mode)) return nullptr;
   if (kind == Kind::folder) return made;
@@ -154,7 +155,7 @@ std::unique_ptr<TemporaryPath> TemporaryPath::make(Kind kind, const std::string&
 }
 
 std::unique_ptr<TemporaryPath> TemporaryPath::make_beside(Kind kind, const std::string& path,
-                                                    mode_t mode) {
+                                                          mode_t mode) {
   for (int number = 0; number < kMostBeside; ++number) {
     const std::string name = name_beside(path, number);
     std::unique_ptr<TemporaryPath> made = make(kind, name, mode);
@@ -207,14 +208,16 @@ NewDirectories::NewDirectories(const std::string& path) : NewDirectories() {
     folder.resize(slash == 0 ? 1 : slash);
   }
   for (std::size_t i = missing.size(); i-- > 0;) {
-    std::unique_ptr<TemporaryPath> made = TemporaryPath::make(TemporaryPath::Kind::folder, missing[i], 0777);
+    std::unique_ptr<TemporaryPath> made =
+        TemporaryPath::make(TemporaryPath::Kind::folder, missing[i], 0777);
     if (made) {
       made_.push_back(std::move(made));
     } else if (errno != EEXIST) {
       throw_system_error(path, "cannot make the directory", errno);
     }
   }
-  if (stat(path.c_str(), &status) != 0) throw_system_error(path, "cannot make the directory", errno);
+  if (stat(path.c_str(), &status) != 0)
+    throw_system_error(path, "cannot make the directory", errno);
   if (!S_ISDIR(status.st_mode)) throw_system_error(path, "cannot make the directory", ENOTDIR);
 }
 

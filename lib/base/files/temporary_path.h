@@ -29,7 +29,8 @@ class TemporaryPath {
 
   /// Makes a file or tree beside `path`, under a name that says whose it is; one of that name which
   /// a process left behind when it died is removed before. Null with errno.
-  static std::unique_ptr<TemporaryPath> make_beside(Kind kind, const std::string& path, mode_t mode);
+  static std::unique_ptr<TemporaryPath> make_beside(Kind kind, const std::string& path,
+                                                    mode_t mode);
 
   ~TemporaryPath();
   TemporaryPath(const TemporaryPath&) = delete;

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstddef>
 
-#include "base/checked.h"
+#include "base/at.h"
 #include "base/strings/utf8.h"
 
 namespace attn {

@@ -1,9 +1,11 @@
 // Text from outside: made valid UTF-8 without control characters before anything else sees it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attn {
 
@@ -54,5 +56,43 @@ int display_width(std::string_view text);
 
 /// The longest prefix of at most `columns` columns; `…` ends it where something was cut.
 std::string truncate_to_width(std::string_view text, int columns);
+
+// Text files are lines.
+
+/// The lines of a text without their ends (\n or \r\n). The last one needs no end, and after a
+/// final end there is no further line. Views into `text`.
+inline std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// Small letters of protocols and formats; those of languages are ICU's
+// (text/sentence_splitter.cpp).
+
+/// A to Z become a to z, whatever the locale; all other bytes stay.
+inline std::string ascii_lower(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
+// What came in, quoted in a message, and messages with long names: for a person.
+
+/// A piece of a file or of an argument for a message: printable, and cut to so many columns,
+/// because it may be as long as whoever wrote it wanted.
+std::string excerpt(std::string_view piece, int columns = 60);
+
+/// A valid UTF-8 message in which words of more than 300 bytes, and what is then still longer than
+/// 4,000 bytes, lose their middle to "…".
+std::string shorten_message(std::string_view message);
 
 }  // namespace attn

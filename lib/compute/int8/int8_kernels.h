@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/index.h"
-#include "compute/kernels/read_next.h"
+#include "compute/kernels/kernels.h"
 
 namespace attn {
 

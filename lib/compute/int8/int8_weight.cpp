@@ -8,7 +8,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "compute/int8/int8_kernels.h"
-#include "compute/per_thread.h"
+#include "compute/threads.h"
 
 namespace attn {
 namespace {
@@ -180,19 +180,19 @@ void Int8Weight::multiply(const BatchMatmul& p) const {
     const Index first = panels * chunk / chunks;
     const Index last = panels * (chunk + 1) / chunks;
     const Int8Matmul part{.x = x.numbers + row * row_bytes,
-                           .x_scales = x.scales + row,
-                           .x_negatives = x.negatives + row,
-                           .rows = std::min(block_rows, rows - row),
-                           .groups = groups_,
-                           .panels = as_bytes(panels_),
-                           .scales = scales_.data(),
-                           .sums = as_integers(sums_),
-                           .out = out_,
-                           .bias = p.bias,
-                           .y = p.y.data() + row * p.y.outerStride(),
-                           .y_stride = p.y.outerStride(),
-                           .add = p.add,
-                           .next = p.next.part(task, blocks * chunks)};
+                          .x_scales = x.scales + row,
+                          .x_negatives = x.negatives + row,
+                          .rows = std::min(block_rows, rows - row),
+                          .groups = groups_,
+                          .panels = as_bytes(panels_),
+                          .scales = scales_.data(),
+                          .sums = as_integers(sums_),
+                          .out = out_,
+                          .bias = p.bias,
+                          .y = p.y.data() + row * p.y.outerStride(),
+                          .y_stride = p.y.outerStride(),
+                          .add = p.add,
+                          .next = p.next.part(task, blocks * chunks)};
     k.product(part, first, last);
     if (p.then == nullptr) return;
     const Index column = first * k.panel_width;

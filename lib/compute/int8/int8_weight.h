@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/parameter.h"
 #include "compute/batch_matmul.h"
+#include "compute/parameter.h"
 
 namespace attn {
 

@@ -1,7 +1,6 @@
 // The kernels for CPUs with AVX2 and FMA: sixteen lanes are two registers.
 #include <immintrin.h>
 
-#include "compute/dropout_hash.h"
 #include "compute/kernels/kernels.h"
 
 #define ATTN_TARGET "avx2,fma,f16c"

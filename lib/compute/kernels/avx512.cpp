@@ -1,7 +1,6 @@
 // The kernels for CPUs with AVX-512: sixteen lanes are one register.
 #include <immintrin.h>
 
-#include "compute/dropout_hash.h"
 #include "compute/kernels/kernels.h"
 
 #ifdef __clang__

@@ -11,9 +11,32 @@
 #include <vector>
 
 #include "base/index.h"
-#include "compute/kernels/read_next.h"
 
+// What is read after a product is fetched while the product is computed: its multipliers leave the
+// caches time that attention, which waits for keys and values, has not.
 namespace attn {
+
+constexpr Index kCacheLine = 64;  // bytes
+
+/// Numbers that follow one another in memory. A product with many rows brings as many of them into
+/// the second cache as there is time for.
+struct Prefetch {
+  const float* first = nullptr;
+  Index floats = 0;
+
+  /// The share of one of several tasks.
+  Prefetch part(Index task, Index tasks) const {
+    const Index begin = floats * task / tasks;
+    return {first + begin, floats * (task + 1) / tasks - begin};
+  }
+  /// Cache lines for each of so many chains of `steps` steps, if none fetches more than one a step.
+  Index lines_per_chain(Index chains, Index steps) const {
+    if (chains == 0) return 0;
+    const Index bytes = floats * Index{sizeof(float)};
+    const Index lines = (bytes + chains * kCacheLine - 1) / (chains * kCacheLine);
+    return lines < steps ? lines : steps;
+  }
+};
 
 /// A packed weight as a kernel reads it: panels of `width` columns, each [in, width] and
 /// contiguous, the last one filled up with zeros.
@@ -269,5 +292,25 @@ extern const Kernels portable_table;
 extern const Kernels avx2_table;    // x86-64
 extern const Kernels avx512_table;  // x86-64
 extern const Kernels neon_table;    // arm64
+
+// The random numbers of dropout: a function of a key and the element's index, so that the backward
+// pass makes the forward pass's mask again instead of storing it, and every machine makes the same.
+
+constexpr std::uint32_t kDropoutStride = 0x9E3779B9U;  // 2³² / golden ratio: spreads the indices
+constexpr std::uint32_t kDropoutFirst = 0x7FEB352DU;
+constexpr std::uint32_t kDropoutSecond = 0x846CA68BU;
+
+/// 32 bits for element `index`: shifts and odd multipliers in turn, until every bit of the result
+/// depends on every bit of the index. Keys are hashes themselves (nn/dropout): ones that differ in
+/// a few upper bits only would give masks that resemble each other. Tests check that the bits are
+/// even and that neighbours, and the masks of a pass, are independent.
+constexpr std::uint32_t dropout_hash(std::uint64_t key, std::uint32_t index) {
+  std::uint32_t h = index * kDropoutStride + static_cast<std::uint32_t>(key);
+  h ^= h >> 16;
+  h = (h * kDropoutFirst) ^ static_cast<std::uint32_t>(key >> 32);
+  h ^= h >> 15;
+  h *= kDropoutSecond;
+  return h ^ (h >> 16);
+}
 
 }  // namespace attn

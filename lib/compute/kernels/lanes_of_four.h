@@ -3,7 +3,6 @@
 // and the constants that impl.h asks for.
 #pragma once
 
-#include "compute/dropout_hash.h"
 #include "compute/kernels/four_floats.h"
 #include "compute/kernels/kernels.h"
 

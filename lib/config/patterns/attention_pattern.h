@@ -72,7 +72,7 @@ std::string describe_pattern(const AttentionPattern& pattern);
 struct PatternContext {
   bool causal = false;  ///< the decoder's: no key behind the query
   int layers = 1;
-  int positions = 0;       ///< longest sentence
+  int positions = 0;             ///< longest sentence
   bool has_family_keys = false;  ///< a published family's, whose config has keys of its own
 };
 

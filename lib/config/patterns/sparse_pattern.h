@@ -11,8 +11,8 @@
 
 #include "base/index.h"
 #include "base/json.h"
-#include "config/patterns/attention_pattern.h"
 #include "config/parameter_part.h"
+#include "config/patterns/attention_pattern.h"
 
 namespace attn {
 
@@ -22,7 +22,7 @@ struct PatternCheck;
 struct SelfAttentionDims {
   const AttentionPattern& pattern;
   std::uint64_t max_positions = 0;  ///< longest sentence
-  std::uint64_t inner_dim = 0;   ///< columns of all heads
+  std::uint64_t inner_dim = 0;      ///< columns of all heads
   std::uint64_t heads = 0;
 
   /// At least 1, whatever sizes an unchecked config has.
@@ -109,5 +109,51 @@ inline const SparsePattern& sparse_pattern(const AttentionPattern& pattern) {
 
 /// In the order of PatternType.
 std::span<const SparsePattern* const> all_sparse_patterns();
+
+// What several kinds of attention share of reading and checking their keys.
+
+/// InputError where the key is absent.
+int read_required_integer(KeyReader& reader, const std::string& key);
+/// "window": one even number, or a list of one a layer.
+void read_windows(KeyReader& reader, AttentionPattern& pattern);
+/// "global": places, [0] where nothing is said.
+void read_globals(KeyReader& reader, AttentionPattern& pattern);
+
+Json windows_json(const AttentionPattern& pattern);
+
+/// √tokens, at least 1: a stride that leaves each row about as many far keys as near ones.
+int stride_near_sqrt(Index tokens);
+/// A quarter of the tokens, at least 2.
+int quarter_of_tokens(int tokens);
+
+/// A pattern while it is compared with its stack.
+struct PatternCheck {
+  const AttentionPattern& pattern;
+  const PatternContext& stack;
+  const std::string& where;
+  const std::string& name;
+
+  /// A key as the user wrote it.
+  std::string written(std::string_view key) const;
+  /// Each InputError, for a value outside of [least, most]; for an odd one of what size() has
+  /// accepted, at most `most`; and for windows and global places that do not fit.
+  void size(const char* key, int value, int least, int most) const;
+  void even(const char* key, int value, int most) const;
+  void windows() const;
+  void globals() const;
+};
+
+// One function a kind, each in the file of its name.
+
+const SparsePattern& full_pattern();            // full.cpp
+const SparsePattern& window_pattern();          // window.cpp
+const SparsePattern& longformer_pattern();      // longformer.cpp
+const SparsePattern& bigbird_pattern();         // bigbird.cpp
+const SparsePattern& sparse_strided_pattern();  // sparse_strided.cpp
+const SparsePattern& sparse_fixed_pattern();    // sparse_fixed.cpp
+const SparsePattern& chunks_pattern();          // chunks.cpp
+const SparsePattern& linformer_pattern();       // linformer.cpp
+const SparsePattern& performer_pattern();       // performer.cpp
+const SparsePattern& lsh_pattern();             // lsh.cpp
 
 }  // namespace attn

@@ -1,8 +1,7 @@
 // Queries see the keys that are near (Beltagy et al. 2020).
 #include <algorithm>
 
-#include "config/patterns/pattern_list.h"
-#include "config/patterns/pattern_keys.h"
+#include "config/patterns/sparse_pattern.h"
 
 namespace attn {
 namespace {
@@ -24,7 +23,8 @@ class WindowPattern : public SparsePattern {
     return std::min(steps, Index{widest} / 2 + 1);
   }
 
-  PatternDescription description(const AttentionPattern& /*pattern*/, int /*head_dim*/) const override {
+  PatternDescription description(const AttentionPattern& /*pattern*/,
+                                 int /*head_dim*/) const override {
     return {"i sees j where |i − j| ≤ window / 2",
             "It gives up every word that is farther away, because most heads look near; where the "
             "word that matters is far, only more layers reach it."};
@@ -45,6 +45,56 @@ class WindowPattern : public SparsePattern {
 
 const SparsePattern& window_pattern() {
   static const WindowPattern kind;
+  return kind;
+}
+
+// Windows, and global tokens that see all and are seen by all (Beltagy et al. 2020).
+namespace {
+
+class LongformerPattern : public SparsePattern {
+ public:
+  LongformerPattern() : SparsePattern(PatternType::longformer, "longformer") {}
+
+  void read(KeyReader& reader, AttentionPattern& pattern) const override {
+    read_windows(reader, pattern);
+    read_globals(reader, pattern);
+  }
+  void write(const AttentionPattern& pattern, Json& json) const override {
+    json["window"] = windows_json(pattern);
+    json["global"] = pattern.globals;
+  }
+  void check(const PatternCheck& check) const override {
+    check.windows();
+    check.globals();
+  }
+
+  bool is_encoder_only() const override { return true; }
+  bool has_global_tokens() const override { return true; }
+
+  PatternDescription description(const AttentionPattern& /*pattern*/,
+                                 int /*head_dim*/) const override {
+    return {"i sees j where |i − j| ≤ window / 2, or i or j is global",
+            "It gives up far words but for the global ones: what is far comes by way of their "
+            "rows, as one mixture of the whole sentence."};
+  }
+  AttentionPattern example_for(int tokens) const override {
+    AttentionPattern pattern = default_pattern();
+    pattern.windows = {2 * std::max(1, tokens / 8)};
+    pattern.globals = {0};
+    return pattern;
+  }
+  AttentionPattern benchmark_for(Index /*length*/) const override {
+    AttentionPattern pattern = default_pattern();
+    pattern.windows = {512};
+    pattern.globals = {0};
+    return pattern;
+  }
+};
+
+}  // namespace
+
+const SparsePattern& longformer_pattern() {
+  static const LongformerPattern kind;
   return kind;
 }
 

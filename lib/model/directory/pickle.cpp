@@ -1,4 +1,4 @@
-#include "model/directory/pickle.h"
+#include "model/directory/torch_file.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,6 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 
 namespace attn {

@@ -7,10 +7,8 @@
 #include <tuple>
 
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 
 namespace attn {

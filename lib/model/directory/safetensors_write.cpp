@@ -1,4 +1,4 @@
-#include "model/directory/safetensors_write.h"
+#include "model/directory/safetensors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "base/checked.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/strings/utf8.h"

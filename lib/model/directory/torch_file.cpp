@@ -7,12 +7,8 @@
 #include <unordered_map>
 
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
-#include "model/directory/pickle.h"
-#include "model/directory/zip_entries.h"
 
 namespace attn {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/at.h"
-#include "model/random_model.h"
+#include "model/transformer.h"
 
 namespace attn {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "model/training/training_projections.h"
-
 namespace attn {
 
 // --- self-attention ------------------------------------------------------------------------------
@@ -72,7 +70,7 @@ void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& p
   query_key_value_.forward(x, projected);
   if (const RotaryEmbedding* rotary = pass.position_encoding.rotary()) {
     rotary->apply_rotary(projected.leftCols(shape_.inner() + shape_.key_columns()), pass.positions,
-                   RotaryEmbedding::Direction::forward);
+                         RotaryEmbedding::Direction::forward);
   }
   attend(x, read(pass), dropout, heads);
   output_.forward(heads, out);
@@ -99,9 +97,10 @@ void TrainableSelfAttention::attend(const ConstMatrixRef& /*x*/, const Attention
   run_attention(rows, dropout, heads);
 }
 
-void TrainableSelfAttention::attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
-                                         const AttentionInputGradient& gradient,
-                                         TrainingScratch& /*scratch*/) {
+void TrainableSelfAttention::attention_backward(const AttentionInput& rows,
+                                                const ConstMatrixRef& dheads,
+                                                const AttentionInputGradient& gradient,
+                                                TrainingScratch& /*scratch*/) {
   run_attention_backward(rows, dheads, gradient);
 }
 
@@ -123,13 +122,16 @@ ConstMatrixRef TrainableSelfAttention::fold_gradients(const LayerPass& pass) con
   }();
   if (const RotaryEmbedding* rotary = pass.position_encoding.rotary()) {
     MatrixRef rotated = folded;
-    rotary->apply_rotary(rotated.leftCols(inner + keys), pass.positions, RotaryEmbedding::Direction::backward);
+    rotary->apply_rotary(rotated.leftCols(inner + keys), pass.positions,
+                         RotaryEmbedding::Direction::backward);
   }
   return folded;
 }
 
-void TrainableSelfAttention::projection_backward(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
-                                          const InputGradient& dx, TrainingScratch& /*scratch*/) {
+void TrainableSelfAttention::projection_backward(const ConstMatrixRef& x,
+                                                 const ConstMatrixRef& dprojected,
+                                                 const InputGradient& dx,
+                                                 TrainingScratch& /*scratch*/) {
   query_key_value_.backward(x, dprojected, dx);
 }
 
@@ -139,8 +141,8 @@ void TrainableSelfAttention::run_attention(const AttentionInput& rows, const Dro
 }
 
 void TrainableSelfAttention::run_attention_backward(const AttentionInput& rows,
-                                                const ConstMatrixRef& dheads,
-                                                const AttentionInputGradient& gradient) {
+                                                    const ConstMatrixRef& dheads,
+                                                    const AttentionInputGradient& gradient) {
   attend_backward(shape_, rows, saved_, dheads, gradient);
 }
 
@@ -189,7 +191,8 @@ void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceWith
                   input_gradient(dqueries, dkeys_values));
   query_.backward(x, dqueries, dx);
   const InputGradient dsource{source.gradient, true};
-  if (shape_.queries_per_kv_head == 1) return key_value_.backward(source.rows, dkeys_values, dsource);
+  if (shape_.queries_per_kv_head == 1)
+    return key_value_.backward(source.rows, dkeys_values, dsource);
   MatrixRef shared = pass.scratch.folded.resize(source_rows, key_value_.out());  // [S, 2I']
   sum_shared_heads(shape_, dkeys_values, shared);
   key_value_.backward(source.rows, shared, dsource);
@@ -253,13 +256,14 @@ void TrainableEncoderLayer::backward(const ConstMatrixRef& x, const LayerPass& p
 
   // Feed-forward.
   const ConstMatrixRef dforward = forward_residual_.add_and_norm_backward(dx, scratch);
-  feed_forward_.backward(forward_residual_.block_input(y), dforward, forward_residual_.block_input_gradient(dx, scratch),
-                         pass.scratch.hidden);
+  feed_forward_.backward(forward_residual_.block_input(y), dforward,
+                         forward_residual_.block_input_gradient(dx, scratch), pass.scratch.hidden);
   forward_residual_.pre_norm_backward(y, dx, scratch);
 
   // Self-attention.
   const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
-  self_attention_->backward(self_residual_.block_input(x), pass, dself, self_residual_.block_input_gradient(dx, scratch));
+  self_attention_->backward(self_residual_.block_input(x), pass, dself,
+                            self_residual_.block_input_gradient(dx, scratch));
   self_residual_.pre_norm_backward(x, dx, scratch, pass.self);
 }
 
@@ -315,8 +319,8 @@ void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceWithGr
 
   // Feed-forward.
   const ConstMatrixRef dforward = forward_residual_.add_and_norm_backward(dx, scratch);
-  feed_forward_.backward(forward_residual_.block_input(z), dforward, forward_residual_.block_input_gradient(dx, scratch),
-                         pass.scratch.hidden);
+  feed_forward_.backward(forward_residual_.block_input(z), dforward,
+                         forward_residual_.block_input_gradient(dx, scratch), pass.scratch.hidden);
   forward_residual_.pre_norm_backward(z, dx, scratch);
 
   // Cross-attention.
@@ -327,7 +331,8 @@ void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceWithGr
 
   // Masked self-attention.
   const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
-  self_attention_.backward(self_residual_.block_input(x), pass, dself, self_residual_.block_input_gradient(dx, scratch));
+  self_attention_.backward(self_residual_.block_input(x), pass, dself,
+                           self_residual_.block_input_gradient(dx, scratch));
   self_residual_.pre_norm_backward(x, dx, scratch, pass.self);
 }
 

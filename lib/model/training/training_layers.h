@@ -6,6 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "compute/buffer.h"
+#include "config/model_config.h"
+#include "model/global_tokens.h"
 #include "model/layers.h"
 #include "model/parameters.h"
 #include "model/training/training_residual.h"
@@ -17,11 +20,12 @@ namespace attn {
 /// Memory that every layer's backward pass uses in turn.
 struct TrainingScratch {
   ResidualScratch residual;
-  ActivationBuffer heads;      ///< [T, I] gradient at the heads' outputs
-  ActivationBuffer projected;  ///< [T, 3I] gradient at queries, keys and values, of every head its own
-  ActivationBuffer folded;     ///< [T, I + 2I'] the same, added up where heads share keys and values
-  ActivationBuffer global;     ///< [T, 3D] that of global tokens' own
-  ActivationBuffer hidden;     ///< [T, F], with a gate [T, 2F]
+  ActivationBuffer heads;  ///< [T, I] gradient at the heads' outputs
+  ActivationBuffer
+      projected;            ///< [T, 3I] gradient at queries, keys and values, of every head its own
+  ActivationBuffer folded;  ///< [T, I + 2I'] the same, added up where heads share keys and values
+  ActivationBuffer global;  ///< [T, 3D] that of global tokens' own
+  ActivationBuffer hidden;  ///< [T, F], with a gate [T, 2F]
 };
 
 /// What a layer needs to know of the pass it runs in.
@@ -29,11 +33,11 @@ struct LayerPass {
   std::span<const AttentionGroup> self;   ///< who looks at whom in this stack
   std::span<const AttentionGroup> cross;  ///< from the target into the source
   DropoutKeys& keys;
-  bool dropout;                   ///< false: off, whatever the config says
-  TrainingScratch& scratch;       ///< of the backward pass
-  const AttentionPositionEncoding& position_encoding;       ///< what self-attention knows of places
-  std::span<const Index> positions;  ///< of every row
-  const Parameter& drelative_bias;    ///< gradient of the stack's table of relative positions
+  bool dropout;                                        ///< false: off, whatever the config says
+  TrainingScratch& scratch;                            ///< of the backward pass
+  const AttentionPositionEncoding& position_encoding;  ///< what self-attention knows of places
+  std::span<const Index> positions;                    ///< of every row
+  const Parameter& drelative_bias;  ///< gradient of the stack's table of relative positions
 
   Dropout next(float probability) const { return keys.next(dropout ? probability : 0.0F); }
 };
@@ -63,14 +67,14 @@ class TrainableSelfAttention {
                       MatrixRef heads);
   /// dheads → the gradient at the projected rows, in scratch.projected.
   virtual void attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
-                           const AttentionInputGradient& gradient, TrainingScratch& scratch);
+                                  const AttentionInputGradient& gradient, TrainingScratch& scratch);
   /// The gradient at what the projections have made → dx.
   virtual void projection_backward(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
-                            const InputGradient& dx, TrainingScratch& scratch);
+                                   const InputGradient& dx, TrainingScratch& scratch);
 
   void run_attention(const AttentionInput& rows, const Dropout& dropout, MatrixRef heads);
   void run_attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
-                          const AttentionInputGradient& gradient);
+                              const AttentionInputGradient& gradient);
 
  private:
   /// What attention reads in the rows that the projections have made.
@@ -163,6 +167,65 @@ class TrainableDecoderLayer {
   TrainableResidual cross_residual_;
   TrainableFeedForward feed_forward_;
   TrainableResidual forward_residual_;
+};
+
+// Global tokens that a model brings itself (Pegasus-X), in training: their rows on the way in and
+// out of the encoder's layers, and their gradient. Without such tokens all rows pass as they are.
+
+class TrainableGlobalTokens {
+ public:
+  /// `tokens` and `gradient` [G, D].
+  TrainableGlobalTokens(const ModelConfig& config, const Parameter& tokens,
+                        const Parameter& gradient)
+      : config_(config), tokens_(tokens), gradient_(gradient) {}
+
+  /// Who looks at whom among the rows of this batch; they refer to this object and to `source`.
+  std::vector<AttentionGroup> begin(const PackedTokens& source);
+
+  /// The sentences' rows [S, D] → those that go through the layers [S + B·G, D], and back.
+  ConstMatrixRef enter(const ConstMatrixRef& sentences);
+  ConstMatrixRef leave(const ConstMatrixRef& rows);
+
+  /// The gradient at leave()'s result → at its argument.
+  MatrixRef leave_backward(MatrixRef dsentences);
+  /// The gradient at enter()'s result → dsentences, and the tokens' own.
+  void enter_backward(const MatrixRef& drows, MatrixRef dsentences) const;
+
+ private:
+  const ModelConfig& config_;
+  Parameter tokens_;
+  Parameter gradient_;
+  std::unique_ptr<const GlobalTokenRows> layout_;  ///< null: no such tokens
+  ActivationBuffer rows_;                          ///< [S + B·G, D]
+  ActivationBuffer sentences_;                     ///< [S, D]
+  ActivationBuffer drows_;                         ///< [S + B·G, D]
+};
+
+// Self-attention of an encoder whose global tokens have projections of their own (LED), in
+// training.
+
+class TrainableGlobalTokenAttention : public TrainableSelfAttention {
+ public:
+  TrainableGlobalTokenAttention(const EncoderLayer& parameters, const EncoderLayer& gradient,
+                                const AttentionShape& shape, Backend backend);
+  void prepare() override;
+
+ protected:
+  void attend(const ConstMatrixRef& x, const AttentionInput& rows, const Dropout& dropout,
+              MatrixRef heads) override;
+  void attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
+                          const AttentionInputGradient& gradient,
+                          TrainingScratch& scratch) override;
+  void projection_backward(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
+                           const InputGradient& dx, TrainingScratch& scratch) override;
+
+ private:
+  GlobalProjections projections() const;
+
+  TrainableLinear query_;
+  TrainableLinear key_value_;
+  ActivationBuffer
+      projected_;  ///< [T, 3D] = Q | K | V of all rows, of which global tokens' queries are read
 };
 
 }  // namespace attn

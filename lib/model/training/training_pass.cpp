@@ -6,7 +6,6 @@
 
 #include "base/at.h"
 #include "model/layers.h"
-#include "model/training/training_global_tokens.h"
 #include "model/training/training_layers.h"
 #include "nn/attention/tiled_attention.h"
 #include "nn/embedding.h"
@@ -24,7 +23,7 @@ class TrainableStackEnds {
  public:
   /// `scale`: of what leaves the final norm.
   TrainableStackEnds(const ModelConfig& config, const StackParameters& parameters,
-                             const StackParameters& gradient, float scale = 1.0F)
+                     const StackParameters& gradient, float scale = 1.0F)
       : config_(config), parameters_(parameters), gradient_(gradient), scale_(scale) {}
 
   ConstMatrixRef enter(const PackedTokens& tokens, std::span<const Index> positions,
@@ -162,18 +161,29 @@ class TrainingPass::Layers {
     const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
     const std::vector<AttentionGroup> cross =
         cross_groups(batch.decoder_input, batch.source.offsets, {});
-    const AttentionPositionEncoding source_position_encoding(config_, parameters_.encoder, parameters_.encoder_layers,
-                                   longest_sentence(batch.source));
-    const AttentionPositionEncoding target_position_encoding(config_, parameters_.decoder, parameters_.decoder_layers,
-                                   longest_sentence(batch.decoder_input));
+    const AttentionPositionEncoding source_position_encoding(
+        config_, parameters_.encoder, parameters_.encoder_layers, longest_sentence(batch.source));
+    const AttentionPositionEncoding target_position_encoding(config_, parameters_.decoder,
+                                                             parameters_.decoder_layers,
+                                                             longest_sentence(batch.decoder_input));
     const std::vector<Index> source_positions = positions_of(batch.source);
     const std::vector<Index> target_positions = positions_of(batch.decoder_input);
-    const LayerPass encoder_pass{
-        source_groups, {},           keys,          options.dropout,
-        scratch_,      source_position_encoding, source_positions, gradient_.encoder.relative_bias};
-    const LayerPass decoder_pass{
-        target_groups, cross,        keys,          options.dropout,
-        scratch_,      target_position_encoding, target_positions, gradient_.decoder.relative_bias};
+    const LayerPass encoder_pass{source_groups,
+                                 {},
+                                 keys,
+                                 options.dropout,
+                                 scratch_,
+                                 source_position_encoding,
+                                 source_positions,
+                                 gradient_.encoder.relative_bias};
+    const LayerPass decoder_pass{target_groups,
+                                 cross,
+                                 keys,
+                                 options.dropout,
+                                 scratch_,
+                                 target_position_encoding,
+                                 target_positions,
+                                 gradient_.decoder.relative_bias};
 
     // Forward. The encoder's rows are [S, D], the decoder's [T, D].
     source_inputs_.clear();
@@ -316,7 +326,8 @@ std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batc
   // The raw one, too, and with a gate what it is multiplied with.
   const double hidden = config.gated ? 3 : config.activation == Activation::relu ? 1 : 2;
   const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
-  const double e = u(config.encoder_inner_dim()), c = u(config.decoder_inner_dim());  // D of most models
+  const double e = u(config.encoder_inner_dim()),
+               c = u(config.decoder_inner_dim());  // D of most models
   // A layer keeps: projections 3I, heads' outputs I, two buffers D a residual, the hidden layer.
   const double encoder_layer =
       source * (4 * d + 4 * e + hidden * u(config.encoder_ffn_dim) + u(config.encoder_heads) * row);

@@ -1,12 +1,12 @@
 #include "model/training/training_residual.h"
 
 #include "model/global_tokens.h"
-#include "nn/residual.h"
+#include "nn/layer_norm.h"
 
 namespace attn {
 
 ConstMatrixRef TrainableResidual::pre_norm(const ConstMatrixRef& x,
-                                              std::span<const AttentionGroup> groups) {
+                                           std::span<const AttentionGroup> groups) {
   sum_.resize(x.rows(), x.cols());
   MatrixRef normal = normal_.resize(x.rows(), x.cols());
   if (!pre_norm_) return x;
@@ -42,14 +42,15 @@ ConstMatrixRef TrainableResidual::add_and_norm_backward(MatrixRef dx,
   return dout;
 }
 
-InputGradient TrainableResidual::block_input_gradient(MatrixRef dx, ResidualScratch& scratch) const {
+InputGradient TrainableResidual::block_input_gradient(MatrixRef dx,
+                                                      ResidualScratch& scratch) const {
   if (!pre_norm_) return {dx, true};
   return {scratch.dnormal.resize(dx.rows(), dx.cols()), false};
 }
 
 void TrainableResidual::pre_norm_backward(const ConstMatrixRef& x, MatrixRef dx,
-                                             ResidualScratch& scratch,
-                                             std::span<const AttentionGroup> groups) const {
+                                          ResidualScratch& scratch,
+                                          std::span<const AttentionGroup> groups) const {
   if (!pre_norm_) return;
   MatrixRef dnormal = scratch.dnormal;
   const auto backward = [&](const LayerNorm& norm, const LayerNorm& gradient, Index first,

@@ -14,8 +14,9 @@ namespace attn {
 
 /// Memory for the backward pass of any residual; the block inside may not use it.
 struct ResidualScratch {
-  ActivationBuffer dout;     ///< [T, D] gradient at the block's output
-  ActivationBuffer dnormal;  ///< [T, D] gradient at the block's input, where that is the norm's output
+  ActivationBuffer dout;  ///< [T, D] gradient at the block's output
+  ActivationBuffer
+      dnormal;  ///< [T, D] gradient at the block's input, where that is the norm's output
 };
 
 /// y = norm(x + dropout(block(x)))     where the norm stands behind (Vaswani et al. 2017, Marian),
@@ -24,8 +25,8 @@ struct ResidualScratch {
 ///   forward    in = pre_norm(x);  the block reads in and writes out();  y = add_and_norm(x, …)
 ///   backward   dout = add_and_norm_backward(dx, …), where dx is the gradient at y;  the block
 ///   reads
-///              block_input(x) and dout and writes block_input_gradient(dx, …);  pre_norm_backward(x, dx, …): dx is the
-///              gradient at x
+///              block_input(x) and dout and writes block_input_gradient(dx, …);
+///              pre_norm_backward(x, dx, …): dx is the gradient at x
 ///
 /// Keeps what the way back needs in two buffers, which both orders share.
 class TrainableResidual {
@@ -56,7 +57,7 @@ class TrainableResidual {
   InputGradient block_input_gradient(MatrixRef dx, ResidualScratch& scratch) const;
   /// Adds to dx what comes through the block, where the norm stands before it.
   void pre_norm_backward(const ConstMatrixRef& x, MatrixRef dx, ResidualScratch& scratch,
-                            std::span<const AttentionGroup> groups = {}) const;
+                         std::span<const AttentionGroup> groups = {}) const;
 
  private:
   struct Global {

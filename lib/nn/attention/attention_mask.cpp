@@ -1,7 +1,7 @@
 #include "nn/attention/attention_mask.h"
 
 #include "base/at.h"
-#include "nn/attention/attention_head.h"
+#include "nn/attention/attention.h"
 
 namespace attn {
 

@@ -1,7 +1,7 @@
 // The mask of one head as a whole matrix: for those who watch, and for tests.
 #pragma once
 
-#include "base/pattern_cells.h"
+#include "config/pattern_cells.h"
 #include "config/patterns/sparse_pattern.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/key_ranges.h"

@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "base/at.h"
-#include "config/attention_site.h"
-#include "base/hash_order.h"
-#include "base/outside_keys.h"
-#include "base/pattern_cells.h"
 #include "compute/tensor.h"
+#include "config/attention_site.h"
+#include "config/pattern_cells.h"
 
 namespace attn {
 
@@ -55,20 +53,23 @@ struct AttentionHead {
                       ///< counts for nothing
   MatrixRef output;  ///< [L, K] weights · value, as the model goes on with it
 
-  const PatternCells* seen = nullptr;             ///< what a pattern computes; null: there is none
-  NonTokenWeights<std::span<float>> non_token_weights = {};  ///< [L] the weight on keys that are no rows of
-                                                  ///< `key`; may be written to as `weights`
-  std::span<const Index> global_projection_queries = {};    ///< queries of global tokens that LED projects by
-                                                  ///< matrices of their own: what they and their
-                                                  ///< keys and values are stands in no matrix here
+  const PatternCells* seen = nullptr;  ///< what a pattern computes; null: there is none
+  NonTokenWeights<std::span<float>> non_token_weights =
+      {};  ///< [L] the weight on keys that are no rows of
+           ///< `key`; may be written to as `weights`
+  std::span<const Index> global_projection_queries =
+      {};  ///< queries of global tokens that LED projects by
+           ///< matrices of their own: what they and their
+           ///< keys and values are stands in no matrix here
 
-  std::span<const float> relative_bias = {};  ///< [2S − 1] what relative positions add to a score, by
-                                          ///< key − query + S − 1; empty: nothing. Queries are the
-                                          ///< last of the keys' places
-  const LinformerMatrices* mixing = nullptr;     ///< linformer: `key` and `value` are k mixtures, and S is k
+  std::span<const float> relative_bias = {};  ///< [2S − 1] what relative positions add to a score,
+                                              ///< by key − query + S − 1; empty: nothing. Queries
+                                              ///< are the last of the keys' places
+  const LinformerMatrices* mixing =
+      nullptr;                         ///< linformer: `key` and `value` are k mixtures, and S is k
   const LshBuckets* hashes = nullptr;  ///< lsh; `key` is the query normalised, and `mask` has the
-                                      ///< logarithm of how often two have met
-  bool is_estimate = false;    ///< performer: weights are what its features amount to, an estimate of
+                                       ///< logarithm of how often two have met
+  bool is_estimate = false;  ///< performer: weights are what its features amount to, an estimate of
                              ///< softmax(scores + mask)
   ChangedRows changed = {};  ///< rows of `weights` or `outside` that an observer has written to
 };
@@ -81,12 +82,12 @@ enum class Stage {
   projected,     ///< [T, 3D] queries, keys and values side by side; cross: queries alone, [T, D]
   memory,        ///< [S, 2D] cross-attention only: keys and values of the encoder's rows
   heads,         ///< [T, D] the outputs of all heads side by side
-  attn_output,         ///< [T, D] after the output projection
+  attn_output,   ///< [T, D] after the output projection
   block_sum,     ///< [T, D] block_input + mixed
   block_output,  ///< [T, D] norm(block_sum) in post-norm models, block_sum in pre-norm ones
   feed_forward_normed,  ///< [T, D] norm(block_output), in pre-norm models only
   feed_forward_hidden,  ///< [T, F] activation(x · W₁ + b₁)
-  feed_forward_output,   ///< [T, D] hidden · W₂ + b₂: what the feed-forward block adds
+  feed_forward_output,  ///< [T, D] hidden · W₂ + b₂: what the feed-forward block adds
   feed_forward_sum,     ///< [T, D] the block's input + feed_forward_output
   layer_output,         ///< [T, D] after the feed-forward block: what the next layer reads
   stack_output,         ///< [T, D] after the last layer (and the final norm where there is one)

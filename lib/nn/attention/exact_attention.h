@@ -3,7 +3,7 @@
 // of long sentences go through tiles/, which take them block by block.
 #pragma once
 
-#include "nn/attention/attention_head.h"
+#include "nn/attention/attention.h"
 #include "nn/attention/multi_head_attention.h"
 #include "nn/attention/tiled_attention.h"
 

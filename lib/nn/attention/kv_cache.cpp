@@ -3,8 +3,7 @@
 #include <cstring>
 
 #include "base/at.h"
-#include "base/checked.h"
-#include "compute/growing_rows.h"
+#include "compute/buffer.h"
 #include "config/patterns/sparse_pattern.h"
 
 namespace attn {
@@ -73,7 +72,7 @@ std::unique_ptr<KvCache> make_exact_kv_cache(const KvCacheShape& shape) {
 }
 
 std::optional<std::uint64_t> exact_kv_cache_bytes(const KvCacheShape& shape, Index hypotheses,
-                                             Index steps) {
+                                                  Index steps) {
   return checked_product({to_size(hypotheses), to_size(cached_steps(shape.pattern, steps)),
                           2 * to_size(shape.d_model()), sizeof(float), to_size(shape.layers)});
 }

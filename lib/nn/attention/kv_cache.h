@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/kernels/read_next.h"
+#include "compute/kernels/kernels.h"
 #include "nn/attention/attention.h"
 
 namespace attn {
@@ -41,8 +41,9 @@ struct KvCacheShape {
 /// The rows of one step.
 struct KvCacheStep {
   std::span<const Index> parents;  ///< which row of the step before each continues; −1: it begins
-  std::span<const std::int32_t> cache_rows;  ///< which row of the memory each one's key and value take
-  Index rows_read = 0;                 ///< of the memory; others that nobody reads among them
+  std::span<const std::int32_t>
+      cache_rows;       ///< which row of the memory each one's key and value take
+  Index rows_read = 0;  ///< of the memory; others that nobody reads among them
 };
 
 /// What all layers keep.
@@ -70,6 +71,6 @@ class KvCache {
 std::unique_ptr<KvCache> make_exact_kv_cache(const KvCacheShape& shape);
 /// Their bytes for so many hypotheses of so many steps; nothing where those leave 64 bits.
 std::optional<std::uint64_t> exact_kv_cache_bytes(const KvCacheShape& shape, Index hypotheses,
-                                             Index steps);
+                                                  Index steps);
 
 }  // namespace attn

@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "base/at.h"
-#include "compute/per_thread.h"
-#include "nn/attention/attention_head.h"
+#include "compute/threads.h"
+#include "nn/attention/attention.h"
 #include "nn/attention/exact_attention.h"
 #include "nn/attention/patterns/pattern_attention.h"
-#include "nn/attention/tiled_backward.h"
+#include "nn/attention/tiled_attention.h"
 
 namespace attn {
 namespace {
@@ -77,7 +77,7 @@ void backward_queries(const HeadBackward& head, const QueryRange& queries, const
     k.softmax_backward(p, head.shape.scale, row, visible);
     if (head.relative_bias.wanted()) {
       head.relative_bias.add(head.task, head.group.keys - head.group.queries + i,
-                         {row, to_size(visible)}, [](Index j) { return j; });
+                             {row, to_size(visible)}, [](Index j) { return j; });
     }
     for (Index j = 0; j < visible; ++j) {
       at(scratch.dscores, j * queries.count() + i - queries.first) = row[j];
@@ -143,7 +143,7 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
 }
 
 void PatternAttention::attend_training(const AttentionShape& shape, const AttentionInput& input,
-                                      MatrixRef output, SavedForBackward& saved) const {
+                                       MatrixRef output, SavedForBackward& saved) const {
   make_room(shape, input.groups, saved);
   attend_exactly(shape, input, output, &saved);
 }
@@ -155,8 +155,8 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
 }
 
 void PatternAttention::attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                                      const SavedForBackward& saved, const ConstMatrixRef& doutput,
-                                      AttentionInputGradient gradient) const {
+                                       const SavedForBackward& saved, const ConstMatrixRef& doutput,
+                                       AttentionInputGradient gradient) const {
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
   RelativePositionBiasGradient relative_bias(shape.relative_bias, tasks);

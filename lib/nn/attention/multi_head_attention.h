@@ -16,12 +16,12 @@ struct SavedForBackward {
   AlignedFloats weights;          ///< group after group: [heads, queries, keys]
   std::vector<float> log_sums;    ///< group after group: [heads, queries]
   std::vector<Index> first;       ///< number of each group's first weight, for dropout
-  std::vector<Index> offset;       ///< where each group begins, in `weights` or `log_sums`
+  std::vector<Index> offset;      ///< where each group begins, in `weights` or `log_sums`
   std::vector<float> row_sums;    ///< memory of the forward pass
   const float* output = nullptr;  ///< where the forward pass wrote; must be there on the way back
   Index output_stride = 0;
   Dropout dropout;
-  ActivationBuffer low_rank;                              ///< linformer: [B · k, 2D] keys and values
+  ActivationBuffer low_rank;                    ///< linformer: [B · k, 2D] keys and values
   std::vector<AttentionGroup> low_rank_groups;  ///< linformer: who looks at which of them
 };
 

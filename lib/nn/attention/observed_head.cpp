@@ -121,8 +121,8 @@ struct PaperRows {
 /// One head of exact attention while it is shown.
 class ExactObservedHead {
  public:
-  ExactObservedHead(const AttentionShape& shape, const AttentionInput& input, const AttentionGroup& group,
-            Index head, MatrixRef& output)
+  ExactObservedHead(const AttentionShape& shape, const AttentionInput& input,
+                    const AttentionGroup& group, Index head, MatrixRef& output)
       : head_(head),
         rows_(head_rows({shape, input, group, head}, output)),
         all_(shape, group, rows_) {
@@ -193,8 +193,9 @@ class ExactObservedHead {
   void attend_rows(const PaperRows& rows, Index first, Index count) {
     const Doubles query = rows.queries(first, count), mask = mask_rows(first, count);
     const auto scale = static_cast<double>(all_.shape.scale);
-    const Doubles added =
-        rows_.relative_bias == nullptr ? mask : mask + relative_bias_rows(first, count).cast<double>();
+    const Doubles added = rows_.relative_bias == nullptr
+                              ? mask
+                              : mask + relative_bias_rows(first, count).cast<double>();
     const Doubles weights = paper::attention_weights<double>(query, rows.key, scale, added);
     all_.weights.middleRows(first, count) = weights.cast<float>();
     const double longest = std::sqrt(rows.key.rowwise().squaredNorm().maxCoeff());
@@ -243,7 +244,7 @@ class ExactObservedHead {
 }  // namespace
 
 void observe_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                AttentionObserver& observer) {
+                   AttentionObserver& observer) {
   for (const AttentionGroup& group : input.groups) {
     for (Index head = 0; head < shape.heads; ++head) {
       if (!observer.watches(shape.site, shape.layer, head)) continue;

@@ -1,7 +1,7 @@
 // Heads before an observer. What the fast code computes is done by then; here it is shown.
 #pragma once
 
-#include "nn/attention/attention_head.h"
+#include "nn/attention/attention.h"
 
 namespace attn {
 
@@ -37,7 +37,7 @@ struct ObservedHead {
 /// are gathered, wherever the fast code has them, and lib/paper computes the weights in double.
 /// Where the observer changes them, the head's output is made from the changed ones.
 void observe_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                AttentionObserver& observer);
+                   AttentionObserver& observer);
 
 /// Rows as one matrix [n, width].
 Matrix gather_rows(const GatheredRows& from, Index n, Index width);

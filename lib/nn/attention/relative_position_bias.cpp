@@ -4,8 +4,9 @@
 
 namespace attn {
 
-RelativePositionBias::RelativePositionBias(const Parameter& table, const RelativePositionBiasConfig& positions, bool causal,
-                           Index positions_count)
+RelativePositionBias::RelativePositionBias(const Parameter& table,
+                                           const RelativePositionBiasConfig& positions, bool causal,
+                                           Index positions_count)
     : positions_(positions_count),
       count_(table.rows),
       values_(to_size(table.columns * (2 * positions_count - 1))),
@@ -15,7 +16,8 @@ RelativePositionBias::RelativePositionBias(const Parameter& table, const Relativ
     const Index bucket = buckets.of(distance);
     at(buckets_, distance + positions_count - 1) = narrow_cast<std::int32_t>(bucket);
     for (Index head = 0; head < table.columns; ++head) {
-      at(values_, head * (2 * positions_count - 1) + distance + positions_count - 1) = table.at(bucket, head);
+      at(values_, head * (2 * positions_count - 1) + distance + positions_count - 1) =
+          table.at(bucket, head);
     }
   }
 }

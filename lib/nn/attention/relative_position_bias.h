@@ -18,8 +18,8 @@ namespace attn {
 class RelativePositionBias {
  public:
   /// `table` [buckets, H]; sentences have at most so many `places`.
-  RelativePositionBias(const Parameter& table, const RelativePositionBiasConfig& positions, bool causal,
-               Index positions_count);
+  RelativePositionBias(const Parameter& table, const RelativePositionBiasConfig& positions,
+                       bool causal, Index positions_count);
 
   /// [keys] what the query at `place` adds to its score with each key. The query behind it has its
   /// own one float before.

@@ -1,9 +1,8 @@
-#include "nn/attention/tiled_backward.h"
+#include "nn/attention/tiled_attention.h"
 
 #include "base/at.h"
-#include "compute/per_thread.h"
+#include "compute/threads.h"
 #include "nn/attention/attention_mask.h"
-#include "nn/attention/tile_blocks.h"
 
 namespace attn {
 namespace {
@@ -88,8 +87,8 @@ void sum_distances(const BackwardTile& t, const KeyRange& range, const KeyBlock&
   for (Index r = block.first_row; r < block.end_row; ++r) {
     const float* row = t.dweights + (r - block.first_row) * kKeyTile;
     head.relative_bias.add(task, t.head.first_query() + t.head.query_of(t.tile, r),
-                       {row, to_size(block.keys())},
-                       [&](Index n) { return range.list[block.first + n]; });
+                           {row, to_size(block.keys())},
+                           [&](Index n) { return range.list[block.first + n]; });
   }
 }
 
@@ -119,7 +118,7 @@ void differentiate(const BackwardTile& t, const KeyRange& range, const KeyBlock&
 /// dqueries += score gradients · keys.
 void add_to_queries(const BackwardTile& t, const KeyBlock& block) {
   PanelMatmul product = panel_matmul_of(t.dweights, block.keys(), t.scratch.key_rows.reserve(0),
-                                    t.head_dim, t.dqueries + block.first_row * t.head_dim);
+                                        t.head_dim, t.dqueries + block.first_row * t.head_dim);
   product.x_stride = kKeyTile;
   product.rows = block.rows();
   product.chain = kKeyTile;
@@ -133,8 +132,8 @@ void add_to_keys(const BackwardTile& t, const KeyBlock& block, const float* fact
   const Index rows = block.rows();
   float* strips = t.scratch.strips.reserve((kKeyTile + kernels().row_block) * rows);
   kernels().pack_strips(factor, kKeyTile, rows, block.keys(), strips);
-  PanelMatmul product =
-      panel_matmul_of(strips, rows, panels + block.first_row * kernels().panel_width, t.head_dim, sum);
+  PanelMatmul product = panel_matmul_of(
+      strips, rows, panels + block.first_row * kernels().panel_width, t.head_dim, sum);
   product.panel_rows = t.tile.count;
   product.rows = block.keys();
   product.chain = rows;

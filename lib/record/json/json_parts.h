@@ -13,7 +13,7 @@ namespace attn {
 template <typename Each>
 void write_heads(JsonWriter& json, int layers, int heads, Each&& each) {
   json.array_of(layers,
-               [&](int layer) { json.array_of(heads, [&](int head) { each(layer, head); }); });
+                [&](int layer) { json.array_of(heads, [&](int head) { each(layer, head); }); });
 }
 
 /// [row][column], `columns` of the values a row.

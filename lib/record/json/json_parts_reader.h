@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "record/attention_record.h"
+#include "record/head_report.h"
 #include "record/json/maps_reader.h"
 
 namespace attn {
@@ -22,6 +23,15 @@ struct ResidualStreamShape {
 };
 
 /// The vectors of all tokens, stage by stage. A stage inside a block names it and its layer.
-std::vector<ResidualStreamState> read_residual_stream(const JsonReader& residual_stream, const ResidualStreamShape& shape);
+std::vector<ResidualStreamState> read_residual_stream(const JsonReader& residual_stream,
+                                                      const ResidualStreamShape& shape);
+
+// What was read out of maps, of a record from outside: figures of heads, and word alignments.
+
+/// [layer][head] of figures, each a number, or null where nothing defines it.
+SiteReport read_site_report(const JsonReader& layers, AttentionSite site, const MapShape& shape);
+
+/// Links name words by their index.
+WordAlignment read_alignment(const JsonReader& alignment);
 
 }  // namespace attn

@@ -33,4 +33,11 @@ void read_dense(const JsonReader& maps, const MapShape& shape, std::vector<float
 /// beside them (`approximation`, docs/json.md). In `shape` keys become mixtures, where they are.
 AttentionMaps read_maps(const JsonReader& owner, std::string_view kind, MapShape& shape);
 
+// What linformer, performer and lsh have beside their weights, of a record from outside.
+
+/// One kind of attention's `approximation` (docs/json.md). Of linformer the weights are read, too,
+/// and the keys of `shape` and `maps` become mixtures.
+Approximation read_approximation(const JsonReader& approximation, MapShape& shape,
+                                 AttentionMaps& maps);
+
 }  // namespace attn

@@ -5,9 +5,7 @@
 
 #include "base/at.h"
 #include "base/strings/base64.h"
-#include "record/json/approximation_json.h"
 #include "record/json/json_parts.h"
-#include "record/json/packed_maps.h"
 #include "record/json/maps_json.h"
 #include "record/words.h"
 
@@ -32,7 +30,8 @@ void write_vectors(JsonWriter& json, const AttentionVectors& vectors) {
 }
 
 /// A member, where there is a way.
-void write_residual_stream(JsonWriter& json, const std::vector<ResidualStreamState>& residual_stream) {
+void write_residual_stream(JsonWriter& json,
+                           const std::vector<ResidualStreamState>& residual_stream) {
   if (residual_stream.empty()) return;
   json.key("way");
   json.array(residual_stream, [&](const ResidualStreamState& step) {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "record/attention_record.h"
-#include "record/attention_record.h"
 
 namespace attn {
 

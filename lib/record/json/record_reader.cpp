@@ -4,9 +4,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/model_limits.h"
-#include "base/strings/excerpt.h"
-#include "record/json/figures_reader.h"
+#include "base/strings/utf8.h"
+#include "config/model_config.h"
 #include "record/json/json_parts_reader.h"
 
 namespace attn {
@@ -136,7 +135,8 @@ HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRe
   HypothesisRecord read;
   read.text = hypothesis["text"].string();
   read.score = hypothesis["score"].number();
-  if (const auto teacher_forced = hypothesis.find("replayed")) read.teacher_forced = teacher_forced->boolean();
+  if (const auto teacher_forced = hypothesis.find("replayed"))
+    read.teacher_forced = teacher_forced->boolean();
   read.produced = read_tokens(hypothesis);
   const std::size_t length = read.produced.tokens.size();
   hypothesis["log_probs"].numbers(length, "numbers, one a token", read.log_probs);
@@ -166,7 +166,8 @@ HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRe
     read.alternatives = read_alternatives(*found, length);
   }
   if (const auto residual_stream = hypothesis.find("way")) {
-    read.residual_stream = read_residual_stream(*residual_stream, {length, shape.layers, {"decoder_self", "cross", "feed_forward"}});
+    read.residual_stream = read_residual_stream(
+        *residual_stream, {length, shape.layers, {"decoder_self", "cross", "feed_forward"}});
   }
   return read;
 }
@@ -193,7 +194,8 @@ std::vector<float> read_step(const JsonReader& node, std::string_view key, const
 }
 
 /// A node behind `before`; its parent stands among them, and `step` counts the tokens before it.
-SearchNode read_node(const JsonReader& node, const std::vector<SearchNode>& before, MapShape shape) {
+SearchNode read_node(const JsonReader& node, const std::vector<SearchNode>& before,
+                     MapShape shape) {
   SearchNode read;
   const JsonReader parent = node["parent"];
   if (parent.value() != -1) {
@@ -287,7 +289,8 @@ AttentionRecord record_from_json(const Json& json, const std::string& where) {
   if (const auto changes = top.find("changes")) record.changes = changes->strings();
   if (const auto part = top.find("part")) record.part = read_part(*part);
   if (const auto residual_stream = top.find("way")) {
-    record.residual_stream = read_residual_stream(*residual_stream, {shape.queries, shape.layers, {"encoder_self", "feed_forward"}});
+    record.residual_stream = read_residual_stream(
+        *residual_stream, {shape.queries, shape.layers, {"encoder_self", "feed_forward"}});
   }
   if (const auto decoding = top.find("decoding")) record.decoding = read_decoding(*decoding);
   top["hypotheses"].for_each([&](const JsonReader& hypothesis) {

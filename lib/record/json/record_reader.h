@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "record/attention_record.h"
-#include "record/attention_record.h"
 
 namespace attn {
 

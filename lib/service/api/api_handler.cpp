@@ -1,24 +1,23 @@
-#include "service/api/sentence_answers.h"
+#include "service/api/api_handler.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "analysis/annotate.h"
-#include "base/scoped_timer.h"
+#include "analysis/alignment.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "base/strings/excerpt.h"
+#include "base/scoped_timer.h"
 #include "base/strings/utf8.h"
 #include "config/experiment.h"
 #include "record/json/record_json.h"
 #include "service/api/response_limits.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
-#include "service/sentence_notes.h"
-#include "service/what_if_record.h"
-#include "translate/alternatives.h"
+#include "service/translate_lines.h"
+#include "service/what_if.h"
+#include "translate/recorder.h"
 #include "view/page/page_html.h"
 
 namespace attn {
@@ -92,7 +91,8 @@ TextParts one_part(const PreparedLine& line, int number) {
 
 TextParts all_of(const PreparedLine& line) {
   TextParts text_parts{line.parts, {}, {}};
-  for (std::size_t i = 0; i < line.parts.size(); ++i) text_parts.parts.push_back(line_part(line, i));
+  for (std::size_t i = 0; i < line.parts.size(); ++i)
+    text_parts.parts.push_back(line_part(line, i));
   return text_parts;
 }
 
@@ -139,11 +139,10 @@ AttentionRecord record_of(const Translator& translator, const PreparedSentence& 
 }
 
 WhatIfRecord what_if_record(const Translator& translator, const PreparedSentence& sentence,
-                        const ApiRequest& request) {
-  return apply_what_if(
-      translator, request.what_if,
-      what_if_sentences(translator, request.what_if, sentence, request.target),
-      detail_of(request, translator));
+                            const ApiRequest& request) {
+  return apply_what_if(translator, request.what_if,
+                       what_if_sentences(translator, request.what_if, sentence, request.target),
+                       detail_of(request, translator));
 }
 
 /// "choices": which languages a model knows, and which of them count where none is asked for;
@@ -162,7 +161,8 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
         json.array_of(to_int(names.size()), [&](int i) {
           json.value(std::vector{known.tokens[to_size(i)].code, names[to_size(i)]});
         });
-        const bool sources = known.target_language_method != TargetLanguageMethod::source_language_tag;
+        const bool sources =
+            known.target_language_method != TargetLanguageMethod::source_language_tag;
         if (sources) json.member("source", code_of(known.source));
         json.member("target", code_of(make_translator(model, SearchOptions())->languages().target));
       }
@@ -226,8 +226,8 @@ std::size_t ApiHandler::model_index(const ApiRequest& request) const {
 }
 
 std::unique_ptr<Translator> ApiHandler::translator_of(const ApiRequest& request,
-                                                           const std::atomic<bool>& stop,
-                                                           Timings& timings) const {
+                                                      const std::atomic<bool>& stop,
+                                                      Timings& timings) const {
   const std::size_t number = model_index(request);
   auto translator = answering_translator(models_.model(number), request.search);
   if (SearchQueue* queue = models_.queue(number)) translator->share(*queue, request.client);
@@ -264,22 +264,22 @@ struct ApiHandler::PageRecords {
     const ScopedTimer timed(&prepared.timings, &Timings::record);
     for (AttentionRecord& record : found) {
       if (request.report) add_head_metrics(record);
-      records.push_back(
-          page_record(record, {.vectors = request.vectors, .search = request.tree}));
+      records.push_back(page_record(record, {.vectors = request.vectors, .search = request.tree}));
     }
   }
 };
 
-ApiHandler::PreparedRequest ApiHandler::prepare_request(const ApiRequest& request, Splitting splitting,
-                                                 const std::atomic<bool>& stop,
-                                                 Timings& timings) const {
+ApiHandler::PreparedRequest ApiHandler::prepare_request(const ApiRequest& request,
+                                                        Splitting splitting,
+                                                        const std::atomic<bool>& stop,
+                                                        Timings& timings) const {
   auto translator = translator_of(request, stop, timings);
   PreparedLine line = line_of(*translator, request.text, splitting, timings);
   return {request, std::move(translator), std::move(line), timings};
 }
 
 std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool>& stop,
-                                    Timings& timings) const {
+                               Timings& timings) const {
   // A record has no notes: nothing but `part` asks how translations would cut the text.
   const Splitting splitting = request.part ? Splitting::automatic : Splitting::never;
   const PreparedRequest prepared = prepare_request(request, splitting, stop, timings);
@@ -306,7 +306,7 @@ std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool
 }
 
 std::string ApiHandler::page(const ApiRequest& request, const std::atomic<bool>& stop,
-                                  Timings& timings) const {
+                             Timings& timings) const {
   const PreparedRequest prepared = prepare_request(request, Splitting::automatic, stop, timings);
   const int part = request.part.value_or(part_at(prepared.line, request.caret));
   const PageRecords page(prepared, one_part(prepared.line, part));
@@ -323,12 +323,13 @@ std::string ApiHandler::page(const ApiRequest& request, const std::atomic<bool>&
 }
 
 std::string ApiHandler::file(const ApiRequest& request, const std::atomic<bool>& stop,
-                                  Timings& timings) const {
+                             Timings& timings) const {
   const PreparedRequest prepared = prepare_request(request, Splitting::automatic, stop, timings);
   const bool alone = request.target || request.compare || request.what_if.given();
   const PageRecords page(prepared, request.part ? one_part(prepared.line, *request.part)
-                                : alone       ? as_one(*prepared.translator, prepared.line, request.text)
-                                              : all_of(prepared.line));
+                                   : alone
+                                       ? as_one(*prepared.translator, prepared.line, request.text)
+                                       : all_of(prepared.line));
   return page_html({.records = page.records});
 }
 

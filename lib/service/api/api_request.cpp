@@ -8,7 +8,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "config/key_reader.h"
 #include "service/search_settings.h"
 
@@ -45,8 +45,7 @@ std::vector<std::string> texts_of(KeyReader& keys, const std::string& key) {
   if (value->is_string()) return {value->get<std::string>()};
   if (!value->is_array()) keys.fail_type(key, *value, "a list of strings");
   if (value->size() > max_changes) {
-    keys.fail(key,
-              fmt::format("has {} entries; at most {} are taken", value->size(), max_changes));
+    keys.fail(key, fmt::format("has {} entries; at most {} are taken", value->size(), max_changes));
   }
   for (const Json& text : *value) texts.push_back(entry_of(keys, key, texts.size(), text));
   return texts;

@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "config/option_table.h"
-#include "service/what_if_words.h"
+#include "service/what_if.h"
 
 namespace attn {
 
@@ -38,10 +38,11 @@ struct ApiRequest {
 
 /// Which keys a body may have.
 enum class Endpoint {
-  translate,  ///< text, model and the search's
-  attend,     ///< also part, target, without, force, swap, vectors, tree, report
-  page,       ///< also compare, caret, whole, choices
-  libretranslate,      ///< q, source, target, format, alternatives and api_key, as LibreTranslate has them
+  translate,       ///< text, model and the search's
+  attend,          ///< also part, target, without, force, swap, vectors, tree, report
+  page,            ///< also compare, caret, whole, choices
+  libretranslate,  ///< q, source, target, format, alternatives and api_key, as LibreTranslate has
+                   ///< them
 };
 
 /// Limits of what is taken in.

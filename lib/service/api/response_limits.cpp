@@ -94,7 +94,7 @@ void check_record_size(const ApiRequest& request, const Translator& translator,
 }
 
 ApiRequest fit_page(ApiRequest request, const Translator& translator,
-                      const std::vector<PreparedSentence>& sentences) {
+                    const std::vector<PreparedSentence>& sentences) {
   for (bool ApiRequest::*detail : {&ApiRequest::tree, &ApiRequest::vectors}) {
     if (record_bytes(request, translator, sentences) > max_page_detail_bytes) {
       request.*detail = false;

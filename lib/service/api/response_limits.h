@@ -29,6 +29,6 @@ void check_record_size(const ApiRequest& request, const Translator& translator,
 /// The question without the search, and then without vectors, where a page with them of all these
 /// sentences would be too large. InputError where it is too large without them.
 ApiRequest fit_page(ApiRequest request, const Translator& translator,
-                      const std::vector<PreparedSentence>& sentences);
+                    const std::vector<PreparedSentence>& sentences);
 
 }  // namespace attn

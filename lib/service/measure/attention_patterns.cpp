@@ -2,7 +2,6 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,18 +12,17 @@
 #include <sstream>
 #include <utility>
 
-#include "analysis/cost_growth.h"
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/files/descriptor.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "compute/threads.h"
 #include "config/key_reader.h"
 #include "config/patterns/sparse_pattern.h"
 #include "nn/attention/attention_mask.h"
 #include "nn/attention/multi_head_attention.h"
+#include "record/attention_cost.h"
 #include "service/field_text.h"
 
 namespace attn {
@@ -80,7 +78,7 @@ struct TrialExtras {
       return row_major(kept.data(), kept.rows(), kept.cols());
     };
     const SelfAttentionDims stack{trial.pattern, to_size(trial.length),
-                          to_size(trial.heads * trial.head_dim), to_size(trial.heads)};
+                                  to_size(trial.heads * trial.head_dim), to_size(trial.heads)};
     for (const ExtraParameter& extra : sparse_pattern(trial.pattern).extra_parameters(stack)) {
       const Index rows = to_index(extra.rows), columns = to_index(extra.columns);
       *extra_parameter(extras, extra.part) =
@@ -228,7 +226,8 @@ AttentionPattern pattern_for_benchmark(const std::string& kind, Index length, bo
                  fmt::format(" {}: expected {}{}, or all of them: all", excerpt(kind),
                              list_words(kinds), causal ? ", which can be causal" : ""));
   }
-  return (*std::ranges::find(all_sparse_patterns(), kind, &SparsePattern::name))->benchmark_for(length);
+  return (*std::ranges::find(all_sparse_patterns(), kind, &SparsePattern::name))
+      ->benchmark_for(length);
 }
 
 AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials) {
@@ -245,6 +244,24 @@ AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials
   }
   costs.growth = cost_growth(costs.measured);
   return costs;
+}
+
+ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, int side) {
+  const AttentionPattern& pattern = config.encoder_attention;
+  const Index heads = sparse_pattern(pattern).differs_per_head() ? config.encoder_heads : 1;
+  std::vector<std::vector<PatternCells>> seen(to_size(config.encoder_layers));
+  std::vector<LayerCells> layers(seen.size());
+  // The rows of a model's own global tokens stand before the sentence and move nothing in it.
+  AttentionGroup group{0, 0, tokens, 0, tokens, nullptr, {}, pattern.globals};
+  for (Index layer = 0; layer < config.encoder_layers; ++layer) {
+    const AttentionShape shape{AttentionSite::encoder_self, layer, heads, 1, 1.0F, &pattern};
+    if (is_dense(shape, group)) continue;
+    for (Index head = 0; head < heads; ++head) {
+      at(seen, layer).push_back(pattern_cells(shape, group, head));
+    }
+    for (const PatternCells& cells : at(seen, layer)) at(layers, layer).heads.push_back(&cells);
+  }
+  return receptive_field(layers, tokens, side, config.global_tokens > 0);
 }
 
 }  // namespace attn

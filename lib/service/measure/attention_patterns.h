@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "config/model_config.h"
 #include "config/patterns/attention_pattern.h"
 #include "record/attention_cost.h"
+#include "record/receptive_field.h"
 
 namespace attn {
 
@@ -31,5 +33,13 @@ AttentionPattern pattern_for_benchmark(const std::string& kind, Index length, bo
 /// Runs the trials, which differ in kind and length alone, one after another, each in a process of
 /// its own so that its memory is its own. MemoryError where a length does not fit.
 AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials);
+
+// How far the tokens of a model's encoder see, layer by layer.
+
+/// Tokens of the longest sentence that is looked at: a bit for each pair of them.
+inline constexpr int max_receptive_tokens = 16'384;
+
+/// Of sentences of `tokens` tokens, in a picture of at most `side` blocks.
+ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, int side);
 
 }  // namespace attn

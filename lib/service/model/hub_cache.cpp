@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "model/directory/weights.h"
 #include "service/field_text.h"

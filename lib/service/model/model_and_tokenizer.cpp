@@ -33,7 +33,8 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
   validate(config, where);
 }
 
-void check_tokenizer_fits(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where) {
+void check_tokenizer_fits(ModelConfig& config, const Tokenizer& tokenizer,
+                          const std::string& where) {
   for (const auto& [side, tokens, rows] :
        {std::tuple{"source", tokenizer.source_ids_in_use(), config.vocab_size},
         {"target", tokenizer.target_ids_in_use(), config.decoder_vocab_size}}) {

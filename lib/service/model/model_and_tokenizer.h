@@ -15,7 +15,8 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
 
 /// A model that is loaded keeps its config, whatever rows its embeddings have to spare. InputError
 /// where the tokenizer is another model's.
-void check_tokenizer_fits(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where);
+void check_tokenizer_fits(ModelConfig& config, const Tokenizer& tokenizer,
+                          const std::string& where);
 
 /// How a model that is made here searches: the experiment's `decode`, never producing padding.
 DecodeOptions decode_defaults_for(DecodeOptions decode, const ModelConfig& config);

@@ -1,10 +1,12 @@
 #include "service/model/model_choice.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "base/at.h"
+#include "base/strings/utf8.h"
 #include "config/attention_site.h"
-#include "base/strings/excerpt.h"
+#include "service/field_text.h"
 
 namespace attn {
 
@@ -121,6 +123,15 @@ FieldText ModelChoice::asked_changes(bool with_values) const {
     if (with_values && set.starts_with("model.")) add("set", excerpt(set));
   }
   return asked;
+}
+
+DType parse_dtype(const std::string& text) {
+  if (text == "float32") return DType::f32;
+  if (text == "float16") return DType::f16;
+  if (text == "bfloat16") return DType::bf16;
+  if (text == "int8") return DType::i8;
+  refuse_field(Field{"dtype"},
+               fmt::format(" {}: expected float32, float16, bfloat16 or int8", excerpt(text)));
 }
 
 }  // namespace attn

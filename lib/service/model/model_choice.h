@@ -10,6 +10,7 @@
 
 #include "base/at.h"
 #include "compute/matmul.h"
+#include "model/directory/safetensors.h"
 #include "service/field_text.h"
 #include "service/values.h"
 
@@ -29,10 +30,9 @@ struct PrecisionName {
   std::string_view name;
   MatmulPrecision precision;
 };
-inline constexpr std::array precision_names = {
-    PrecisionName{"float32", MatmulPrecision::float32},
-    PrecisionName{"bfloat16", MatmulPrecision::bfloat16},
-    PrecisionName{"int8", MatmulPrecision::int8}};
+inline constexpr std::array precision_names = {PrecisionName{"float32", MatmulPrecision::float32},
+                                               PrecisionName{"bfloat16", MatmulPrecision::bfloat16},
+                                               PrecisionName{"int8", MatmulPrecision::int8}};
 
 /// The names with `separator` between them, and `last` before the last one.
 std::string list_precisions(std::string_view separator, std::string_view last);
@@ -75,5 +75,10 @@ struct ModelChoice {
   /// What changes a config's model, in words; with values those of the model alone.
   FieldText asked_changes(bool with_values) const;
 };
+
+// The type of a written model's weights, as a user names it.
+
+/// "float32", "float16", "bfloat16" or "int8"; UsageError for another word.
+DType parse_dtype(const std::string& text);
 
 }  // namespace attn

@@ -9,24 +9,21 @@
 #include <system_error>
 
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/files/temporary_path.h"
 #include "base/memory.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "compute/threads.h"
 #include "config/family.h"
 #include "config/patterns/sparse_pattern.h"
 #include "config/presets.h"
-#include "model/model_memory.h"
-#include "model/random_model.h"
-#include "service/model/model_and_tokenizer.h"
+#include "model/transformer.h"
 #include "service/model/hub_cache.h"
+#include "service/model/model_and_tokenizer.h"
 #include "service/model/shipped.h"
 #include "service/progress.h"
-#include "service/training/experiment_tokenizer.h"
+#include "service/training/experiment_setup.h"
 #include "translate/ensemble.h"
 
 namespace attn {
@@ -188,7 +185,8 @@ std::shared_ptr<TemporaryPath> temporary_directory() {
   fs::path root = fs::temp_directory_path(error);
   if (error) root = "/tmp";
   const std::string path = (root / fmt::format("attn-demo-{}", geteuid())).string();
-  std::shared_ptr<TemporaryPath> made = TemporaryPath::make_beside(TemporaryPath::Kind::tree, path, 0700);
+  std::shared_ptr<TemporaryPath> made =
+      TemporaryPath::make_beside(TemporaryPath::Kind::tree, path, 0700);
   if (!made) {
     throw SystemError("{}: cannot make a temporary directory: {}; set TMPDIR",
                       printable(root.string()), std::generic_category().message(errno));

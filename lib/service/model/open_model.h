@@ -12,8 +12,8 @@
 #include "config/model_config.h"
 #include "config/presets.h"
 #include "model/directory/model_directory.h"
-#include "service/file_guard.h"
 #include "service/model/model_choice.h"
+#include "service/output_safety.h"
 #include "text/tokenizer.h"
 
 namespace attn {

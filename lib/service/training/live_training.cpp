@@ -6,15 +6,15 @@
 #include <limits>
 #include <utility>
 
-#include "analysis/annotate.h"
+#include "analysis/alignment.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/sha256.h"
+#include "base/strings/utf8.h"
+#include "service/model/languages.h"
 #include "service/model/model_and_tokenizer.h"
-#include "service/training/training_languages.h"
-#include "train/probe.h"
+#include "train/training_loop.h"
 #include "translate/translator.h"
 #include "view/page/page_html.h"
 
@@ -29,14 +29,15 @@ void set_up(TrainerSetup& setup, const ExperimentConfig& experiment, const Token
   setup.title = std::filesystem::path(experiment.path).stem().string();
   fit_to_tokenizer(setup.model, tokenizer, experiment.path);
   setup.decode = resolve_decode_options(decode_defaults_for(experiment.decode, setup.model),
-                         setup.model.eos_token_id, experiment.path);
+                                        setup.model.eos_token_id, experiment.path);
   choose_training_languages(setup, tokenizer.languages(), experiment, {}, setup.title);
   const ParallelText text = read_parallel(experiment.data.train);
   const std::size_t most = max_side_tokens(experiment.model, experiment.train);
   setup.corpus = make_corpus(text, tokenizer, most, setup.languages);
   if (const double sampling = experiment.tokenizer.sampling; sampling > 0) {
     tokenizer.require_sampling(sampling, experiment.path);
-    const SubwordSamplingSettings settings{sampling, experiment.train.seed, most, setup.languages.source};
+    const SubwordSamplingSettings settings{sampling, experiment.train.seed, most,
+                                           setup.languages.source};
     setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
   }
   if (!experiment.data.dev.source.empty()) setup.dev = read_parallel(experiment.data.dev);
@@ -122,7 +123,8 @@ void LiveTraining::validate_if_due() {
   const bool scores = due != ValidationType::early || setup_.train.early_scores;
   const std::atomic<int> never{0};
   const Transformer& now = *model(0).transformer;
-  const ValidationResult found = scores ? *validator_->run(now, never) : validator_->compute_loss(now);
+  const ValidationResult found =
+      scores ? *validator_->run(now, never) : validator_->compute_loss(now);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   TrainingCurve::Validation point{state.update, mean_of(found.loss.loss, found.loss.tokens), kNone,
                                   kNone};

@@ -10,8 +10,8 @@
 
 #include "base/json.h"
 #include "record/training_curve.h"
-#include "service/api/asked_models.h"
-#include "train/updates.h"
+#include "service/api/api_handler.h"
+#include "train/training_loop.h"
 
 namespace attn {
 

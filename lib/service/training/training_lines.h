@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "view/terminal/status_line.h"
 #include "train/run/training_listener.h"
+#include "view/terminal/styled_text.h"
 
 namespace attn {
 

@@ -7,24 +7,19 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "config/custom_architecture.h"
 #include "model/directory/model_directory.h"
 #include "record/json/record_json.h"
-#include "service/file_guard.h"
-#include "service/model/model_and_tokenizer.h"
 #include "service/model/hub_cache.h"
+#include "service/model/model_and_tokenizer.h"
 #include "service/model/open_model.h"
-#include "service/new_directory.h"
+#include "service/output_safety.h"
 #include "service/progress.h"
 #include "service/search_settings.h"
-#include "service/training/experiment_tokenizer.h"
-#include "service/training/run_directory.h"
-#include "service/training/start_model.h"
-#include "train/run/run_identity.h"
+#include "service/training/experiment_setup.h"
+#include "train/run/run_ownership.h"
 #include "train/trainer.h"
-#include "train/training_memory.h"
 #include "view/svg/training_curve_svg.h"
 
 namespace attn {
@@ -39,7 +34,8 @@ constexpr std::array kFolders{kModel, "tokenizer", "checkpoints"};
 
 class TrainingRun {
  public:
-  TrainingRun(const TrainingRequest& request, TrainingFrontEnd& owner) : request_(request), owner_(owner) {
+  TrainingRun(const TrainingRequest& request, TrainingFrontEnd& owner)
+      : request_(request), owner_(owner) {
     if (!request_.from.empty()) request_.from = model_directory(request_.from);
     request_.out = normalize_output_path(request_.out);
     use_threads(request_.threads.value_or(available_cores()));
@@ -120,7 +116,8 @@ class TrainingRun {
     ModelChoice asked;
     asked.overrides = request_.overrides;
     check_shape(experiment_.model, request_.config, asked.asked_changes(true));
-    resolve_decode_options(experiment_.decode, 0, request_.config);  // refuses what is out of range there
+    resolve_decode_options(experiment_.decode, 0,
+                           request_.config);  // refuses what is out of range there
   }
 
   /// Whether CONFIG is what the run itself wrote: unless it is changed, it stays as it is, with
@@ -196,9 +193,9 @@ class TrainingRun {
     setup.model = experiment_.model;
     const bool loaded = !request_.from.empty();
     (loaded ? check_tokenizer_fits : fit_to_tokenizer)(setup.model, tokenizer,
-                                             loaded ? request_.from : request_.config);
+                                                       loaded ? request_.from : request_.config);
     setup.decode = resolve_decode_options(decode_defaults_for(experiment_.decode, setup.model),
-                           setup.model.eos_token_id, request_.config);
+                                          setup.model.eos_token_id, request_.config);
     choose_training_languages(setup, tokenizer.languages(), experiment_, request_.languages,
                               printable(loaded ? request_.from : experiment_.tokenizer.model));
     if (const double sampling = experiment_.tokenizer.sampling; sampling > 0) {
@@ -215,7 +212,8 @@ class TrainingRun {
     const Languages& languages = tokenizer.languages();
     const std::string told = describe_languages(setup, languages);
     if (!told.empty()) listener.say("languages: " + told);
-    if (!languages.uses_language_tokens()) language_code_ = languages.code_of(setup.languages.source);
+    if (!languages.uses_language_tokens())
+      language_code_ = languages.code_of(setup.languages.source);
     {
       const Progress progress(fmt::format("cutting {} pairs into pieces", text.source.size()));
       setup.corpus = make_corpus(text, tokenizer, max_side_tokens(), setup.languages);
@@ -223,7 +221,7 @@ class TrainingRun {
     report_corpus(setup.corpus, text, listener);
     if (const double sampling = experiment_.tokenizer.sampling; sampling > 0) {
       const SubwordSamplingSettings settings{sampling, experiment_.train.seed, max_side_tokens(),
-                                      setup.languages.source};
+                                             setup.languages.source};
       setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
     }
   }
@@ -341,7 +339,8 @@ class TrainingRun {
   TrainingFrontEnd& owner_;
   ExperimentConfig experiment_;
   std::optional<Tokenizer> tokenizer_;
-  std::string language_code_;  ///< the code of what the kept model must be told before each text; or empty
+  std::string
+      language_code_;  ///< the code of what the kept model must be told before each text; or empty
   std::unique_ptr<RunDirectory> directory_;
 };
 

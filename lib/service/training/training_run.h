@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "service/field_text.h"
-#include "service/training/training_languages.h"
+#include "service/model/languages.h"
 #include "service/training/training_lines.h"
 #include "train/trainer.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/strings/excerpt.h"
-#include "text/pipeline/characters.h"
+#include "base/strings/utf8.h"
+#include "text/pipeline/text_patterns.h"
 
 namespace attn {
 
@@ -38,7 +38,8 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
     const bool in_word = token.single_word && (ends_with_word_character(text.substr(0, first)) ||
                                                begins_with_word_character(text.substr(end)));
     if (token.typed_as_text || in_word) continue;
-    if (token.lstrip) first = std::max(done, first - trailing_whitespace_bytes(text.substr(0, first)));
+    if (token.lstrip)
+      first = std::max(done, first - trailing_whitespace_bytes(text.substr(0, first)));
     if (token.rstrip) end += leading_whitespace_bytes(text.substr(end));
     append(first);
     parts.push_back({text.substr(first, end - first), token.id});

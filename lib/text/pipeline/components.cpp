@@ -7,11 +7,11 @@
 #include "base/at.h"
 #include "base/strings/utf8.h"
 #include "text/byte_level_bpe.h"
+#include "text/icu_text.h"
+#include "text/pipeline/pipeline.h"
+#include "text/pipeline/text_patterns.h"
 #include "text/sentencepiece/normalizer.h"
 #include "text/sentencepiece/sentencepiece_model.h"
-#include "text/pipeline/characters.h"
-#include "text/pipeline/pipeline.h"
-#include "text/icu_text.h"
 
 namespace attn {
 namespace {
@@ -72,7 +72,7 @@ char32_t small_letter(char32_t c) {
 
 /// Joined and cut again into words of `word`'s kind: only what begins where it began is at a start.
 std::vector<PreToken> words_in(const std::string& text, const std::vector<std::string_view>& parts,
-                                bool at_start) {
+                               bool at_start) {
   std::vector<PreToken> words;
   for (const std::string_view part : parts) {
     words.push_back({std::string(part), at_start && part.data() == text.data()});

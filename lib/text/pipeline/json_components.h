@@ -2,10 +2,15 @@
 // (json_frame.cpp: those of the post-processor).
 #pragma once
 
+#include <fmt/format.h>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/json.h"
+#include "config/key_reader.h"
 #include "text/pipeline/pipeline.h"
 
 namespace attn {
@@ -22,5 +27,51 @@ SpecialTokensTemplate post_processor_of(const Json& value, const std::string& wh
 
 /// Whether a ByteLevel is among the decoders.
 bool has_byte_level(const Json& decoder);
+
+// What the readers of tokenizer.json's components share.
+
+/// What a type's keys become.
+template <typename Component>
+using Reader = std::function<Component(KeyReader&)>;
+template <typename Component>
+using Readers = std::map<std::string, Reader<Component>>;
+
+inline std::string required_text(KeyReader& reader, const std::string& key) {
+  const auto text = reader.text(key);
+  if (!text || text->empty()) reader.fail(key, "is missing; expected a text");
+  return *text;
+}
+
+/// The components of a value, those of a Sequence one after another.
+template <typename Component>
+void read_components(const Json& value, const std::string& where, const char* sequence_key,
+                     const Readers<Component>& readers, std::vector<Component>& out) {
+  if (value.is_null()) return;
+  if (!value.is_object()) {
+    throw InputError("{} is {}; expected an object with its type, or null", where, describe(value));
+  }
+  KeyReader reader(value, where);
+  const std::string type = required_text(reader, "type");
+  if (type == "Sequence") {
+    const Json* parts = reader.find(sequence_key);
+    if (parts == nullptr || !parts->is_array()) {
+      reader.fail(sequence_key, "is missing; expected a list of components");
+    }
+    reader.refuse_unused();
+    for (const Json& part : *parts) {
+      read_components(part, where, sequence_key, readers, out);
+    }
+    return;
+  }
+  const auto found = readers.find(type);
+  if (found == readers.end()) {
+    std::vector<std::string> known{"Sequence"};
+    for (const auto& [name, read] : readers) known.push_back(name);
+    reader.fail("type", fmt::format("{} is not known here; known are {}", in_quotes(type),
+                                    fmt::join(known, ", ")));
+  }
+  out.push_back(found->second(reader));
+  reader.refuse_unused();
+}
 
 }  // namespace attn

@@ -33,8 +33,8 @@ using TokenDecoder = std::function<std::vector<std::string>(std::vector<std::str
 // What they are made of (components.cpp, unicode_form.cpp); each is the component of this name in
 // the library.
 
-/// A model's rules (text/sentencepiece/normalizer.h) for whole clusters of characters, then for single ones.
-/// `charsmap` is a checked precompiled_charsmap.
+/// A model's rules (text/sentencepiece/normalizer.h) for whole clusters of characters, then for
+/// single ones. `charsmap` is a checked precompiled_charsmap.
 Normalizer precompiled_normalizer(std::string charsmap);
 enum class UnicodeForm { nfc, nfd, nfkc, nfkd };
 Normalizer unicode_normalizer(UnicodeForm form);
@@ -76,11 +76,12 @@ struct Pipeline {
   std::vector<TokenDecoder> decoders;
   bool join_with_spaces = false;  ///< decoded tokens: there is no decoder
   bool clean_up_spaces = false;
-  bool pieces_are_byte_level = false;               ///< pieces are of bytes written as characters
-  std::vector<std::string> pieces;        ///< [V], by id
+  bool pieces_are_byte_level = false;        ///< pieces are of bytes written as characters
+  std::vector<std::string> pieces;           ///< [V], by id
   std::map<int, std::string> decoded_texts;  ///< added tokens that a decoded text has otherwise
-  std::vector<bool> is_special;           ///< [V]: left out of a decoded text
-  std::set<int> ids_without_piece;  ///< ids of no piece: decoded as the unknown one, which else is left out
+  std::vector<bool> is_special;              ///< [V]: left out of a decoded text
+  std::set<int>
+      ids_without_piece;  ///< ids of no piece: decoded as the unknown one, which else is left out
   SpecialTokens special;
   Languages languages;
 };
@@ -97,6 +98,7 @@ void add_tokens(Pipeline& pipeline, const std::vector<AddedToken>& tokens,
 /// of the special pieces are theirs, and the frames of texts as that class makes them, whatever a
 /// file's own template says. InputError, beginning with `where`, for a src_lang or tgt_lang without
 /// a token.
-void add_language_tokens(Pipeline& pipeline, const TokenizerSettings& settings, const std::string& where);
+void add_language_tokens(Pipeline& pipeline, const TokenizerSettings& settings,
+                         const std::string& where);
 
 }  // namespace attn

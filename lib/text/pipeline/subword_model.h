@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/byte_level/byte_merges.h"
+#include "text/byte_level_bpe.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
 
@@ -37,12 +37,12 @@ std::unique_ptr<const SubwordModel> unigram_model(std::vector<ScoredPiece> piece
 /// What byte pairs do with a character that is no piece.
 struct UnknownHandling {
   std::optional<int> unknown;  ///< its id; nothing: it is left out
-  bool fuse_unk = false;          ///< a run of them is one
+  bool fuse_unk = false;       ///< a run of them is one
   bool byte_fallback = false;  ///< rather its byte pieces, where all are there
 };
 
 /// Byte-pair encoding (byte_merges.h) from single characters on.
 std::unique_ptr<const SubwordModel> bpe_model(std::shared_ptr<const Vocabulary> vocabulary,
-                                                 BpeMerges merges, UnknownHandling unknown);
+                                              BpeMerges merges, UnknownHandling unknown);
 
 }  // namespace attn

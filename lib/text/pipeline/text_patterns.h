@@ -38,4 +38,14 @@ std::vector<std::string_view> split_text(std::string_view text, const TextPatter
 /// The text with `to` for each match.
 std::string replace_matches(std::string_view text, const TextPattern& pattern, std::string_view to);
 
+// What Unicode says of characters, as the regular expressions of tokenizers ask for it.
+
+/// Bytes of white space (White_Space) that a valid UTF-8 text begins or ends with.
+std::size_t leading_whitespace_bytes(std::string_view text);
+std::size_t trailing_whitespace_bytes(std::string_view text);
+
+/// \w: letters, marks, decimal digits, connecting signs and joiners.
+bool begins_with_word_character(std::string_view text);
+bool ends_with_word_character(std::string_view text);
+
 }  // namespace attn

@@ -7,9 +7,10 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "config/key_reader.h"
 #include "text/pipeline/json_components.h"
+#include "text/tokenizer_kind.h"
 
 namespace attn {
 namespace {
@@ -243,6 +244,14 @@ Pipeline read_tokenizer_json(std::string_view text, const TokenizerSettings& set
                              const std::string& where) {
   const Json document = parse_json(text, where, {.max_bytes = kMostBytes});
   return TokenizerJsonReader(document, settings, where).run();
+}
+
+// tokenizer.json of a directory, with tokenizer_config.json beside it.
+
+std::unique_ptr<const TokenizerKind> json_tokenizer(const std::string& directory) {
+  const TokenizerSettings settings = read_tokenizer_settings(directory);
+  return pipeline_tokenizer(read_tokenizer_json(read_tokenizer_file(directory, "tokenizer.json"),
+                                                settings, directory + "/tokenizer.json"));
 }
 
 }  // namespace attn

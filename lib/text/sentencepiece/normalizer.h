@@ -5,8 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "text/sentencepiece/piece_trie.h"
+#include "text/sentencepiece/sentencepiece_model.h"
 
 namespace attn {
 
@@ -50,6 +54,39 @@ class Charsmap {
   void each_rule(std::string_view text, Visit&& visit) const;
 
   CharsmapParts parts_;
+};
+
+// A look at the normalisation rules inside a SentencePiece model (charsmap.h) before anybody uses
+// them: the library follows their indices without one.
+
+/// InputError unless every index that a search can follow stays inside `charsmap` (a whole
+/// precompiled_charsmap field, at byte `offset` of the file that `where` names), no search finds
+/// more matches than the library has room for, and replacements are whole UTF-8 strings.
+void check_charsmap(std::string_view charsmap, std::size_t offset, const std::string& where);
+
+// What SentencePiece does to a text before it cuts it: the rules of the model's charsmap, and its
+// blanks as ▁.
+
+class SentencePieceNormalizer {
+ public:
+  /// Pieces that the user defined pass as they are. The checked bytes of `rules` outlive this.
+  SentencePieceNormalizer(const NormalizerSpec& rules, bool blank_at_end, PieceTrie user_defined);
+
+  /// Of valid UTF-8 without zero bytes.
+  std::string normalise(std::string_view text) const;
+
+ private:
+  /// What the text's beginning becomes, and how many bytes that takes.
+  struct Step {
+    std::string_view text;
+    std::size_t length = 0;
+  };
+  Step step(std::string_view text) const;
+
+  NormalizerSpec rules_;
+  bool blank_at_end_;  ///< the ▁ that is added stands behind the text
+  std::optional<Charsmap> charsmap_;
+  PieceTrie user_defined_;
 };
 
 }  // namespace attn

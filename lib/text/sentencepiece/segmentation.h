@@ -6,6 +6,7 @@
 // transformers uses today, which adds floats.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,8 @@ class SentencePieceUnigram {
   /// over all cuts of each prefix going forward, and one piece after another drawn by them going
   /// back. `alpha` is from 0 (every cut is as likely) on; 1 draws from the model itself, and the
   /// larger it is, the nearer to encode().
-  std::vector<std::string> sample(std::string_view text, double alpha, RandomGenerator& random) const;
+  std::vector<std::string> sample(std::string_view text, double alpha,
+                                  RandomGenerator& random) const;
 
   /// ln Σ exp(alpha · Σ score) over all of the lattice: what makes those probabilities sum to 1.
   double log_sum(std::string_view text, double alpha) const;
@@ -62,6 +64,30 @@ class SentencePieceUnigram {
   int unknown_id_;
   float unknown_score_ = 0;
   bool byte_fallback_;
+};
+
+// Cuts normalised text by a byte-pair model, whose merges may be left out at random.
+
+/// Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units": from single
+/// characters on, the neighbours whose joint piece has the best score are joined, again and again.
+/// Pieces that the user defined are characters of their own and join nobody.
+class SentencePieceBpe {
+ public:
+  /// The model outlives this.
+  explicit SentencePieceBpe(const SentencePieceModel& model);
+
+  /// BPE-dropout (Provilkov et al. 2020) as SentencePiece has it: where a merge's turn comes, it is
+  /// left out with probability `dropout`, and two neighbours once left out stay apart until one of
+  /// them has grown. (In the paper they may join at a later step: its cuts are a little coarser for
+  /// the same number.) At 0 this is the model's own cut, and draws no number.
+  std::vector<std::string> sample(std::string_view text, double dropout,
+                                  RandomGenerator& random) const;
+
+ private:
+  class MergeQueue;
+
+  const SentencePieceModel& model_;
+  PieceTrie user_defined_;
 };
 
 }  // namespace attn

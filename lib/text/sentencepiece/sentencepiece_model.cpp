@@ -1,7 +1,6 @@
 #include "text/sentencepiece/sentencepiece_model.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,10 +11,9 @@
 #include <set>
 
 #include "base/at.h"
-#include "base/strings/excerpt.h"
+#include "base/error.h"
 #include "base/strings/utf8.h"
-#include "text/sentencepiece/charsmap_check.h"
-#include "text/sentencepiece/protobuf_reader.h"
+#include "text/sentencepiece/normalizer.h"
 
 namespace attn {
 namespace {
@@ -54,7 +52,8 @@ class ModelCheck {
     for (const KnownField& candidate : fields) {
       if (candidate.number != field.number) continue;
       if (candidate.type != field.type) {
-        throw_damaged_file(where_, field.offset, fmt::format("a {} of the wrong type", candidate.name));
+        throw_damaged_file(where_, field.offset,
+                           fmt::format("a {} of the wrong type", candidate.name));
       }
       if (!seen.insert(field.number).second) {
         throw_damaged_file(where_, field.offset, fmt::format("a second {}", candidate.name));
@@ -112,7 +111,8 @@ class ModelCheck {
       if (field.number > 3) continue;
       if (seen & (1u << field.number)) fail("a field twice");
       seen |= 1u << field.number;
-      constexpr ProtobufWireType kTypes[] = {ProtobufWireType::bytes, ProtobufWireType::fixed32, ProtobufWireType::varint};
+      constexpr ProtobufWireType kTypes[] = {ProtobufWireType::bytes, ProtobufWireType::fixed32,
+                                             ProtobufWireType::varint};
       if (field.type != kTypes[field.number - 1]) fail("a field of the wrong type");
       if (field.number == 1) piece.text = field.bytes;
       if (field.number == 2) {
@@ -155,7 +155,7 @@ class ModelCheck {
       if (!name) continue;
       if (field.number == 3 && (field.value < 1 || field.value > 4)) {
         throw_damaged_file(where_, field.offset,
-                      fmt::format("model type {} (known: 1 to 4)", field.value));
+                           fmt::format("model type {} (known: 1 to 4)", field.value));
       }
       if (field.number == 3) model_.segmentation = static_cast<SegmentationType>(field.value);
       if (field.number == 24) model_.treat_whitespace_as_suffix = field.value != 0;
@@ -207,7 +207,7 @@ class ModelCheck {
     for (const SentencePieceEntry& piece : model_.pieces) {
       if (!model_.index.emplace(piece.text, to_int(model_.index.size())).second) {
         throw_damaged_file(where_, offset_of(piece.text),
-                      fmt::format("the piece \"{}\" twice", excerpt(piece.text)));
+                           fmt::format("the piece \"{}\" twice", excerpt(piece.text)));
       }
     }
   }
@@ -219,14 +219,14 @@ class ModelCheck {
       const bool ordinary = piece.type == PieceType::normal || piece.type == PieceType::unused;
       if (value < kByteValues && piece.type != PieceType::byte && !ordinary) {
         throw_damaged_file(where_, offset_of(piece.text),
-                      fmt::format("the byte piece \"{}\" of another type", piece.text));
+                           fmt::format("the byte piece \"{}\" of another type", piece.text));
       }
       if (piece.type != PieceType::byte) continue;
       if (!model_.byte_fallback || value == kByteValues) {
         throw_damaged_file(where_, offset_of(piece.text),
-                      fmt::format("the byte piece \"{}\" {}", excerpt(piece.text),
-                                  model_.byte_fallback ? "(<0x00> to <0xFF> are known)"
-                                                       : "in a model without byte_fallback"));
+                           fmt::format("the byte piece \"{}\" {}", excerpt(piece.text),
+                                       model_.byte_fallback ? "(<0x00> to <0xFF> are known)"
+                                                            : "in a model without byte_fallback"));
       }
       at(found, value) = true;
     }
@@ -280,6 +280,120 @@ std::string byte_piece(int value) {
 
 SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::string& where) {
   return ModelCheck(bytes, where).run();
+}
+
+std::vector<std::string> expand_unknown_pieces(const std::vector<SegmentedPiece>& cut,
+                                               bool byte_fallback) {
+  std::vector<std::string> pieces;
+  pieces.reserve(cut.size());
+  bool after_unknown = false;
+  for (const auto& [piece, unknown] : cut) {
+    if (unknown && byte_fallback) {
+      for (const char byte : piece) {
+        pieces.push_back(byte_piece(static_cast<unsigned char>(byte)));
+      }
+    } else if (unknown && after_unknown) {
+      pieces.back() += piece;
+    } else {
+      pieces.emplace_back(piece);
+    }
+    after_unknown = unknown;
+  }
+  return pieces;
+}
+
+namespace {
+
+std::string varint(std::uint64_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  return out + static_cast<char>(value);
+}
+
+std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) {
+    value = value << 8 | byte_value(bytes[i]);
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string wire_number(std::uint32_t field, std::uint64_t value) {
+  return varint(std::uint64_t{field} << 3) + varint(value);
+}
+
+std::string wire_bytes(std::uint32_t field, std::string_view value) {
+  return varint(std::uint64_t{field} << 3 | 2) + varint(value.size()) + std::string(value);
+}
+
+void throw_damaged_file(const std::string& where, std::size_t offset, const std::string& found) {
+  throw InputError("{}: at byte {}: {}; expected a SentencePiece model; copy or download it again",
+                   where, offset, found);
+}
+
+ProtobufReader::ProtobufReader(std::string_view message, std::size_t offset,
+                               const std::string& where)
+    : message_(message), offset_(offset), where_(where) {}
+
+std::uint64_t ProtobufReader::read_varint() {
+  std::uint64_t value = 0;
+  const std::size_t begin = at_;
+  for (int shift = 0; at_ < message_.size(); shift += 7) {
+    const std::uint64_t byte = byte_value(message_[at_++]);
+    if (shift == 63 && byte > 1)
+      throw_damaged_file(where_, offset_ + begin, "a number beyond 64 bits");
+    value |= (byte & 0x7F) << shift;
+    if (byte < 0x80) return value;
+  }
+  throw_damaged_file(where_, offset_ + begin, "a number that the file's end cuts");
+}
+
+std::string_view ProtobufReader::take(std::uint64_t count, const char* what) {
+  const std::size_t left = message_.size() - at_;
+  if (count > left) {
+    throw_damaged_file(where_, offset_ + at_,
+                       fmt::format("{} of {} bytes where {} are left", what, count, left));
+  }
+  const std::string_view taken = message_.substr(at_, to_size(count));
+  at_ += taken.size();
+  return taken;
+}
+
+bool ProtobufReader::next(ProtobufField& field) {
+  if (at_ == message_.size()) return false;
+  field = ProtobufField{};
+  const std::size_t begin = at_;
+  field.offset = offset_ + begin;
+  const std::uint64_t tag = read_varint();
+  const std::uint64_t number = tag >> 3;
+  if (number == 0 || number >= (1u << 29)) {
+    throw_damaged_file(where_, field.offset, fmt::format("field number {}", number));
+  }
+  field.number = narrow_cast<std::uint32_t>(number);
+  read_value(tag & 7, field);
+  field.whole = message_.substr(begin, at_ - begin);
+  return true;
+}
+
+void ProtobufReader::read_value(std::uint64_t wire_type, ProtobufField& field) {
+  field.type = static_cast<ProtobufWireType>(wire_type);
+  switch (field.type) {
+    case ProtobufWireType::varint:
+      field.value = read_varint();
+      return;
+    case ProtobufWireType::fixed64:
+      field.value = little_endian(take(8, "a number"));
+      return;
+    case ProtobufWireType::bytes:
+      field.bytes = take(read_varint(), "a field");
+      return;
+    case ProtobufWireType::fixed32:
+      field.value = little_endian(take(4, "a number"));
+      return;
+  }
+  throw_damaged_file(where_, field.offset, fmt::format("wire type {}", wire_type));
 }
 
 }  // namespace attn

@@ -6,11 +6,9 @@
 
 #include "base/at.h"
 #include "base/strings/utf8.h"
-#include "text/sentencepiece/byte_pairs.h"
-#include "text/sentencepiece/cut_pieces.h"
-#include "text/sentencepiece/normaliser.h"
-#include "text/sentencepiece/sentencepiece_model.h"
+#include "text/sentencepiece/normalizer.h"
 #include "text/sentencepiece/segmentation.h"
+#include "text/sentencepiece/sentencepiece_model.h"
 
 namespace attn {
 namespace {
@@ -112,8 +110,9 @@ std::string SentencePieceProcessor::normalise(std::string_view text) const {
   return parts_->normaliser.normalise(text);
 }
 
-std::vector<std::string> SentencePieceProcessor::sample(std::string_view normalised, double sampling,
-                                            RandomGenerator& random) const {
+std::vector<std::string> SentencePieceProcessor::sample(std::string_view normalised,
+                                                        double sampling,
+                                                        RandomGenerator& random) const {
   if (parts_->pairs) return parts_->pairs->sample(normalised, sampling, random);
   return parts_->unigram.value().sample(normalised, sampling, random);
 }

@@ -28,7 +28,8 @@ class SentencePieceProcessor {
   /// A clean text as the model sees it, ▁ for its blanks.
   std::string normalise(std::string_view text) const;
 
-  /// One cut of what normalise() gave, drawn at random: Unigram::sample or SentencePieceBpe::sample.
+  /// One cut of what normalise() gave, drawn at random: Unigram::sample or
+  /// SentencePieceBpe::sample.
   std::vector<std::string> sample(std::string_view normalised, double sampling,
                                   RandomGenerator& random) const;
 

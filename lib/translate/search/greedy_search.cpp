@@ -6,8 +6,8 @@
 #include <span>
 
 #include "base/at.h"
-#include "translate/search/sampler.h"
-#include "translate/search/sentence_search.h"
+#include "translate/search/continuous_batch.h"
+#include "translate/search/logits_processor.h"
 
 namespace attn {
 namespace {
@@ -85,7 +85,8 @@ class GreedySearch : public SentenceSearch {
       next.ids.push_back(*forced);
       return;
     }
-    const Index chosen = next.sampler ? next.sampler->sample(row) : likeliest(processor, row, normal);
+    const Index chosen =
+        next.sampler ? next.sampler->sample(row) : likeliest(processor, row, normal);
     next.sum += normal(at(row, chosen));
     next.ids.push_back(to_int(chosen));
   }

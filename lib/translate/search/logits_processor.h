@@ -3,12 +3,14 @@
 // scores out.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "config/decode_config.h"
 #include "model/transformer.h"
 
@@ -65,11 +67,38 @@ class LogitsProcessor {
   std::vector<int> ends_, suppressed_, suppressed_first_;
   float repetition_penalty_ = 1;
   std::size_t no_repeat_ = 0, no_repeat_source_ = 0;  ///< sizes of n-grams; 0: any may repeat
-  std::size_t min_tokens_ = 0;                            ///< tokens before an end
+  std::size_t min_tokens_ = 0;                        ///< tokens before an end
   std::optional<int> forced_bos_;
   std::optional<int> forced_eos_;
   bool renormalise_ = false;
   bool several_beams_ = false;
+};
+
+// Drawing the next token at random: what else the model might say.
+
+/// Tokens that may be drawn, as transformers' warpers leave them, with their shares in the order of
+/// their ids: e^(score / temperature), the greatest being 1.
+struct SamplingDistribution {
+  std::vector<int> tokens;
+  std::vector<double> weights;
+};
+
+/// temperature, then top_k, top_p, min_p and typical_p (Meister et al. 2023), each over what the
+/// one before it left; at least one token is left. Scores of −∞ never come.
+SamplingDistribution sampling_distribution(std::span<const float> scores, const Sampling& sampling);
+
+/// The draws of one translation. They follow from the seed, the source and the translation's number
+/// alone, in arithmetic that has the same bits everywhere (base/numbers/exact_math.h): a sentence
+/// gives the same translations alone and in a batch.
+class Sampler {
+ public:
+  Sampler(const Sampling& sampling, std::span<const int> source, std::size_t number);
+
+  int sample(std::span<const float> scores);
+
+ private:
+  Sampling sampling_;
+  RandomGenerator random_;
 };
 
 }  // namespace attn

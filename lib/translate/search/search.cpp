@@ -10,11 +10,9 @@
 #include <optional>
 
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "translate/search/continuous_batch.h"
-#include "translate/search/sentence_search.h"
 
 namespace attn {
 namespace {
@@ -41,11 +39,12 @@ void require_room(const SearchRules& rules, const Ensemble& models, const Packed
   const std::uint64_t needed = bytes.value_or(~std::uint64_t{0});
   // Asking the system is a few file reads; caches of everyday size need no asking.
   if (needed > (std::uint64_t{256} << 20)) {
-    require_memory(needed, fmt::format("the cache of keys and values for {} sentences at a time, "
-                                       "{} beams and up to {} tokens each",
-                                       order.size(), rules.hypotheses(),
-                                       max_generated_tokens(rules.decode, models,
-                                                   source.length(to_index(order.front())))));
+    require_memory(needed,
+                   fmt::format("the cache of keys and values for {} sentences at a time, "
+                               "{} beams and up to {} tokens each",
+                               order.size(), rules.hypotheses(),
+                               max_generated_tokens(rules.decode, models,
+                                                    source.length(to_index(order.front())))));
   }
 }
 
@@ -144,7 +143,8 @@ std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemb
 }
 
 std::unique_ptr<SentenceSearch> sentence_search(const SearchRules& rules,
-                                                std::span<const int> source, Index max_generated_tokens,
+                                                std::span<const int> source,
+                                                Index max_generated_tokens,
                                                 const BeamTrace& traced) {
   return rules.decode.num_beams == 1 && traced.trace == nullptr
              ? greedy_search(rules, source, max_generated_tokens)
@@ -155,7 +155,8 @@ int decoder_start_token(const DecodeConfig& decode, const ModelConfig& model) {
   return decode.decoder_start_token_id.value_or(model.decoder_start_token_id);
 }
 
-Index max_generated_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length) {
+Index max_generated_tokens(const DecodeConfig& decode, const Ensemble& models,
+                           Index source_length) {
   const Index wanted = decode.max_new_tokens > 0 ? decode.max_new_tokens : 2 * source_length + 10;
   return std::min(wanted, models.max_decoder_positions());
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/at.h"
-#include "base/checked.h"
 #include "base/memory.h"
 
 namespace attn {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "translate/search/continuous_batch.h"
-#include "translate/search/sentence_search.h"
 
 namespace attn {
 
@@ -45,7 +44,7 @@ struct QueuedRequest {
   // What follows is the queue's, under its lock, but `over`.
   std::size_t remaining = 0;           ///< sentences that wait or run
   std::atomic<bool> cancelled{false};  ///< stopped or failed: those that run leave
-  std::exception_ptr error;       ///< the first
+  std::exception_ptr error;            ///< the first
   std::condition_variable changed;
 };
 
@@ -67,9 +66,9 @@ class SearchLane {
   bool exclusive() const;
 
   struct Step {
-    std::vector<QueuedSentence*> finished;   ///< done, failed or not wanted any more
+    std::vector<QueuedSentence*> finished;     ///< done, failed or not wanted any more
     std::vector<QueuedSentence*> retry_alone;  ///< failed in company: to be searched alone
-    Index rows = 0;                      ///< of the step
+    Index rows = 0;                            ///< of the step
   };
   /// Those that nobody waits for leave, `joining` join, and some or all take a step. Where it
   /// throws, `step` has some of those who are not here any more.

@@ -28,7 +28,8 @@ bool is_heavy(Index hypotheses, Index source_length) {
 constexpr std::uint64_t kMostQueueBytes = std::uint64_t{256} << 20;
 
 std::unique_ptr<QueuedRequest> request_of(const Ensemble& models, const PackedTokens& source,
-                                          const DecodeConfig& decode, const RequestContext& context) {
+                                          const DecodeConfig& decode,
+                                          const RequestContext& context) {
   auto request = std::make_unique<QueuedRequest>(models, decode);
   const SearchRules& rules = request->rules;
   for (Index i = 0; i < source.sentences(); ++i) {

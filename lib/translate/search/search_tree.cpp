@@ -43,7 +43,7 @@ struct BranchInput {
 /// The attention rows of each step along one branch, by the node whose children the step makes
 /// (−1: the start).
 void teacher_force_branch(const SearchTree& tree, int leaf, const BranchInput& with,
-                   std::map<int, std::pair<std::vector<float>, std::vector<float>>>& rows) {
+                          std::map<int, std::pair<std::vector<float>, std::vector<float>>>& rows) {
   std::vector<int> path{-1};
   std::vector<int> ids{with.start};
   for (const int node : path_to(tree, leaf)) {
@@ -92,8 +92,8 @@ void SearchTreeTrace::step(Index, Index step, std::span<const Candidate> candida
   running_ = std::move(next);
 }
 
-void complete_tree(SearchTree& tree, int start, const Transformer& model, const EncodedSource& source,
-              const Tokenizer& tokenizer) {
+void complete_tree(SearchTree& tree, int start, const Transformer& model,
+                   const EncodedSource& source, const Tokenizer& tokenizer) {
   std::vector<bool> continued(tree.nodes.size(), false);
   for (const SearchNode& node : tree.nodes) {
     if (node.parent >= 0) at(continued, node.parent) = true;
@@ -103,7 +103,8 @@ void complete_tree(SearchTree& tree, int start, const Transformer& model, const 
   std::map<int, std::pair<std::vector<float>, std::vector<float>>> rows;
   for (int node = to_int(tree.nodes.size()) - 1; node >= -1; --node) {
     const bool wanted = node < 0 || at(continued, node);
-    if (wanted && !rows.contains(node)) teacher_force_branch(tree, node, {model, source, start}, rows);
+    if (wanted && !rows.contains(node))
+      teacher_force_branch(tree, node, {model, source, start}, rows);
   }
   for (SearchNode& node : tree.nodes) {
     node.token = tokenizer.target_token(node.id);

@@ -27,7 +27,7 @@ class SearchTreeTrace : public SearchTrace {
 
 /// Names the nodes' tokens and gives each the attention rows of its step: branches are run once
 /// more over the encoded source, which holds this sentence alone, from the decoder's `start` on.
-void complete_tree(SearchTree& tree, int start, const Transformer& model, const EncodedSource& source,
-              const Tokenizer& tokenizer);
+void complete_tree(SearchTree& tree, int start, const Transformer& model,
+                   const EncodedSource& source, const Tokenizer& tokenizer);
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #include "view/data/attention_csv.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -7,8 +8,8 @@
 
 #include "base/at.h"
 #include "base/strings/utf8.h"
-#include "view/text_output.h"
 #include "view/map_labels.h"
+#include "view/text_output.h"
 
 namespace attn {
 namespace {
@@ -182,6 +183,18 @@ void append_csv_field(std::string& out, std::string_view text) {
     text.remove_prefix(point.length);
   }
   if (quoted) out += '"';
+}
+
+std::string attention_costs_csv(const AttentionCosts& costs) {
+  std::string csv =
+      "kind,length,causal,forward_seconds,backward_seconds,multiply_adds,peak_bytes\n";
+  for (const AttentionCost& cost : costs.measured) {
+    csv += fmt::format("{},{},{},{},{},{},{}\n", cost.kind, cost.length, costs.causal,
+                       cost.forward_seconds,
+                       costs.backward ? fmt::format("{}", cost.backward_seconds) : "",
+                       cost.multiply_adds, cost.peak_bytes);
+  }
+  return csv;
 }
 
 }  // namespace attn

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "record/attention_cost.h"
 #include "record/attention_record.h"
 
 namespace attn {
@@ -33,5 +34,10 @@ std::span<const CsvTable> csv_tables();
 /// whatever begins with one or more of them and then as a formula does. Bytes that are no UTF-8,
 /// and U+0000, become U+FFFD.
 void append_csv_field(std::string& out, std::string_view text);
+
+// What attention alone takes, as a table for programs.
+
+/// The measurements, a line each under a line of names.
+std::string attention_costs_csv(const AttentionCosts& costs);
 
 }  // namespace attn

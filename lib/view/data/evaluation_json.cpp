@@ -1,5 +1,8 @@
 #include "view/data/evaluation_json.h"
 
+#include <fmt/format.h>
+#include <cstdlib>
+
 #include "base/strings/utf8.h"
 #include "record/json/json_parts.h"
 
@@ -45,6 +48,107 @@ std::string head_report_json(const HeadReport& report) {
       }
     });
   });
+}
+
+Json head_importance_json(const HeadImportanceReport& report) {
+  Json json = Json::object();
+  json["pairs"] = report.pairs;
+  json["tokens"] = report.tokens;
+  json["log_prob"] = report.log_prob;
+  json["heads"] = Json::array();
+  for (const HeadImportance& head : report.heads) {
+    json["heads"].push_back({{"kind", site_key(head.site)},
+                             {"layer", head.layer},
+                             {"head", head.head},
+                             {"log_prob", head.log_prob},
+                             {"change", head.log_prob - report.log_prob}});
+  }
+  return json;
+}
+
+namespace {
+
+/// The shortest decimal of a float as a double, so that 0.6 is written 0.6.
+double as_typed(float value) {
+  return std::strtod(fmt::format("{}", value).c_str(), nullptr);
+}
+
+Json run_json(const TranslationRun& run) {
+  Json json = Json::object();
+  json["model"] = clean_text(run.model).text;
+  if (run.precision != "float32") json["precision"] = run.precision;
+  json["seed"] = run.seed ? Json(*run.seed) : Json(nullptr);
+  json["beam"] = run.beams;
+  json["length_penalty"] = as_typed(run.length_penalty);
+  json["early_stopping"] = run.early_stopping;
+  json["max_length"] = run.max_length ? Json(*run.max_length) : Json(nullptr);
+  json["tokens"] = run.tokens;
+  json["seconds"] = run.seconds;
+  json["tokens_per_second"] = run.tokens_per_second();
+  return json;
+}
+
+Json chrf_json(const ChrfReport& chrf) {
+  return {{"score", chrf.score},
+          {"signature", chrf.signature},
+          {"precision", chrf.precision},
+          {"recall", chrf.recall}};
+}
+
+Json sampled_json(const SampledScore& s) {
+  return {{"score", s.score}, {"mean", s.mean}, {"confidence", s.half_width}};
+}
+
+Json paired_json(const PairedReport& report) {
+  Json json = {{"against", clean_text(report.against).text},
+               {"samples", report.samples},
+               {"seed", report.seed},
+               {"scores", Json::array()}};
+  for (const PairedScore& s : report.scores) {
+    json["scores"].push_back({{"metric", s.metric},
+                              {"system", sampled_json(s.system)},
+                              {"against", sampled_json(s.against)},
+                              {"p_value", s.p_value}});
+  }
+  return json;
+}
+
+/// One file as a string, several as a list.
+Json files_json(const std::vector<std::string>& files) {
+  Json names = Json::array();
+  for (const std::string& file : files) names.push_back(clean_text(file).text);
+  return names.size() == 1 ? names.front() : names;
+}
+
+}  // namespace
+
+Json score_json(const ScoreReport& report) {
+  Json json = Json::object();
+  json["sentences"] = report.sentences;
+  const BleuReport& b = report.bleu;
+  json["bleu"] = {{"score", b.score},
+                  {"signature", b.signature},
+                  {"precisions", b.precisions},
+                  {"correct", b.correct},
+                  {"total", b.total},
+                  {"brevity_penalty", b.brevity_penalty},
+                  {"hypothesis_length", b.hypothesis_length},
+                  {"reference_length", b.reference_length},
+                  {"length_ratio", b.length_ratio}};
+  json["chrf"] = chrf_json(report.chrf);
+  json["chrf_plus_plus"] = chrf_json(report.chrf_words);
+  json["ter"] = {{"score", report.ter.score},
+                 {"signature", report.ter.signature},
+                 {"edits", report.ter.edits},
+                 {"reference_length", report.ter.reference_length}};
+  if (report.paired) json["paired"] = paired_json(*report.paired);
+  for (const auto& [key, file] :
+       {std::pair{"source", &report.source}, {"hypotheses", &report.hypotheses}}) {
+    if (!file->empty()) json[key] = clean_text(*file).text;
+  }
+  if (!report.targets.empty()) json["target"] = files_json(report.targets);
+  if (report.run) json["translation"] = run_json(*report.run);
+  return json;
 }
 
 }  // namespace attn

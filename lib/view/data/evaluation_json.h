@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "base/json.h"
+#include "record/evaluation.h"
 #include "record/head_report.h"
 
 namespace attn {
@@ -11,5 +13,15 @@ namespace attn {
 /// Numbers are the shortest decimals that read back to the same float; what nothing defines is
 /// null.
 std::string head_report_json(const HeadReport& report);
+
+// What each head is worth, for programs.
+
+/// Every number unrounded.
+Json head_importance_json(const HeadImportanceReport& report);
+
+// The scores of a test set as JSON (docs/json.md).
+
+/// One object with every number unrounded.
+Json score_json(const ScoreReport& report);
 
 }  // namespace attn

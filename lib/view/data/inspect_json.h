@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "config/model_config.h"
 #include "config/presets.h"
+#include "record/attention_cost.h"
 #include "record/receptive_field.h"
 #include "view/inspect_options.h"
 
@@ -23,5 +24,10 @@ Json preset_json(const Preset& preset, const InspectOptions& options);
 Json receptive_field_json(const ReceptiveField& field);
 /// Where the tokens decide: what holds for every sentence of so many, a layer each.
 Json receptive_bounds_json(const std::vector<ReceptiveFieldBounds>& bounds, int tokens);
+
+// What attention alone takes, as JSON for programs (docs/json.md).
+
+/// {"attention":[…],"growth":[…]}; backward_seconds is null where only one way was measured.
+Json attention_costs_json(const AttentionCosts& costs);
 
 }  // namespace attn

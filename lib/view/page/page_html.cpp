@@ -1,7 +1,6 @@
 #include "view/page/page_html.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
@@ -78,7 +77,8 @@ void append_page_data(std::string& out, const PageData& data) {
     json.member("format", "attn-demo.page");
     json.member("version", 2);
     json.key("records");
-    json.array(data.records, [&](const std::string& record) { json.raw_value(script_safe_json(record)); });
+    json.array(data.records,
+               [&](const std::string& record) { json.raw_value(script_safe_json(record)); });
     if (!data.heads.empty()) {
       json.member("heads", [&] { json.raw_value(script_safe_json(data.heads)); });
       json.key("best");
@@ -88,7 +88,8 @@ void append_page_data(std::string& out, const PageData& data) {
       json.key("curves");
       json.array(data.curves, [&](const std::string& curve) { json.raw_value(curve); });
     }
-    if (!data.live.empty()) json.member("live", [&] { json.raw_value(script_safe_json(data.live)); });
+    if (!data.live.empty())
+      json.member("live", [&] { json.raw_value(script_safe_json(data.live)); });
   });
 }
 
@@ -103,9 +104,9 @@ std::string content_security_policy(const std::string& script, PageBackend backe
       "'none'; "
       "require-trusted-types-for 'script'{}",
       csp_hash(script), alone ? " 'wasm-unsafe-eval'" : "", csp_hash(page_style),
-      alone                      ? "worker-src blob:; "
+      alone                            ? "worker-src blob:; "
       : backend == PageBackend::server ? "connect-src 'self'; "
-                                 : "",
+                                       : "",
       alone ? "; trusted-types attn-worker" : "");
 }
 
@@ -161,6 +162,31 @@ std::string page_html(const PageData& data) {
     }
     at = end + 1;
   }
+  return out;
+}
+
+std::string page_curve(const TrainingCurve& curve, std::size_t first, std::size_t end) {
+  std::string out;
+  JsonWriter json(out);
+  json.object([&] {
+    json.member("first", first);
+    json.member("end", end);
+    json.key("train");
+    json.array(curve.train, [&](const TrainingCurve::Loss& point) {
+      json.array([&] {
+        json.value(point.update);
+        json.number_or_null(point.loss);
+      });
+    });
+    json.key("validations");
+    json.array(curve.validations, [&](const TrainingCurve::Validation& point) {
+      json.array([&] {
+        json.value(point.update);
+        for (const double value : {point.loss, point.bleu, point.chrf}) json.number_or_null(value);
+      });
+    });
+    if (curve.best_update) json.member("best", *curve.best_update);
+  });
   return out;
 }
 

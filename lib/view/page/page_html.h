@@ -2,11 +2,13 @@
 // current browser. Its sources are lib/view/page/.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "record/attention_record.h"
+#include "record/training_curve.h"
 
 namespace attn {
 
@@ -39,5 +41,12 @@ std::string page_data(const PageData& data);
 
 /// The content security policy of a page with a server behind it, for the server's header.
 std::string live_page_policy();
+
+// The curve of a training run for the slider over its moments.
+
+/// {"first":0,"end":7,"train":[[update,loss],…],"validations":[[update,loss,bleu,chrf],…],
+/// "best":update}: the curve of the page's records `first` to `end` − 1; what is not finite is
+/// null, and `best` is absent where the run names none.
+std::string page_curve(const TrainingCurve& curve, std::size_t first, std::size_t end);
 
 }  // namespace attn

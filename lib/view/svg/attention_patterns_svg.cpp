@@ -1,16 +1,19 @@
 #include "view/svg/attention_patterns_svg.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "base/at.h"
+#include "base/error.h"
+#include "view/color.h"
+#include "view/svg/picture.h"
 #include "view/svg/plot.h"
-#include "view/svg/curve_style.h"
-#include "view/svg/xml_text.h"
+#include "view/svg/svg_text.h"
 
 namespace attn {
 namespace {
@@ -30,15 +33,15 @@ struct PatternColor {
 };
 
 constexpr std::array<PatternColor, 10> kPatternColors{{{"#1f2328", "#e6edf3"},
-                                                 {"#1f6fb5", "#6cb3f5"},
-                                                 {"#0b7d5c", "#43c59b"},
-                                                 {"#9a4c95", "#d795d2"},
-                                                 {"#a87900", "#e0b84c"},
-                                                 {"#8a6d3b", "#c4a574"},
-                                                 {"#1b8fa3", "#5fd0e0"},
-                                                 {"#c2500a", "#f4924d"},
-                                                 {"#c0304f", "#f4788f"},
-                                                 {"#6a51c4", "#a99af0"}}};
+                                                       {"#1f6fb5", "#6cb3f5"},
+                                                       {"#0b7d5c", "#43c59b"},
+                                                       {"#9a4c95", "#d795d2"},
+                                                       {"#a87900", "#e0b84c"},
+                                                       {"#8a6d3b", "#c4a574"},
+                                                       {"#1b8fa3", "#5fd0e0"},
+                                                       {"#c2500a", "#f4924d"},
+                                                       {"#c0304f", "#f4788f"},
+                                                       {"#6a51c4", "#a99af0"}}};
 
 std::string styles() {
   std::string light, dark;
@@ -203,6 +206,112 @@ class CostGrowthPicture {
 
 std::string cost_growth_svg(const std::string& title, const std::vector<CostGrowthLine>& lines) {
   return CostGrowthPicture(lines).svg(title);
+}
+
+std::string attention_costs_svg(const AttentionCosts& costs) {
+  std::vector<CostGrowthLine> lines;
+  for (CostCurve& curve : cost_curves(costs.measured)) lines.push_back({std::move(curve), ""});
+  for (const CostGrowth& fit : costs.growth) {
+    for (CostGrowthLine& line : lines) {
+      if (line.curve.kind != fit.kind) continue;
+      line.exponents =
+          fmt::format("time N^{:.2f}, memory N^{:.2f}", fit.time_exponent, fit.memory_exponent);
+    }
+  }
+  return cost_growth_svg(fmt::format("Attention alone{}{}: {}", costs.causal ? ", causal" : "",
+                                     costs.backward ? ", both ways" : "", heads_and_threads(costs)),
+                         lines);
+}
+
+namespace {
+
+constexpr int picture_side = 512;  // pixels, at most
+constexpr int largest_side = 24;   // of a cell
+constexpr double axis_left = 54;
+constexpr double axis_top = 24;
+constexpr int max_samples = 24;
+
+/// The level of the scale of a layer, counted from 1: the first is darkest.
+int level_of(int layer, int layers) {
+  const int lightest = color_levels / 6, darkest = color_levels - 1;
+  return layers < 2 ? darkest : darkest - (darkest - lightest) * (layer - 1) / (layers - 1);
+}
+
+Panel map_panel(const ReceptiveField& field) {
+  const int layers = to_int(field.after.size());
+  const int cell = std::clamp(picture_side / std::max(1, field.side), 1, largest_side);
+  const int side = cell * field.side;
+  Panel panel{"", axis_left + side + 2, axis_top + side + 2};
+  std::vector<std::string> paths(to_size(layers) + 1);
+  for (int row = 0; row < field.side; ++row) {
+    for (int first = 0, end = 0; first < field.side; first = end) {
+      const auto at_row = to_index(row) * field.side;
+      const int layer = at(field.first, at_row + first);
+      while (end < field.side && at(field.first, at_row + end) == layer) ++end;
+      append_format(at(paths, layer), "M{} {}h{}v1h-{}z", first, row, end - first, end - first);
+    }
+  }
+  append_format(panel.svg, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">is seen →</text>\n",
+                axis_left, axis_top - 8);
+  append_format(panel.svg, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">sees ↓</text>\n",
+                axis_left - 6, axis_top - 8);
+  for (const auto& [token, y] :
+       {std::pair{0, axis_top + 10}, {field.tokens - 1, axis_top + side}}) {
+    append_format(panel.svg, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">{}</text>\n",
+                  axis_left - 6, y, token);
+  }
+  append_format(panel.svg, "<g transform=\"translate({} {})\">\n<g class=\"cells\" ", axis_left,
+                axis_top);
+  append_format(panel.svg, "transform=\"scale({})\">\n", cell);
+  for (int layer = 1; layer <= layers; ++layer) {
+    if (at(paths, layer).empty()) continue;
+    append_format(panel.svg, "<path class=\"s{}\" data-layers=\"{}\" d=\"{}\"/>\n",
+                  level_of(layer, layers), layer, at(paths, layer));
+  }
+  append_format(panel.svg,
+                "</g>\n<rect class=\"frame\" x=\"-0.5\" y=\"-0.5\" width=\"{0}\" "
+                "height=\"{0}\"/>\n</g>\n",
+                side + 1);
+  return panel;
+}
+
+Panel legend_panel(const ReceptiveField& field) {
+  const int layers = to_int(field.after.size());
+  Panel panel{"<text class=\"quiet\" x=\"0\" y=\"11.5\">layers until seen</text>\n", 112, 20};
+  const auto add = [&](std::string_view mark, const std::string& text) {
+    append_format(panel.svg,
+                  "<rect class=\"{}\" x=\"{}\" y=\"0.5\" width=\"14\" height=\"14\"/>\n"
+                  "<text class=\"quiet\" x=\"{}\" y=\"11.5\">{}</text>\n",
+                  mark, panel.width, panel.width + 20, text);
+    panel.width += 46;
+  };
+  const int step = (layers + max_samples - 1) / max_samples;
+  for (int layer = 1; layer <= layers; layer += std::max(1, step)) {
+    add(fmt::format("s{}", level_of(layer, layers)), fmt::format("{}", layer));
+  }
+  if (std::find(field.first.begin(), field.first.end(), 0) != field.first.end()) {
+    add("frame", "never");
+    panel.width += 20;
+  }
+  return panel;
+}
+
+}  // namespace
+
+std::string receptive_field_svg(const ReceptiveField& field, const std::string& model) {
+  PictureText text;
+  text.title = "Receptive field";
+  text.description =
+      "Each row is a token, and says after how many layers it has seen each other token (columns): "
+      "the "
+      "darker, the earlier. Where nothing is drawn it never sees it.";
+  if (field.side < field.tokens) {
+    text.sentences.push_back(
+        fmt::format("A cell is a block of {} tokens or so: the first of them that any sees.",
+                    (field.tokens + field.side / 2) / field.side));
+  }
+  text.model = model;
+  return framed_picture(text, "attn-receptive", {map_panel(field)}, legend_panel(field));
 }
 
 }  // namespace attn

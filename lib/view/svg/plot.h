@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attn {
@@ -39,5 +40,48 @@ std::string tick_label(const Axis& axis, double tick);
 
 /// "1,200"; "20M" where the largest of the axis is ten million or more.
 std::string count_label(double count, double largest);
+
+// How the training curve looks.
+
+/// The page has its own ground, so that a picture in a light page on a dark desktop (or the other
+/// way round) is readable, too. Dashes and hollow dots tell the lines apart in grey.
+inline constexpr std::string_view kPlotStyle = R"(<style>
+.attn-curve text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums;fill:#59636e}
+.attn-curve .title{font-size:16px;font-weight:600;fill:#1f2328}
+.attn-curve .head{font-weight:600;fill:#1f2328}
+.attn-curve .page{fill:#ffffff}
+.attn-curve .grid{stroke:#e9ecef;stroke-width:1}
+.attn-curve .axis{stroke:#9aa3ad;stroke-width:1}
+.attn-curve .best{stroke:#59636e;stroke-width:1;stroke-dasharray:2 3}
+.attn-curve .line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
+.attn-curve .train{stroke-width:1.25}
+.attn-curve .valid,.attn-curve .chrf{stroke-dasharray:7 4.5}
+.attn-curve .dots{stroke-width:1.75;stroke-dasharray:none}
+.attn-curve .train{stroke:#1f6fb5}
+.attn-curve .valid{stroke:#c2500a}
+.attn-curve .bleu{stroke:#0b7d5c}
+.attn-curve .chrf{stroke:#9a4c95}
+.attn-curve .dots.train{fill:#1f6fb5}
+.attn-curve .dots.valid{fill:#c2500a}
+.attn-curve .dots.bleu{fill:#0b7d5c}
+.attn-curve .dots.chrf{fill:#ffffff}
+@media (prefers-color-scheme:dark){
+.attn-curve text,.attn-curve .note{fill:#9aa4af}
+.attn-curve .title,.attn-curve .head{fill:#e6edf3}
+.attn-curve .page{fill:#0d1117}
+.attn-curve .grid{stroke:#20262e}
+.attn-curve .axis{stroke:#515b66}
+.attn-curve .best{stroke:#9aa4af}
+.attn-curve .train{stroke:#6cb3f5}
+.attn-curve .valid{stroke:#f4924d}
+.attn-curve .bleu{stroke:#43c59b}
+.attn-curve .chrf{stroke:#d795d2}
+.attn-curve .dots.train{fill:#6cb3f5}
+.attn-curve .dots.valid{fill:#f4924d}
+.attn-curve .dots.bleu{fill:#43c59b}
+.attn-curve .dots.chrf{fill:#0d1117}
+}
+</style>
+)";
 
 }  // namespace attn

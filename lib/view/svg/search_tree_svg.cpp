@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "base/at.h"
 #include "base/strings/utf8.h"
+#include "view/map_labels.h"
 #include "view/svg/map/map_drawing.h"
 #include "view/svg/picture.h"
 #include "view/svg/svg_text.h"
-#include "view/svg/tree_layout.h"
-#include "view/svg/xml_text.h"
-#include "view/token_label.h"
 
 namespace attn {
 namespace {
@@ -19,8 +21,8 @@ namespace {
 constexpr double tree_heading_height = 24;
 constexpr double row_pitch = 27;
 constexpr double box_height = 21;
-constexpr double box_padding = 7;   // of a box, left and right
-constexpr double column_gap = 34;   // for the lines
+constexpr double box_padding = 7;  // of a box, left and right
+constexpr double column_gap = 34;  // for the lines
 constexpr double max_label = 110;  // pixels
 constexpr double token_size = 12;
 constexpr double score_size = 11;
@@ -157,7 +159,8 @@ class TreePicture {
     append_number_attribute("sum", node.sum);
     append_number_attribute("score", node.score);
     append_format(out_, ">\n<title>{} ({})",
-                  xml_escaped(truncate_to_width(labels_[index], tree_title_columns)), state_of(node));
+                  xml_escaped(truncate_to_width(labels_[index], tree_title_columns)),
+                  state_of(node));
     append_title_line("log-probability", node.log_prob);
     append_title_line("sum", node.sum);
     append_title_line("score", node.score);
@@ -254,6 +257,107 @@ std::string search_tree_svg(const AttentionRecord& record) {
       "A column is a step, a box is a candidate token with its score. Lines lead from each "
       "hypothesis to its extensions; the translation is the straight thick line.";
   return framed_picture(text, "attn-search", {TreePicture(record).draw()}, tree_legend(tree));
+}
+
+namespace {
+
+/// For comparing: NaN is worse than any score.
+float rank_of(const SearchNode& node) {
+  return std::isnan(node.score) ? -std::numeric_limits<float>::infinity() : node.score;
+}
+
+bool goes_on(const SearchNode& node) {
+  return node.kept || node.ended;
+}
+
+/// The nodes of one column in the order of their parents, better scores first.
+void sort_column(std::vector<int>& column, const SearchTree& tree,
+                 const std::vector<TreeLayout::NodePosition>& positions,
+                 const std::vector<int>& order) {
+  const auto key = [&](int node) {
+    const int parent = at(positions, node).parent;
+    return std::pair(parent < 0 ? -1 : at(order, parent), -rank_of(at(tree.nodes, node)));
+  };
+  std::stable_sort(column.begin(), column.end(), [&](int a, int b) { return key(a) < key(b); });
+}
+
+/// How far down a column is moved: the best path to row 0, else the middle of what goes on to where
+/// its parents are.
+double shift_of(const std::vector<int>& column, const SearchTree& tree, const TreeLayout& layout) {
+  std::vector<double> shifts;
+  for (std::size_t i = 0; i < column.size(); ++i) {
+    const auto node = to_size(column[i]);
+    const TreeLayout::NodePosition& position = layout.positions[node];
+    const auto row = static_cast<double>(i);
+    if (position.best) return -row;
+    if (!goes_on(tree.nodes[node])) continue;
+    const double parent_row = position.parent < 0 ? 0 : at(layout.positions, position.parent).row;
+    shifts.push_back(parent_row - row);
+  }
+  if (shifts.empty()) return -std::floor(static_cast<double>(column.size()) / 2);
+  std::nth_element(shifts.begin(), shifts.begin() + to_index(shifts.size() / 2), shifts.end());
+  return shifts[shifts.size() / 2];
+}
+
+}  // namespace
+
+TreeLayout layout_tree(const SearchTree& tree, int winner) {
+  TreeLayout layout;
+  layout.positions.resize(tree.nodes.size());
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    TreeLayout::NodePosition& position = layout.positions[i];
+    const int parent = tree.nodes[i].parent;
+    if (parent >= 0 && to_size(parent) < i) {
+      position.parent = parent;
+      position.column = at(layout.positions, parent).column + 1;
+    }
+    const auto column = to_size(position.column);
+    if (layout.columns.size() <= column) layout.columns.resize(column + 1);
+    layout.columns[column].push_back(to_int(i));
+  }
+  for (int node = winner; node >= 0; node = at(layout.positions, node).parent) {
+    at(layout.positions, node).best = true;
+  }
+  std::vector<int> order(tree.nodes.size());  // of each node in its column
+  for (std::vector<int>& column : layout.columns) {
+    sort_column(column, tree, layout.positions, order);
+    const double shift = shift_of(column, tree, layout);
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      const auto node = to_size(column[i]);
+      order[node] = to_int(i);
+      layout.positions[node].row = static_cast<double>(i) + shift;
+      layout.first_row = std::min(layout.first_row, layout.positions[node].row);
+      layout.last_row = std::max(layout.last_row, layout.positions[node].row);
+    }
+  }
+  return layout;
+}
+
+int best_hypothesis_node(const AttentionRecord& record) {
+  if (!record.search) return -1;
+  const std::vector<SearchNode>& nodes = record.search->nodes;
+  std::map<std::pair<int, int>, int> children;  // by parent and token
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    children.emplace(std::pair(nodes[i].parent, nodes[i].id), to_int(i));
+  }
+  int node = -1;
+  bool found = !record.hypotheses.empty() && !record.hypotheses[0].produced.ids.empty();
+  for (const int id : found ? record.hypotheses[0].produced.ids : std::vector<int>()) {
+    const auto child = children.find({node, id});
+    // Parents come before their children; anything else would walk in a circle.
+    found = found && child != children.end() && child->second > node;
+    if (!found) break;
+    node = child->second;
+  }
+  if (found) return node;
+  int best = -1;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto quality = [&nodes](std::size_t at) {
+      return std::tuple(nodes[at].ended, nodes[at].ended ? 0 : nodes[at].step, rank_of(nodes[at]));
+    };
+    if (best < 0 || quality(i) > quality(to_size(best))) best = to_int(i);
+  }
+  return best;
 }
 
 }  // namespace attn

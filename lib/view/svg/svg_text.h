@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "view/text_output.h"
+
 namespace attn {
 
 enum class FontWeight { regular, bold };
@@ -21,5 +23,12 @@ std::string fit_text(std::string_view text, double font_size, double width);
 /// `…` ends the last one where something did not fit.
 std::vector<std::string> wrap_text(std::string_view text, double font_size, double width,
                                    std::size_t lines);
+
+// Text from outside in XML.
+
+/// Text for XML, in an element or a quoted attribute: marked-up characters escaped; controls,
+/// bidirectional marks and line separators spelled out (base/strings/utf8.h, printable); and what
+/// XML forbids replaced by U+FFFD.
+std::string xml_escaped(std::string_view text);
 
 }  // namespace attn

@@ -11,8 +11,7 @@
 
 #include "base/strings/utf8.h"
 #include "view/svg/plot.h"
-#include "view/svg/curve_style.h"
-#include "view/svg/xml_text.h"
+#include "view/svg/svg_text.h"
 
 namespace attn {
 namespace {
@@ -223,8 +222,8 @@ void TrainingCurvePicture::put_updates() {
 }
 
 std::string TrainingCurvePicture::svg() {
-  const std::string title =
-      xml_escaped(truncate_to_width(printable(curve_.title.empty() ? "Training curve" : curve_.title), 64));
+  const std::string title = xml_escaped(
+      truncate_to_width(printable(curve_.title.empty() ? "Training curve" : curve_.title), 64));
   put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"attn-curve\" role=\"img\" width=\"{0}\" "
       "height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n<title>{2}</title>\n",

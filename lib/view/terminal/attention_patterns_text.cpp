@@ -1,12 +1,13 @@
 #include "view/terminal/attention_patterns_text.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/files/files.h"
 #include "view/terminal/styled_text.h"
 #include "view/terminal/table.h"
-#include "view/terminal/text_line.h"
 
 namespace attn {
 namespace {
@@ -34,14 +35,16 @@ Table receptive_field_table(const ReceptiveField& field, const std::string& titl
                "away."}};
   for (std::size_t layer = 0; layer < field.after.size(); ++layer) {
     const ReceptiveFieldSize& reach = field.after[layer];
-    table.rows.push_back({fmt::format("{}", layer + 1), with_thousands_separators(to_size(reach.least)),
-                          fmt::format("{:.1f}", reach.mean), with_thousands_separators(to_size(reach.most)),
-                          with_thousands_separators(to_size(reach.max_distance))});
+    table.rows.push_back(
+        {fmt::format("{}", layer + 1), with_thousands_separators(to_size(reach.least)),
+         fmt::format("{:.1f}", reach.mean), with_thousands_separators(to_size(reach.most)),
+         with_thousands_separators(to_size(reach.max_distance))});
   }
   return table;
 }
 
-Table receptive_bounds_table(const std::vector<ReceptiveFieldBounds>& bounds, const std::string& title) {
+Table receptive_bounds_table(const std::vector<ReceptiveFieldBounds>& bounds,
+                             const std::string& title) {
   Table table{
       title,
       {{"layers", true}, {"at least", true}, {"at most", true}},
@@ -89,6 +92,55 @@ std::string receptive_field_text(const ReceptiveField& field, const TerminalStyl
                         std::max(2, (field.tokens + field.side / 2) / field.side));
   }
   return out + wrap_words(says, std::max(style.width, min_terminal_width));
+}
+
+namespace {
+
+Table measured_table(const AttentionCosts& costs) {
+  Table table{fmt::format("Attention alone, one sentence{}: {}", costs.causal ? ", causal" : "",
+                          heads_and_threads(costs)),
+              {{"kind"}, {"tokens", true}, {"forward", true}},
+              {},
+              {"Medians of several rounds. Memory is what is needed beyond queries, keys and "
+               "values; multiply-adds are those of the forward pass."}};
+  if (costs.backward) table.columns.push_back({"backward", true});
+  table.columns.push_back({"multiply-adds", true});
+  table.columns.push_back({"memory", true});
+  const auto time = [](double seconds) {
+    return seconds < 1e-3 ? fmt::format("{:.1f} µs", seconds * 1e6)
+                          : fmt::format("{:.1f} ms", seconds * 1e3);
+  };
+  for (const AttentionCost& cost : costs.measured) {
+    std::vector<std::string> row{cost.kind, with_thousands_separators(to_size(cost.length)),
+                                 time(cost.forward_seconds)};
+    if (costs.backward) row.push_back(time(cost.backward_seconds));
+    row.push_back(with_thousands_separators(cost.multiply_adds));
+    row.push_back(human_bytes(static_cast<double>(cost.peak_bytes)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table cost_growth_table(const AttentionCosts& costs) {
+  Table table{"Growth, fitted to these lengths",
+              {{"kind"}, {"time", true}, {"memory", true}, {"faster than full from", true}},
+              {},
+              {"Exponents of the length; tokens between measured lengths are interpolated."}};
+  const auto power_of_n = [](double exponent) { return fmt::format("N^{:.2f}", exponent); };
+  for (const CostGrowth& kind : costs.growth) {
+    table.rows.push_back(
+        {kind.kind, power_of_n(kind.time_exponent), power_of_n(kind.memory_exponent),
+         kind.overtakes ? with_thousands_separators(to_size(*kind.overtakes)) : ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> attention_cost_tables(const AttentionCosts& costs) {
+  std::vector<Table> tables{measured_table(costs)};
+  if (!costs.growth.empty()) tables.push_back(cost_growth_table(costs));
+  return tables;
 }
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "record/evaluation.h"
 #include "record/head_report.h"
 
 namespace attn {
@@ -17,5 +18,16 @@ std::string render_head_report(const HeadReport& report, int width = 80,
 /// The figures before an experiment and after it, two rows a head: those that differ in what is
 /// printed; how many do not is said. Of the same model and sentences.
 std::string render_head_changes(const HeadReport& before, const HeadReport& after, int width = 80);
+
+// What each head is worth, for people.
+
+/// A table of at most `width` columns where it can, the head that is missed most first.
+std::string head_importance_text(const HeadImportanceReport& report, int width);
+
+// The scores of a test set for people.
+
+/// A line of score and signature for each metric, then the parts of BLEU, and the comparison with
+/// another system.
+std::string score_text(const ScoreReport& report);
 
 }  // namespace attn

@@ -149,7 +149,8 @@ Table cost_table(const std::vector<CostRow>& rows, std::uint64_t total, bool mem
                    {"layers", true},
                    {memory ? "bytes" : "multiply-adds", true}};
   for (const CostRow& row : rows) {
-    table.rows.push_back({row.title, row.formula, number(row.layers), with_thousands_separators(row.amount)});
+    table.rows.push_back(
+        {row.title, row.formula, number(row.layers), with_thousands_separators(row.amount)});
   }
   table.rows.push_back({});
   table.rows.push_back(
@@ -207,9 +208,10 @@ Table growth_table(const GrowthReport& report) {
   for (const GrowthRow& row : report.rows) {
     const double quadratic = static_cast<double>(row.scores_and_sum);
     const double share = 100 * quadratic / (quadratic + static_cast<double>(row.projections));
-    table.rows.push_back({with_thousands_separators(row.length), with_thousands_separators(row.scores_and_sum),
-                          with_thousands_separators(row.projections), fmt::format("{:.1f} %", share),
-                          bytes_text(row.map_bytes)});
+    table.rows.push_back({with_thousands_separators(row.length),
+                          with_thousands_separators(row.scores_and_sum),
+                          with_thousands_separators(row.projections),
+                          fmt::format("{:.1f} %", share), bytes_text(row.map_bytes)});
   }
   table.notes = {fmt::format(
       "Both terms are equal at N = {:.4g}·D = {}: below, the projections cost more (N·D²); above, "
@@ -221,7 +223,8 @@ Table growth_table(const GrowthReport& report) {
 /// A model's or preset's growth, with the row where both terms are equal.
 template <typename Model>
 Table growth_table_of(const Model& model, const std::vector<int>& lengths) {
-  return growth_table(attention_growth(model, with_crossing(attention_growth(model, lengths), lengths)));
+  return growth_table(
+      attention_growth(model, with_crossing(attention_growth(model, lengths), lengths)));
 }
 
 Table heads_table(const ModelConfig& config, const InspectOptions& options) {
@@ -234,8 +237,8 @@ Table heads_table(const ModelConfig& config, const InspectOptions& options) {
                    {fmt::format("maps of a layer, S = {}", options.source_length), true}};
   for (const HeadsRow& row : options.heads) {
     table.rows.push_back({number(row.heads), number(row.head_dim),
-                          with_thousands_separators(row.layer_parameters), with_thousands_separators(row.parameters),
-                          bytes_text(row.map_bytes)});
+                          with_thousands_separators(row.layer_parameters),
+                          with_thousands_separators(row.parameters), bytes_text(row.map_bytes)});
   }
   table.notes = {
       "Heads split the same matrices into column blocks: the parameters stay, only head_dim and "
@@ -264,7 +267,8 @@ Table presets_table(const std::vector<const Preset*>& list, int length) {
     const PresetRow row = preset_row(*preset, length);
     table.rows.push_back({preset->title, number(preset->d_model), number(preset->heads),
                           number(preset->head_dim), attention_pattern_text(preset->kind),
-                          with_thousands_separators(row.weights), with_thousands_separators(row.multiply_adds)});
+                          with_thousands_separators(row.weights),
+                          with_thousands_separators(row.multiply_adds)});
   }
   return table;
 }
@@ -310,7 +314,8 @@ std::vector<Table> preset_tables(const Preset& preset, const InspectOptions& opt
   const PresetRow row = preset_row(preset, options.source_length);
   table.notes = {fmt::format("{}, feed-forward width {}; {} biases in one attention layer. {}.",
                              counted(preset.layers, "layer"), number(preset.ffn_dim),
-                             row.biases == 0 ? "no" : with_thousands_separators(row.biases), preset.note)};
+                             row.biases == 0 ? "no" : with_thousands_separators(row.biases),
+                             preset.note)};
   return {table, growth_table_of(preset, options.lengths)};
 }
 

@@ -1,10 +1,13 @@
 #include "view/terminal/styled_text.h"
 
+#include <fmt/format.h>
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/utf8.h"
 #include "view/color.h"
 
 namespace attn {
@@ -87,6 +90,67 @@ std::string_view shade_character(float weight) {
   if (position < 0.45f) return "░";
   if (position < 0.65f) return "▒";
   return position < 0.85f ? "▓" : "█";
+}
+
+void TextLine::add(std::string_view printable_text) {
+  text += printable_text;
+  columns += display_width(printable_text);
+}
+
+void TextLine::add(const TextLine& line) {
+  text += line.text;
+  columns += line.columns;
+}
+
+void TextLine::pad_to(int target) {
+  if (columns >= target) return;
+  text.append(to_size(target - columns), ' ');
+  columns = target;
+}
+
+std::string TextLine::trimmed() const {
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+std::string wrap_words(std::string_view text, int columns, int indent) {
+  std::string out;
+  int used = 0;
+  while (!text.empty()) {
+    const std::size_t blank = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, blank);
+    const int word_columns = display_width(word);
+    if (used > 0) {
+      const bool fits = used + 1 + word_columns <= columns;
+      out += fits ? " " : "\n" + std::string(to_size(indent), ' ');
+      used = fits ? used + 1 : 0;
+    }
+    out += word;
+    used += word_columns;
+    text.remove_prefix(std::min(blank + 1, text.size()));
+  }
+  return out + '\n';
+}
+
+std::string fit_to_width(const std::vector<StatusPart>& parts, int columns) {
+  int most = 0;
+  for (const StatusPart& part : parts) most = std::max(most, part.rank);
+  std::string line;
+  for (; most >= 0; --most) {
+    line.clear();
+    for (const StatusPart& part : parts) {
+      if (part.rank > most) continue;
+      if (!line.empty()) line += " · ";
+      line += part.text;
+    }
+    if (display_width(line) <= columns) return line;
+  }
+  return truncate_to_width(line, columns);
+}
+
+std::string format_duration(double seconds) {
+  const auto s = static_cast<long>(seconds);
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
 }  // namespace attn

@@ -8,8 +8,8 @@
 
 #include "base/at.h"
 #include "base/strings/utf8.h"
-#include "view/pharaoh_line.h"
-#include "view/token_label.h"
+#include "view/map_labels.h"
+#include "view/text_output.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,4 @@
-#include "view/page/page_curve.h"
+#include "view/page/page_html.h"
 
 #include <doctest/doctest.h>
 

@@ -100,7 +100,8 @@ TEST_CASE("page record: large maps of a pattern, and mixtures") {
   maps.keys = 2;
   maps.weights.resize(2 * 2 * 5 * 2, 0.5F);
   maps.approximation.emplace();
-  maps.approximation->projected_keys = maps.approximation->projected_values = std::vector<float>(20, 0.5F);
+  maps.approximation->projected_keys = maps.approximation->projected_values =
+      std::vector<float>(20, 0.5F);
   const Json mixed = page_json(record);
   CHECK(mixed["encoder_self"].is_string());
   const Json& more = mixed["approximation"]["encoder_self"];

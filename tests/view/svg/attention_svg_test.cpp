@@ -56,7 +56,8 @@ void check_large_map(const Document& document, const AttentionRecord& record,
     CHECK(numbers.size() == (masked ? 0u : 1u));
     if (!numbers.empty() && std::isfinite(weight)) {
       CHECK(document.at(numbers[0]).text == fmt::format("{:.2f}", weight));
-      CHECK(document.at(numbers[0]).has_class("strong") == (color_level(weight) >= inverted_text_level));
+      CHECK(document.at(numbers[0]).has_class("strong") ==
+            (color_level(weight) >= inverted_text_level));
     }
     ++cells;
   }

@@ -21,7 +21,8 @@ AttentionRecord record_with_distances() {
   record.encoder_self = AttentionMaps{2, 2, kTokens, kTokens, even};
   AttentionVectors vectors;
   vectors.relative_bias = {2, 2, 1, 5, std::vector<float>(15, 0)};
-  vectors.relative_bias.values.insert(vectors.relative_bias.values.end(), {-0.5F, 2, 0.25F, -1, -1});
+  vectors.relative_bias.values.insert(vectors.relative_bias.values.end(),
+                                      {-0.5F, 2, 0.25F, -1, -1});
   record.encoder_vectors = vectors;
   HypothesisRecord hypothesis;
   hypothesis.produced = {{"▁c", "▁d", "</s>"}, {3, 4, 0}};

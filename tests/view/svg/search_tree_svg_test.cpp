@@ -9,7 +9,6 @@
 #include "base/at.h"
 #include "view/sample_record.h"
 #include "view/svg/picture_checks.h"
-#include "view/svg/tree_layout.h"
 
 namespace attn {
 namespace {

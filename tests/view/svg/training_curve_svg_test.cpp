@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/strings/utf8.h"
-#include "view/svg/training_curve_svg.h"
 #include "view/svg/small_xml.h"
+#include "view/svg/training_curve_svg.h"
 
 namespace attn {
 namespace {

@@ -7,10 +7,8 @@
 #include "base/json.h"
 #include "base/strings/utf8.h"
 #include "view/data/explanation_json.h"
-#include "view/terminal/explanation/explanation_cells.h"
 #include "view/terminal/explanation_markdown.h"
 #include "view/terminal/explanation_text.h"
-#include "view/terminal/explanation/latex.h"
 
 namespace attn::test {
 namespace {
@@ -64,8 +62,10 @@ TEST_CASE("a toy's matrix is shown whole, a larger one is cut and says so") {
   CHECK(shown_indices(100, {}) == ShownIndices{0, 1, 2, 3, omitted_index, 96, 97, 98, 99});
   CHECK(shown_indices(100, {{30, 40}}) ==
         ShownIndices{0, 1, omitted_index, 30, 31, omitted_index, 38, 39, omitted_index, 98, 99});
-  CHECK(shown_indices(100, {{0, 10}}) == ShownIndices{0, 1, omitted_index, 8, 9, omitted_index, 98, 99});
-  CHECK(shown_indices(100, {{50, 51}}) == ShownIndices{0, 1, omitted_index, 50, omitted_index, 98, 99});
+  CHECK(shown_indices(100, {{0, 10}}) ==
+        ShownIndices{0, 1, omitted_index, 8, 9, omitted_index, 98, 99});
+  CHECK(shown_indices(100, {{50, 51}}) ==
+        ShownIndices{0, 1, omitted_index, 50, omitted_index, 98, 99});
   CHECK(shown_indices(0, {}).empty());
   CHECK(matrix_caption(matrix(2, 3)) == "[2, 3]");
   CHECK(matrix_caption(matrix(2, 41)) == "[2, 41], columns cut");

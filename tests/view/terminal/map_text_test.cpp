@@ -9,7 +9,7 @@
 #include "analysis/map_selection.h"
 #include "base/strings/utf8.h"
 #include "view/sample_record.h"
-#include "view/terminal/map/map_layout.h"
+#include "view/terminal/map/map_plan.h"
 #include "view/terminal/map/map_text.h"
 
 namespace attn {
@@ -601,7 +601,7 @@ TEST_CASE("cells that a pattern leaves out are marked, and only there a line say
   AttentionRecord own = record;
   own.encoder_self.seen->non_token_weights.keys = &model_global_tokens;
   own.encoder_self.seen->non_token_weights.weights = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0, 0, 0, 0, 0,
-                                            0,    0,    0,    0,    0,    0, 0, 0, 0, 0};
+                                                      0,    0,    0,    0,    0,    0, 0, 0, 0, 0};
   CHECK(rendered(own, {"encoder:0:0"}, 60) ==
         "Encoder self-attention: each source token (row) looks at\n"
         "those of its pattern.\n"

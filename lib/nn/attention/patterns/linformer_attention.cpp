@@ -11,8 +11,8 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "compute/matmul.h"
-#include "nn/attention/patterns/attention_list.h"
-#include "nn/attention/patterns/performer_features.h"
+#include "nn/attention/patterns/pattern_attention.h"
+#include "nn/attention/patterns/performer_attention.h"
 
 namespace attn {
 namespace {
@@ -69,11 +69,11 @@ void compress(const AttentionShape& shape, const AttentionInput& input, MatrixRe
     const UnpaddedKeys keys(group);
     const Index rank = input.extras->key_projection.columns;
     add_transposed_matmul(rows_for(input.extras->key_projection, keys),
-                           shown_rows(memory.keys, memory.stride, width, group, keys),
-                           rows.middleRows(first, rank).leftCols(width), Backend::panels);
+                          shown_rows(memory.keys, memory.stride, width, group, keys),
+                          rows.middleRows(first, rank).leftCols(width), Backend::panels);
     add_transposed_matmul(rows_for(input.extras->value_projection, keys),
-                           shown_rows(memory.values, memory.stride, width, group, keys),
-                           rows.middleRows(first, rank).rightCols(width), Backend::panels);
+                          shown_rows(memory.values, memory.stride, width, group, keys),
+                          rows.middleRows(first, rank).rightCols(width), Backend::panels);
     first += rank;
   }
 }

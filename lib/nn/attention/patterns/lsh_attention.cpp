@@ -6,11 +6,10 @@
 #include <stdexcept>
 
 #include "base/at.h"
-#include "compute/per_thread.h"
+#include "compute/threads.h"
 #include "nn/attention/attention_mask.h"
-#include "nn/attention/patterns/lsh_chunks.h"
-#include "nn/attention/patterns/attention_list.h"
 #include "nn/attention/observed_head.h"
+#include "nn/attention/patterns/pattern_attention.h"
 
 namespace attn {
 namespace {
@@ -210,9 +209,10 @@ LshHead::LshHead(const AttentionShape& shape, const AttentionInput& input,
   const Index first = group.first_key * memory.stride + column;
   key = gather_rows({memory.keys + first, memory.stride, nullptr}, group.keys, width);
   value = gather_rows({memory.values + first, memory.stride, nullptr}, group.keys, width);
-  query = gather_rows({input.queries.data() + group.first_query * input.queries.outerStride() + column,
-                    input.queries.outerStride(), nullptr},
-                   group.keys, width);
+  query =
+      gather_rows({input.queries.data() + group.first_query * input.queries.outerStride() + column,
+                   input.queries.outerStride(), nullptr},
+                  group.keys, width);
   for (Index j = 0; j < group.keys; ++j) {
     const float mean =
         kernels().sum_of_squares(key.row(j).data(), width) / static_cast<float>(width);
@@ -241,7 +241,7 @@ void LshChunk::load(const LshHead& head, const LshOrder& order, Index c) {
   float* key_panels = panels.reserve(k.panels_of(columns_here) * k.panel_width * width);
   k.pack_columns({head.key.data(), width, keys.data()}, columns_here, width, key_panels);
   PanelMatmul product = panel_matmul_of(query_rows, width, key_panels, columns_here,
-                                    scores.reserve(rows_here * columns_here));
+                                        scores.reserve(rows_here * columns_here));
   product.rows = rows_here;
   run_panel_matmul(product);
   for (Index r = 0; r < rows_here; ++r) {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "compute/per_thread.h"
-#include "nn/attention/patterns/lsh_chunks.h"
+#include "compute/threads.h"
+#include "nn/attention/patterns/lsh_attention.h"
 
 namespace attn {
 namespace {
@@ -96,7 +96,7 @@ void back_chunk(const LshBackwardHead& h, Index c, LshBackwardScratch& scratch,
   scatter(dquery, chunk.queries, gradients.dquery);
   Matrix dkey = Matrix::Zero(columns, width);
   add_transposed_matmul(dweights, ChunkRows(chunk.query.reserve(0), rows, width), dkey,
-                         Backend::panels);
+                        Backend::panels);
   scatter(dkey, chunk.keys, gradients.dkey);
 }
 

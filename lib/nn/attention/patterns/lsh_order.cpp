@@ -5,7 +5,7 @@
 
 #include "base/at.h"
 #include "nn/attention/attention_mask.h"
-#include "nn/attention/patterns/lsh_chunks.h"
+#include "nn/attention/patterns/lsh_attention.h"
 
 namespace attn {
 namespace {
@@ -54,7 +54,8 @@ class Rotations {
   /// doubles: a product of K floats is off by less than (K + 2) · 2⁻²⁴ · |query| · |rotation|.
   template <typename F>
   void for_each_bucket(const float* query, F&& f) {
-    PanelMatmul product = panel_matmul_of(query, width_, panels_.data(), columns(), rotated_.data());
+    PanelMatmul product =
+        panel_matmul_of(query, width_, panels_.data(), columns(), rotated_.data());
     product.rows = 1;
     run_panel_matmul(product);
     const float length = std::sqrt(kernels().sum_of_squares(query, width_));

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "config/patterns/attention_pattern.h"
-#include "nn/attention/multi_head_attention.h"
 #include "nn/attention/kv_cache.h"
+#include "nn/attention/multi_head_attention.h"
 
 namespace attn {
 
@@ -38,12 +38,25 @@ class PatternAttention {
   /// What a decoder keeps from step to step: keys and values; and its bytes for so many hypotheses
   /// of so many steps.
   virtual std::unique_ptr<KvCache> make_kv_cache(const KvCacheShape& shape) const;
-  virtual std::optional<std::uint64_t> kv_cache_bytes(const KvCacheShape& shape,
-                                                         Index hypotheses, Index steps) const;
+  virtual std::optional<std::uint64_t> kv_cache_bytes(const KvCacheShape& shape, Index hypotheses,
+                                                      Index steps) const;
 };
 
 const PatternAttention& attention_for(const AttentionPattern& pattern);
 /// Of the shape's pattern; full where it has none.
 const PatternAttention& attention_for(const AttentionShape& shape);
+
+// One function a kind, each in the file of its name.
+
+const PatternAttention& full_attention();            // full.cpp
+const PatternAttention& window_attention();          // window.cpp
+const PatternAttention& longformer_attention();      // longformer.cpp
+const PatternAttention& bigbird_attention();         // bigbird.cpp
+const PatternAttention& sparse_strided_attention();  // sparse_strided.cpp
+const PatternAttention& sparse_fixed_attention();    // sparse_fixed.cpp
+const PatternAttention& chunks_attention();          // chunks.cpp
+const PatternAttention& linformer_attention();       // linformer.cpp
+const PatternAttention& performer_attention();       // performer.cpp
+const PatternAttention& lsh_attention();             // lsh.cpp
 
 }  // namespace attn

@@ -3,12 +3,10 @@
 #include <stdexcept>
 
 #include "base/at.h"
-#include "base/checked.h"
-#include "compute/per_thread.h"
+#include "compute/threads.h"
 #include "nn/attention/attention_mask.h"
-#include "nn/attention/patterns/attention_list.h"
-#include "nn/attention/patterns/performer_sums.h"
 #include "nn/attention/observed_head.h"
+#include "nn/attention/patterns/pattern_attention.h"
 
 namespace attn {
 namespace {
@@ -148,7 +146,8 @@ struct AllFeatures {
     float largest = kMinusInfinity;
     std::vector<std::int32_t> row(1);
     for (Index j = 0; j < group.keys; ++j) {
-      const bool shown = group.mask.key_padding_mask.empty() || at(group.mask.key_padding_mask, j) == 0;
+      const bool shown =
+          group.mask.key_padding_mask.empty() || at(group.mask.key_padding_mask, j) == 0;
       row[0] = group.key_rows != nullptr ? group.key_rows[j] : narrow_cast<std::int32_t>(j);
       tile.load(map, {rows.keys.base, rows.keys.stride, row.data()}, 1);
       if (shown) largest = std::max(largest, tile.largest()[0]);
@@ -305,7 +304,7 @@ class PerformerAttention : public PatternAttention {
     return std::make_unique<PerformerKvCache>(shape);
   }
   std::optional<std::uint64_t> kv_cache_bytes(const KvCacheShape& shape, Index hypotheses,
-                                                 Index /*steps*/) const override {
+                                              Index /*steps*/) const override {
     return checked_product({to_size(hypotheses), to_size(PerformerKvCache::size_of(shape)),
                             sizeof(float), to_size(shape.layers) + 1});
   }

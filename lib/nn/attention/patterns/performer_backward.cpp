@@ -3,12 +3,12 @@
 //
 //   g_i = [dO_i, −dO_i · o_i] / d_i,   du_i = C g_i,   dC = Σ_i u_i g_iᵀ,
 //   de_j = dC [v_j, 1]ᵀ,   dv_j = the first K of e_jᵀ dC.
-#include "nn/attention/patterns/performer_backward.h"
+#include "nn/attention/patterns/performer_attention.h"
 
 #include <algorithm>
 
 #include "base/at.h"
-#include "compute/per_thread.h"
+#include "compute/threads.h"
 
 namespace attn {
 
@@ -38,20 +38,21 @@ void make_gradient(const PerformerHeadBackward& head, Index i, float divisor, fl
 }
 
 void features_backward(FeatureTile& tile, const FeatureMap& map, const float* exponentials,
-                  float* dfeatures, float* drows) {
+                       float* dfeatures, float* drows) {
   for (Index i = 0; i < tile.rows() * tile.count(); ++i) dfeatures[i] *= exponentials[i];
   tile.exponents_backward(map, dfeatures, drows, map.width());
 }
 
-void put_query_gradients(const PerformerHeadBackward& head, Index first, Index n, const float* drows) {
+void put_query_gradients(const PerformerHeadBackward& head, Index first, Index n,
+                         const float* drows) {
   for (Index r = 0; r < n; ++r) {
     std::copy_n(drows + r * head.map.width(), head.map.width(),
                 head.dqueries + (first + r) * head.dqueries_stride);
   }
 }
 
-void put_key_gradients(const PerformerHeadBackward& head, const UnpaddedKeys& keys, Index first, Index n,
-                       const float* drows) {
+void put_key_gradients(const PerformerHeadBackward& head, const UnpaddedKeys& keys, Index first,
+                       Index n, const float* drows) {
   for (Index r = 0; r < n; ++r) {
     std::copy_n(drows + r * head.map.width(), head.map.width(), head.dkey(keys, first + r));
   }
@@ -77,7 +78,7 @@ void whole_queries(const PerformerHeadBackward& head, const KeySums& sums, Matri
       make_gradient(head, first + r, divisors[r], g + r * (width + 1));
     }
     add_transposed_matmul(Eigen::Map<const Matrix>(scratch.queries.features(), n, m),
-                           Eigen::Map<const Matrix>(g, n, width + 1), dsums, Backend::panels);
+                          Eigen::Map<const Matrix>(g, n, width + 1), dsums, Backend::panels);
     float* dfeatures = scratch.dfeatures.reserve(kFeatureRows * m);
     multiply({g, n, width + 1}, {panels, m}, dfeatures);
     float* drows = scratch.drows.reserve(kFeatureRows * width);

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "compute/per_thread.h"
-#include "nn/attention/patterns/performer_backward.h"
+#include "compute/threads.h"
+#include "nn/attention/patterns/performer_attention.h"
 
 namespace attn {
 namespace {
@@ -60,8 +60,9 @@ struct TileMaxima {
 };
 
 /// A tile's features, values and place among the keys.
-CausalWork load_tile(const PerformerHeadBackward& head, const UnpaddedKeys& keys, const CausalTile& tile,
-                     const TileMaxima& at_keys, PerformerBackwardScratch& scratch) {
+CausalWork load_tile(const PerformerHeadBackward& head, const UnpaddedKeys& keys,
+                     const CausalTile& tile, const TileMaxima& at_keys,
+                     PerformerBackwardScratch& scratch) {
   const auto& [before, maxima] = at_keys;
   const Index width = head.map.width();
   scratch.keys.load(head.map, keys.from(head.rows.keys, tile.first_key), tile.keys());
@@ -162,8 +163,8 @@ struct LaterQueries {
     }
     any = any || work.tile.queries() > 0;
     add_transposed_matmul(Eigen::Map<const Matrix>(u, work.tile.queries(), m),
-                           Eigen::Map<const Matrix>(work.gradients, work.tile.queries(), width + 1),
-                           sums, Backend::panels);
+                          Eigen::Map<const Matrix>(work.gradients, work.tile.queries(), width + 1),
+                          sums, Backend::panels);
   }
 };
 

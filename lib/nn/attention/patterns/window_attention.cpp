@@ -1,6 +1,6 @@
 // |i − j| ≤ window / 2 (Beltagy et al. 2020).
-#include "nn/attention/patterns/attention_list.h"
-#include "nn/attention/patterns/tile_maker.h"
+#include "nn/attention/key_ranges.h"
+#include "nn/attention/patterns/pattern_attention.h"
 
 namespace attn {
 namespace {
@@ -10,8 +10,9 @@ class WindowAttention : public PatternAttention {
   void make_tiles(QueryTileBuilder& builder) const override {
     builder.forget_globals();
     const Index reach = builder.pattern().window(builder.layer()) / 2;
-    builder.for_each_tile(kBandTile, 0, 0,
-                        [&](QueryTile& tile) { tile.ranges.push_back(builder.window(tile, reach)); });
+    builder.for_each_tile(kBandTile, 0, 0, [&](QueryTile& tile) {
+      tile.ranges.push_back(builder.window(tile, reach));
+    });
   }
 };
 
@@ -19,6 +20,26 @@ class WindowAttention : public PatternAttention {
 
 const PatternAttention& window_attention() {
   static const WindowAttention method;
+  return method;
+}
+
+// |i − j| ≤ window / 2, and global tokens see all and are seen by all (Beltagy et al. 2020).
+namespace {
+
+class LongformerAttention : public PatternAttention {
+ public:
+  void make_tiles(QueryTileBuilder& builder) const override {
+    const Index reach = builder.pattern().window(builder.layer()) / 2;
+    builder.for_each_tile(kBandTile, 0, 0, [&](QueryTile& tile) {
+      builder.add_beside_globals(tile, builder.window(tile, reach));
+    });
+  }
+};
+
+}  // namespace
+
+const PatternAttention& longformer_attention() {
+  static const LongformerAttention method;
   return method;
 }
 

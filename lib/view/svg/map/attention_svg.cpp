@@ -18,7 +18,8 @@ void check_index(int index, int count, std::string_view what, AttentionSite site
 }
 
 /// The biases of relative positions that the record has of this kind; null: none.
-const HeadVectors* relative_bias_of(const AttentionRecord& record, const AttentionSvgOptions& choice) {
+const HeadVectors* relative_bias_of(const AttentionRecord& record,
+                                    const AttentionSvgOptions& choice) {
   const std::optional<AttentionVectors>* found = nullptr;
   if (choice.site == AttentionSite::encoder_self) found = &record.encoder_vectors;
   if (choice.site == AttentionSite::decoder_self && choice.hypothesis < record.hypotheses.size()) {
@@ -46,8 +47,8 @@ SelectedMap select_map(const AttentionRecord& record, const AttentionSvgOptions&
   const AttentionMaps* found = find_maps(record, choice.site, choice.hypothesis);
   const AttentionMaps& maps = found != nullptr ? *found : none;
   SelectedMap selected{{choice.site, maps, map_labels(record, choice.site, choice.hypothesis),
-                 relative_bias_of(record, choice)},
-                {}};
+                        relative_bias_of(record, choice)},
+                       {}};
   if (maps.layers == 0 || maps.heads == 0) return selected;
   selected.place = {choice.layer.value_or(maps.layers - 1), choice.head.value_or(0)};
   check_index(selected.place.layer, maps.layers, "layer", choice.site);
@@ -94,13 +95,14 @@ PictureText text_of(const AttentionRecord& record, const AttentionSvgOptions& ch
                          ? "Each row is a source token (the query) and says how much it looks at "
                            "each mixture of all tokens (columns). "
                          : explanation(choice.site);
-  const bool non_token_weights = maps != nullptr && maps->seen && maps->seen->non_token_weights.any();
+  const bool non_token_weights =
+      maps != nullptr && maps->seen && maps->seen->non_token_weights.any();
   text.description += fmt::format(
       "A row's weights sum to 1{}; the darker a cell (in a dark viewer the brighter), the larger "
       "its weight.",
-      non_token_weights
-          ? fmt::format(" with those on {}, which are no columns", maps->seen->non_token_weights.keys->name)
-          : "");
+      non_token_weights ? fmt::format(" with those on {}, which are no columns",
+                                      maps->seen->non_token_weights.keys->name)
+                        : "");
   text.sentences = sentence_lines(record, choice.hypothesis);
   if (choice.site == AttentionSite::encoder_self) text.sentences.resize(1);
   if (!record.changes.empty()) {
@@ -154,7 +156,8 @@ std::string attention_svg(const AttentionRecord& record, const AttentionSvgOptio
   for (Panel& panel : side_panels(selected.source, large, choice.exact_mean)) {
     panels.push_back(std::move(panel));
   }
-  return framed_picture(text_of(record, choice), "attn-heads", panels, color_legend_panel(selected.source));
+  return framed_picture(text_of(record, choice), "attn-heads", panels,
+                        color_legend_panel(selected.source));
 }
 
 }  // namespace attn

@@ -3,12 +3,11 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "config/attention_site.h"
 #include "base/strings/utf8.h"
+#include "config/attention_site.h"
 #include "view/color.h"
 #include "view/svg/map/map_drawing.h"
 #include "view/svg/svg_text.h"
-#include "view/svg/xml_text.h"
 
 namespace attn {
 namespace {
@@ -177,8 +176,8 @@ class HeadMapPanel {
   }
   std::string_view axis_title() const {
     return source_.maps.has_projected_keys() ? "mixture of all tokens →"
-           : axes_.causal        ? "key: token read before →"
-                                 : "key: source token →";
+           : axes_.causal                    ? "key: token read before →"
+                                             : "key: source token →";
   }
   bool has_signs() const { return is_mixing() || large_.part == MapPart::difference; }
   /// Of the weights of one head of lsh.
@@ -267,20 +266,20 @@ class HeadMapPanel {
     const RecordedLshHead* hashed = hashed_head();
     const bool best = hashed != nullptr && at(hashed->best, row) == to_int(key);
     append_format(out_, "{}\n{} {}: {}\n{} {}: {}{}</title>",
-                  masked     ? " (masked)"
+                  masked       ? " (masked)"
                   : uncomputed ? " (not computed)"
-                             : "",
+                               : "",
                   is_mixing() ? "token" : "query", row, query_label,
                   source_.maps.has_projected_keys() ? "mixture" : "key", key, key_label,
-                  !best      ? ""
+                  !best        ? ""
                   : uncomputed ? "\nthe row's best key, which it did not meet"
-                             : "\nthe row's best key");
+                               : "\nthe row's best key");
     const bool negative = has_signs() && weight < 0;
     const int level = color_level(negative ? -weight : weight);
-    std::string paint = masked     ? "masked"
+    std::string paint = masked       ? "masked"
                         : uncomputed ? "left-out"
-                        : negative ? fmt::format("n{}", level)
-                                   : fmt::format("s{}", level);
+                        : negative   ? fmt::format("n{}", level)
+                                     : fmt::format("s{}", level);
     if (!std::isfinite(weight)) paint = "odd";
     const auto side = to_size(cell_);
     // Larger cells leave a line of the page between them.
@@ -310,10 +309,10 @@ class HeadMapPanel {
       return (static_cast<double>(index) + 0.5) * cell_ - 0.5;
     };
     append_format(out_, "<text class=\"value{}\" x=\"{}\" y=\"{}\">{}</text>",
-                  !finite                 ? ""
+                  !finite                        ? ""
                   : level >= inverted_text_level ? " strong"
-                  : text == "0.00"        ? " faint"
-                                          : "",
+                  : text == "0.00"               ? " faint"
+                                                 : "",
                   centre(key), std::round((centre(row) + 0.365 * numbers_.size) * 10) / 10, text);
   }
 

@@ -9,7 +9,6 @@
 #include "base/strings/utf8.h"
 #include "view/color.h"
 #include "view/svg/svg_text.h"
-#include "view/svg/xml_text.h"
 
 namespace attn {
 namespace {
@@ -98,8 +97,8 @@ RowLabelPlan plan_row_labels(const MapLabels& axes, double pitch, double largest
   return labels;
 }
 
-void append_row_labels(std::string& out, const MapLabels& axes, const RowLabelPlan& labels, double x,
-                       double y) {
+void append_row_labels(std::string& out, const MapLabels& axes, const RowLabelPlan& labels,
+                       double x, double y) {
   const double size = labels.plan.font_size;
   const double arrow = arrow_width(size);
   const std::string reads_class = fmt::format("end {}", label_class(size));
@@ -139,7 +138,8 @@ void append_weight_rows(std::string& out, std::span<const float> weights, std::s
   }
 }
 
-void append_compact_cells(std::string& out, const MapLabels& axes, const MapCells& cells, int cell) {
+void append_compact_cells(std::string& out, const MapLabels& axes, const MapCells& cells,
+                          int cell) {
   const std::size_t rows = axes.inputs.size();
   const std::size_t columns = axes.columns.size();
   std::array<std::string, 2 * color_levels + 1> paths;

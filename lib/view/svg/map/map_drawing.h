@@ -29,8 +29,8 @@ struct RowLabelPlan {
   LabelPlan plan;
   double inputs = 0;   ///< pixels of the first column
   double outputs = 0;  ///< of the second; 0: there is none
-  double width = 0;   ///< of all, with what stands between and after
-  double pitch = 0;   ///< from row to row
+  double width = 0;    ///< of all, with what stands between and after
+  double pitch = 0;    ///< from row to row
 };
 RowLabelPlan plan_row_labels(const MapLabels& axes, double pitch, double largest, double most);
 
@@ -39,8 +39,8 @@ double arrow_width(double font_size);
 
 /// The labels at the left of a map whose top left corner is at `x`, `y`: "reads → writes" in three
 /// columns, each its own text, so that words written from right to left keep their place.
-void append_row_labels(std::string& out, const MapLabels& axes, const RowLabelPlan& labels, double x,
-                       double y);
+void append_row_labels(std::string& out, const MapLabels& axes, const RowLabelPlan& labels,
+                       double x, double y);
 
 /// One text, cut to `width` pixels; where that cuts it, the whole label shows under the pointer.
 struct LabelStyle {
@@ -57,9 +57,9 @@ void append_weight_rows(std::string& out, std::span<const float> weights, std::s
 
 /// The weights of a map and, where a pattern leaves cells out, which.
 struct MapCells {
-  std::span<const float> weights;          ///< [queries · keys]
+  std::span<const float> weights;            ///< [queries · keys]
   std::span<const std::uint8_t> uncomputed;  ///< likewise; empty: none
-  bool has_signs = false;                  ///< what is negative has colours of its own
+  bool has_signs = false;                    ///< what is negative has colours of its own
 };
 
 /// A whole map as one path a colour, at the origin, `cell` pixels a cell: small however many cells.

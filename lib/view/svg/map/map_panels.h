@@ -17,7 +17,8 @@ struct MapSource {
   AttentionSite site = AttentionSite::cross;
   const AttentionMaps& maps;
   MapLabels axes;
-  const HeadVectors* relative_bias = nullptr;  ///< of relative positions (AttentionVectors); null: none
+  const HeadVectors* relative_bias =
+      nullptr;  ///< of relative positions (AttentionVectors); null: none
 };
 
 /// Pixels that a panel may fill.
@@ -29,7 +30,8 @@ struct PixelSize {
 /// Small maps, a row a layer and a column a head, with the tokens on the outer axes (every n-th one
 /// where there is no room for all). `chosen`, if not null, gets a frame. The maps are as large as
 /// the room allows, but never smaller than can be read.
-Panel overview_panel(const MapSource& source, const HeadIndex* selected, const PixelSize& room = {});
+Panel overview_panel(const MapSource& source, const HeadIndex* selected,
+                     const PixelSize& room = {});
 
 /// What is drawn large: a head, or the mean of a layer's heads (no head) or of all (no layer), or
 /// what stands beside its weights.
@@ -50,7 +52,7 @@ Panel head_panel(const MapSource& source, const LargeMap& large);
 /// exact weights and the difference, which a mean is given; the order by hash. Of a head with
 /// relative positions its biases.
 std::vector<Panel> side_panels(const MapSource& source, const LargeMap& large,
-                                 std::span<const float> exact_mean);
+                               std::span<const float> exact_mean);
 
 /// Where lsh has put the tokens in one head: a strip a round.
 Panel lsh_bucket_panel(const MapSource& source, HeadIndex place);

@@ -152,8 +152,9 @@ Cell left_out_cell(CellStyle form, int columns) {
 }
 
 TextLine shade_legend_line(const ShadeLegend& scale, ColorMode color, int width) {
-  TextLine line = color == ColorMode::none ? plain_scale(scale.form, width)
-                                           : painted_scale(scale.form, scale.cell_width, color, width);
+  TextLine line = color == ColorMode::none
+                      ? plain_scale(scale.form, width)
+                      : painted_scale(scale.form, scale.cell_width, color, width);
   if (scale.rows_sum_to_1) add_if_fits(line, " A row sums to 1.", width);
   return line;
 }

@@ -4,9 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "view/terminal/map/map_layout.h"
+#include "view/terminal/map/map_plan.h"
 #include "view/terminal/styled_text.h"
-#include "view/terminal/text_line.h"
 
 namespace attn {
 
@@ -35,7 +34,7 @@ Cell left_out_cell(CellStyle form, int columns);
 /// What a line about shades is made of.
 struct ShadeLegend {
   CellStyle form = CellStyle::numbers;
-  int cell_width = 0;               ///< columns
+  int cell_width = 0;         ///< columns
   bool rows_sum_to_1 = true;  ///< not so where an experiment has switched a head off
 };
 

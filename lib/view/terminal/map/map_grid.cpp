@@ -5,8 +5,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "config/attention_site.h"
 #include "base/strings/utf8.h"
+#include "config/attention_site.h"
 #include "view/terminal/map/map_cells.h"
 
 namespace attn {
@@ -41,7 +41,7 @@ struct Block {
 class MapGridDrawer {
  public:
   MapGridDrawer(const MapAxes& axes, std::span<const ShownMap> maps, const MapLayout& layout,
-            ColorMode color)
+                ColorMode color)
       : axes_(axes), maps_(maps), layout_(layout), color_(color) {}
 
   std::vector<TextLine> draw(bool with_heading) {
@@ -273,7 +273,7 @@ class MapGridDrawer {
 }  // namespace
 
 std::vector<TextLine> draw_map_grid(const MapAxes& axes, std::span<const ShownMap> maps,
-                                const MapLayout& layout, ColorMode color, bool with_heading) {
+                                    const MapLayout& layout, ColorMode color, bool with_heading) {
   return MapGridDrawer(axes, maps, layout, color).draw(with_heading);
 }
 

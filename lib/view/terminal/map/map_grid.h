@@ -7,16 +7,14 @@
 
 #include "record/shown_maps.h"
 #include "view/terminal/map/map_plan.h"
-#include "view/terminal/map/map_layout.h"
 #include "view/terminal/styled_text.h"
-#include "view/terminal/text_line.h"
 
 namespace attn {
 
 /// The maps, at most layout.beside of them, each under its title; they share the names of the rows.
 /// Without `with_heading` the columns are those of the maps above.
 std::vector<TextLine> draw_map_grid(const MapAxes& axes, std::span<const ShownMap> maps,
-                                const MapLayout& layout, ColorMode color, bool with_heading);
+                                    const MapLayout& layout, ColorMode color, bool with_heading);
 
 /// Begins a line: what stands left of the maps. Row −1: over the names of the rows.
 TextLine row_start(const MapAxes& axes, const RowLabelWidths& columns, int row);

@@ -7,11 +7,10 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"
+#include "view/map_labels.h"
 #include "view/terminal/map/map_cells.h"
 #include "view/terminal/map/map_grid.h"
-#include "view/terminal/map/hash_text.h"
 #include "view/terminal/map/map_lists.h"
-#include "view/token_label.h"
 
 namespace attn {
 namespace {
@@ -47,10 +46,11 @@ constexpr SiteText patterned = {
 
 std::string site_line(const ShownMaps& shown, const AttentionMaps& of, int width) {
   if (of.has_projected_keys()) {
-    return wrap_words(fmt::format("Encoder self-attention: each source {} (row) looks at {} mixtures "
-                               "of all tokens.",
-                               shown.by_words ? "word" : "token", of.keys),
-                   width);
+    return wrap_words(
+        fmt::format("Encoder self-attention: each source {} (row) looks at {} mixtures "
+                    "of all tokens.",
+                    shown.by_words ? "word" : "token", of.keys),
+        width);
   }
   const bool pattern = std::any_of(shown.maps.begin(), shown.maps.end(), [](const ShownMap& map) {
     return std::find(map.uncomputed.begin(), map.uncomputed.end(), 1) != map.uncomputed.end();
@@ -58,9 +58,9 @@ std::string site_line(const ShownMaps& shown, const AttentionMaps& of, int width
   const bool encoder = shown.site == AttentionSite::encoder_self;
   if (pattern && of.hashed(0, 0) != nullptr) {
     return wrap_words(fmt::format("Encoder self-attention: each source {0} (row) looks at the {0}s "
-                               "that it met by hash.",
-                               shown.by_words ? "word" : "token"),
-                   width);
+                                  "that it met by hash.",
+                                  shown.by_words ? "word" : "token"),
+                      width);
   }
   const SiteText& text = encoder && pattern ? patterned : at(kinds, shown.site);
   return wrap_words(shown.by_words ? text.by_words : text.by_tokens, width);
@@ -95,7 +95,8 @@ class SiteRenderer {
     in_band_ = (maps + bands - 1) / bands;
     const bool estimated = maps > 1 && shown.maps[1].part == MapPart::exact;
     if (estimated && maps_across >= estimated_maps) {
-      in_band_ = std::min(maps_across, in_band_ + estimated_maps - 1) / estimated_maps * estimated_maps;
+      in_band_ =
+          std::min(maps_across, in_band_ + estimated_maps - 1) / estimated_maps * estimated_maps;
     }
   }
 
@@ -184,7 +185,8 @@ class SiteRenderer {
   /// Whether a title among the first bands says "best" and has no room for what that means.
   bool cuts_best(int bands) const {
     if (top_) return false;
-    const int room = layout_.heading == ColumnHeading::numbers_only ? layout_.rows.width - 1 : layout_.map_width;
+    const int room =
+        layout_.heading == ColumnHeading::numbers_only ? layout_.rows.width - 1 : layout_.map_width;
     const auto shown = first(maps_in(bands));
     return std::any_of(shown.begin(), shown.end(), [&](const ShownMap& map) {
       return map.best && display_width(to_string(map.name).append(aligns_best)) > room;
@@ -288,8 +290,7 @@ std::vector<int> brief_bands(const std::vector<SiteRenderer>& all, int width) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (shown[i] != round || shown[i] == all[i].bands()) continue;
       ++shown[i];
-      const bool fits =
-          lines() <= (round == 0 ? max_lines : comfortable) || (i == 0 && round == 0);
+      const bool fits = lines() <= (round == 0 ? max_lines : comfortable) || (i == 0 && round == 0);
       if (!fits) --shown[i];
       added = added || fits;
     }

@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+#include <zlib.h>
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/json.h"
+#include "base/strings/base64.h"
+#include "base/strings/utf8.h"
+#include "model/directory/model_directory.h"
+#include "service/api/api_handler.h"
+#include "service/html_pages.h"
+#include "service/model/open_model.h"
+#include "service/model/shipped.h"
+#include "service/progress.h"
+#include "service/training/experiment_setup.h"
+#include "view/page/page_html.h"
+
+namespace attn {
+
+PageContent::PageContent(std::string path, PageDetail asked) : path_(std::move(path)) {
+  if (!asked.vectors) variants_.push_back({.detail = {.vectors = true, .search = true}});
+  if (!asked.search) variants_.push_back({.detail = {.vectors = asked.vectors, .search = true}});
+  variants_.push_back({.detail = asked});
+}
+
+void PageContent::add(const AttentionRecord& record) {
+  for (Variant& variant : variants_) {
+    variant.records.push_back(page_record(record, variant.detail));
+    variant.bytes += variant.records.back().size();
+    if (count_ == 0) variant.first_bytes = variant.bytes;
+  }
+  const auto last = variants_.end() - 1;
+  if (count_ == 0) {
+    fullest_first_bytes_ = variants_.front().bytes;
+    // Before the last stands the one that has the search and nothing else in addition.
+    searched_ = !last->detail.search && (last - 1)->bytes > last->bytes;
+  }
+  ++count_;
+  const auto is_large = [&](const Variant& variant) {
+    const std::size_t most = variant.detail.vectors ? small_bytes : small_search_bytes;
+    return variant.bytes > most || (excluded_.vectors && variant.detail.vectors) ||
+           (excluded_.search && variant.detail.search);
+  };
+  variants_.erase(std::remove_if(variants_.begin(), last, is_large), last);
+  if (variants_.back().bytes > max_bytes) {
+    refuse_field(Field{"html"},
+                 fmt::format(" {}: the page would hold more than {}; give it fewer sentences",
+                             printable(path_), human_bytes(max_bytes)));
+  }
+}
+
+std::string PageContent::name() const {
+  return path_ == "-" ? "the page" : printable(path_);
+}
+
+FieldText PageContent::what_is_missing(const Variant& chosen) const {
+  if (chosen.first_bytes == fullest_first_bytes_) return {};  // there was nothing to leave out
+  const bool both = !chosen.detail.vectors && !chosen.detail.search && searched_;
+  const bool vectors = !chosen.detail.vectors;
+  FieldText text(
+      fmt::format("{}: no {}: with them it would take more than {}; ", name(),
+                  both      ? "queries, keys, values, which explain a cell, and search trees"
+                  : vectors ? "queries, keys and values, which explain a cell"
+                            : "search trees",
+                  human_bytes(static_cast<double>(both ? small_search_bytes : small_bytes))));
+  text.add(Field{both || vectors ? "vectors" : "tree"});
+  if (both) text.add(FieldText(" and ", Field{"tree"}));
+  text.add(both ? " put them in" : " puts them in");
+  return text;
+}
+
+std::string PageContent::html(const std::string& heads) const {
+  const Progress progress("making the page");
+  return page_html({.records = variants_.front().records, .heads = heads, .curves = curves_});
+}
+
+std::vector<FieldText> PageContent::notes(const std::string& html) const {
+  std::vector<FieldText> all;
+  if (FieldText missing = what_is_missing(variants_.front()); !missing.empty()) {
+    all.push_back(std::move(missing));
+  }
+  if (html.size() > small_bytes) {
+    all.push_back(
+        fmt::format("{} will take {}", name(), human_bytes(static_cast<double>(html.size()))));
+  }
+  return all;
+}
+
+namespace {
+
+/// One model, which is there.
+class SingleModelProvider : public ModelProvider {
+ public:
+  explicit SingleModelProvider(const ReadyModel& model) : model_(model), names_{model.name} {}
+  const std::vector<std::string>& names() const override { return names_; }
+  const ReadyModel& model(std::size_t) override { return model_; }
+
+ private:
+  const ReadyModel& model_;
+  std::vector<std::string> names_;
+};
+
+/// In gzip's form, which every browser unpacks.
+std::string packed(std::string_view bytes) {
+  constexpr int kGzip = 16, kMemory = 9;
+  z_stream stream{};
+  if (bytes.size() > std::numeric_limits<uInt>::max() / 2) {
+    throw InputError("a model of {} is too large for a page",
+                     human_bytes(static_cast<double>(bytes.size())));
+  }
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, kMemory,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  std::string out(deflateBound(&stream, bytes.size()), '\0');
+  std::string in(bytes);  // zlib's interface takes no constant
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = narrow_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = narrow_cast<uInt>(out.size());
+  const int status = deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (status != Z_STREAM_END) throw std::logic_error("zlib does not end");
+  return out;
+}
+
+/// Elements of a page that hold files.
+class PackedFiles {
+ public:
+  /// The element's name; equal bytes lie in one.
+  std::string add(std::string_view bytes) {
+    const auto found = ids_.find(std::string(bytes));
+    if (found != ids_.end()) return found->second;
+    const std::string id = fmt::format("attn-packed-{}", ids_.size());
+    html_ += fmt::format("<script type=\"text/plain\" id=\"{}\">", id);
+    const std::size_t begin = html_.size();
+    append_base64(html_, packed(bytes));
+    letters_ += html_.size() - begin;
+    html_ += "</script>\n";
+    ids_.emplace(bytes, id);
+    return id;
+  }
+  const std::string& html() const { return html_; }
+  std::size_t letters() const { return letters_; }
+
+ private:
+  std::map<std::string, std::string> ids_;  ///< of bytes
+  std::string html_;
+  std::size_t letters_ = 0;
+};
+
+std::string module_file(const char* name) {
+  for (const char* folder : {"web/", "build/web/"}) {
+    const std::string path = find_shipped(std::string(folder) + name);
+    if (!path.empty()) return path;
+  }
+  throw InputError(
+      "this program was built without {}, the module that such a page holds; scripts/build_web.sh "
+      "makes it with "
+      "emscripten, and released packages have it",
+      name);
+}
+
+std::vector<std::string> files_of_model(const std::string& directory) {
+  std::vector<std::string> names{"config.json", "generation_config.json", "model.safetensors"};
+  for (const std::string& name : tokenizer_files()) {
+    // Its sums are of the files that the model was read from.
+    if (name != "SHA256SUMS" && file_exists(join_path(directory, name.c_str())))
+      names.push_back(name);
+  }
+  return names;
+}
+
+/// Files in a directory, as the page is told of them.
+Json files_json(PackedFiles& packed, const std::string& directory,
+                const std::vector<std::string>& names) {
+  Json files = Json::array();
+  for (const std::string& name : names) {
+    files.push_back(
+        {{"name", name}, {"id", packed.add(read_file(join_path(directory, name.c_str())))}});
+  }
+  return files;
+}
+
+/// What trains in the page before one's eyes.
+Json training_json(PackedFiles& packed) {
+  const std::shared_ptr<TemporaryPath> directory = temporary_directory();
+  const ExperimentBundle toy = bundle_experiment(shipped("configs/toy.json"), directory->path());
+  return {{"name", toy.name},
+          {"pairs", toy.pairs},
+          {"files", files_json(packed, directory->path(), toy.files)}};
+}
+
+}  // namespace
+
+std::string standalone_page(const ModelChoice& choice, DType dtype, const std::string& version) {
+  const std::string module = module_file("attn-demo.wasm"), script = module_file("attn-demo.js");
+  const std::shared_ptr<TemporaryPath> directory = temporary_directory();
+  ModelChoice stored;
+  stored.models = {directory->path()};
+  stored.precision = dtype == DType::i8 ? MatmulPrecision::int8 : MatmulPrecision::float32;
+  std::string name;
+  {
+    const ReadyModel model = open_model(choice);
+    name = model.name;
+    copy_tokenizer(model.tokenizer_directory, directory->path());
+    save_model(*model.transformer,
+               resolve_decode_options(model.decode, model.default_forced_eos, model.name),
+               directory->path(), dtype);
+  }
+  ReadyModel model = open_model(stored);
+  model.name = name;
+  SingleModelProvider asked(model);
+  const ApiHandler answers(asked);
+  const std::vector<std::string> records = answers.first_records();
+
+  const Progress progress("packing");
+  PackedFiles files;
+  Json alone = Json::object();
+  alone["module"] = files.add(read_file(module));
+  alone["script"] = files.add(read_file(script));
+  alone["name"] = name;
+  alone["eight_bits"] = dtype == DType::i8;
+  alone["files"] = files_json(files, directory->path(), files_of_model(directory->path()));
+  alone["training"] = training_json(files);
+  alone["letters"] = files.letters();
+  Json live = Json::parse(answers.live_settings(version));
+  live["alone"] = std::move(alone);
+  const std::string said = live.dump();
+  return page_html({.records = records, .live = said, .packed = files.html()});
+}
+
+}  // namespace attn
