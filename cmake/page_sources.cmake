@@ -1,6 +1,6 @@
 # The HTML page's files become part of a library: one script after the other, in this order.
-set(page_scripts text dom maps data seen scene state color overview lines heatmap stage compare next_word way way_view
-  steps steps_view beside curve training alignment report tree controls live/program live/alone live/live
+set(page_scripts text dom maps data pattern scene state color overview lines heatmap stage compare next_word residual_stream residual_stream_view
+  steps steps_view approximation curve training alignment report tree controls live/module_worker live/standalone live/live
   live/live_view live/trainer keyboard main)
 set(page_styles page panels live)
 

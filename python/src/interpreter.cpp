@@ -11,8 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/strings/utf8.h"
-#include "errors.h"
-#include "lock.h"
+#include "interpreter.h"
 #include "service/field_text.h"
 
 namespace py = pybind11;

@@ -10,7 +10,7 @@
 #include "base/strings/utf8.h"
 #include "compute/matmul.h"
 #include "config/model_config.h"
-#include "lock.h"
+#include "interpreter.h"
 #include "observer.h"
 #include "options.h"
 #include "service/html_pages.h"

@@ -2,8 +2,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include "errors.h"
-#include "lock.h"
+#include "interpreter.h"
 #include "model.h"
 #include "observer.h"
 #include "record.h"

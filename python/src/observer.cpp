@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "lock.h"
+#include "interpreter.h"
 
 namespace py = pybind11;
 

@@ -4,7 +4,7 @@
 
 #include "analysis/alignment.h"
 #include "base/error.h"
-#include "lock.h"
+#include "interpreter.h"
 #include "record/json/record_json.h"
 #include "service/html_pages.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/strings/utf8.h"
-#include "lock.h"
+#include "interpreter.h"
 #include "options.h"
 
 namespace py = pybind11;
