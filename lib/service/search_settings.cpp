@@ -154,7 +154,7 @@ constexpr std::size_t kMostForbidden = 100'000;  ///< sequences of tokens, of al
 std::vector<std::string> texts_of_tokens(const Tokenizer& tokenizer) {
   const int size = tokenizer.target_vocab_size();
   const EncodedText letter = tokenizer.encode_target("a");
-  const int before = letter.ids.at(letter.ids.size() - letter.behind - 1);
+  const int before = letter.ids.at(letter.ids.size() - letter.suffix_length - 1);
   const std::string start = tokenizer.decode_target({before});
   const std::string end = tokenizer.decode_target({before, before}).substr(start.size());
   std::vector<std::string> texts(to_size(size));
