@@ -34,6 +34,24 @@ inline void get_tile(float* tile, const TileMatmul& p, Index row, Index column) 
   }
 }
 
+/// Registers 0 to 3 from four tiles in memory.
+inline void load_results(const float (*results)[kTileSide * kTileSide]) {
+  constexpr int kRow = 64;  // bytes
+  _tile_loadd(0, results[0], kRow);
+  _tile_loadd(1, results[1], kRow);
+  _tile_loadd(2, results[2], kRow);
+  _tile_loadd(3, results[3], kRow);
+}
+
+/// Registers 0 to 3 into four tiles in memory.
+inline void store_results(float (*results)[kTileSide * kTileSide]) {
+  constexpr int kRow = 64;  // bytes
+  _tile_stored(0, results[0], kRow);
+  _tile_stored(1, results[1], kRow);
+  _tile_stored(2, results[2], kRow);
+  _tile_stored(3, results[3], kRow);
+}
+
 /// 32 × 32 results: registers 0 to 3; the factors' tiles pass through 4 to 7.
 inline void multiply_block(const TileMatmul& p, Index row, Index column) {
   constexpr int kRow = 64;  // bytes
@@ -53,17 +71,11 @@ inline void multiply_block(const TileMatmul& p, Index row, Index column) {
   // A sum goes on from what is in y, in blocks at an edge as in whole ones: a result's bits are the
   // same wherever it is computed.
   const bool goes_on = p.add && p.bias == nullptr;
-  TileMatmul edge = p;
-  edge.add = p.add && !goes_on;
   if (!whole && goes_on) {
-    get_tile(results[0], p, row, column);
-    get_tile(results[1], p, row, column + kTileSide);
-    get_tile(results[2], p, row + kTileSide, column);
-    get_tile(results[3], p, row + kTileSide, column + kTileSide);
-    _tile_loadd(0, results[0], kRow);
-    _tile_loadd(1, results[1], kRow);
-    _tile_loadd(2, results[2], kRow);
-    _tile_loadd(3, results[3], kRow);
+    for (Index i = 0; i < 4; ++i) {
+      get_tile(results[i], p, row + i / 2 * kTileSide, column + i % 2 * kTileSide);
+    }
+    load_results(results);
   } else if (whole && p.add) {
     _tile_loadd(0, y, stride);
     _tile_loadd(1, y + kTileSide, stride);
@@ -92,10 +104,9 @@ inline void multiply_block(const TileMatmul& p, Index row, Index column) {
     _tile_stored(3, y + below + kTileSide, stride);
     return;
   }
-  _tile_stored(0, results[0], kRow);
-  _tile_stored(1, results[1], kRow);
-  _tile_stored(2, results[2], kRow);
-  _tile_stored(3, results[3], kRow);
+  store_results(results);
+  TileMatmul edge = p;
+  edge.add = p.add && !goes_on;
   put_tile(results[0], edge, row, column);
   if (two_columns) put_tile(results[1], edge, row, column + kTileSide);
   if (two_rows) put_tile(results[2], edge, row + kTileSide, column);
