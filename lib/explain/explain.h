@@ -1,5 +1,6 @@
 // One head from words to words: every matrix that attention's formula mentions, as the model
 // computed it.
+// Sources: explain_head.cpp, compare_attention.cpp, meaning.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // The observer behind explanations: it keeps what one attention layer read, computed and wrote.
+// Sources: head_steps_layer.cpp.
 #pragma once
 
 #include <algorithm>

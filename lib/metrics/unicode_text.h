@@ -1,4 +1,5 @@
 // What Python does to a text before sacreBLEU counts anything: split() and strip().
+// Sources: lowercase.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // What one family of tokenizer files does: marian_tokenizer.cpp, json_tokenizer.cpp,
 // fairseq_tokenizer.cpp, pegasus_tokenizer.cpp, t5_tokenizer.cpp, byte_level_tokenizer.cpp.
 // Tokenizer is the door; nobody else includes this.
+// Sources: legacy_tokenizers.cpp.
 #pragma once
 
 #include <memory>
