@@ -1,12 +1,14 @@
-// lib/paper's way back against numeric gradients, and training's against lib/paper's.
+// The paper's gradients against numeric ones, and training's against the paper's.
 #include "paper/backward.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <functional>
+#include <concepts>
+#include <set>
 
 #include "model/small_training.h"
+#include "paper/train.h"
 #include "paper_model.h"
 
 using namespace attn;
@@ -254,6 +256,21 @@ TEST_CASE("training's gradients are the paper's") {
         found, expected);
     CHECK(compared > 35);
   }
+}
+
+TEST_CASE("the optimizer trains every number of a model but its sinusoids, each once") {
+  TrainableModel trainable(small_config(), 7);
+  paper::Transformer model = classic_model(variant_model(small_config(), trainable.parameters()));
+  std::set<const double*> expected;
+  each_parameter(
+      [&](const std::string& name, auto& weight) {
+        if (name.ends_with(".positions")) return;
+        for (Index i = 0; i < weight.size(); ++i) expected.insert(weight.data() + i);
+      },
+      model);
+  const std::vector<double*> found = paper::Parameters(model).all;
+  CHECK(found.size() == expected.size());
+  CHECK(std::set<const double*>(found.begin(), found.end()) == expected);
 }
 
 TEST_CASE("softmax hands no gradient through a mask") {
