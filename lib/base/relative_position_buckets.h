@@ -14,7 +14,7 @@ namespace attn {
 /// before the query; else the second half of them is for what lies behind it. Of one direction's n
 /// buckets the first n/2 hold one distance each, and the others more and more of them: bucket
 ///   n/2 + ln(d / (n/2)) / ln(max_distance / (n/2)) · n/2, rounded down, and at most n − 1.
-struct DistanceBuckets {
+struct RelativePositionBuckets {
   Index count = 32;
   Index max_distance = 128;
   bool causal = false;
