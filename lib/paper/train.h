@@ -8,7 +8,6 @@ namespace attn::paper {
 /// Points to every trained number of a model, or of its gradient, always in the same order.
 struct Parameters {
   std::vector<double*> all;
-
   explicit Parameters(Transformer& model) {
     add_each(model.source.tokens, model.target.tokens, model.output);
     for (EncoderLayer& layer : model.encoder) add(layer);
