@@ -114,7 +114,7 @@ class Program(unittest.TestCase):
     def test_zsh_and_fish_know_the_options(self):
         zsh = (PREFIX / "usr/share/zsh/site-functions/_attn-demo").read_text(encoding="utf-8")
         fish = (PREFIX / "usr/share/fish/vendor_completions.d/attn-demo.fish").read_text(encoding="utf-8")
-        self.assertIn("'*--beam[Beams; 1 is greedy search]:K:'", zsh)
+        self.assertIn("'*--beam[Beam size; 1 is greedy search]:K:'", zsh)
         self.assertIn("'*--early-stopping[When a beam search ends\\: true, false or never]:"
                       "true|false|never:(true false never)'", zsh)
         self.assertIn("complete -c attn-demo -n '__fish_seen_subcommand_from translate' -l beam "
@@ -191,7 +191,7 @@ class Library(unittest.TestCase):
     def test_another_project_finds_it(self):
         headers = [str(path.relative_to(PREFIX / "usr/include"))
                    for path in (PREFIX / "usr/include").rglob("*.h")]
-        self.assertEqual(headers, ["attn_demo/attn_demo.h"])
+        self.assertEqual(sorted(headers), ["attn_demo/attn_demo.h", "attn_demo/search_options.h"])
         build = PREFIX / "example"
         run(OPTIONS.cmake, "-S", HERE / "example", "-B", build, "-G", "Ninja",
             f"-DCMAKE_PREFIX_PATH={PREFIX / 'usr'}")
