@@ -45,8 +45,9 @@ struct JsonProblem {
   std::string message;     ///< "found …, expected …; what to try"
 };
 
-/// Translates nlohmann's parse error. `read` is the number of bytes the lexer had consumed (its end
-/// of the text counts as one more), `token` the last token and `what` the exception's text.
+/// Translates nlohmann's parse error. `read` is the number of bytes that the lexer has consumed
+/// (the end of the text counts as one more), `token` is the last token, and `what` is the
+/// exception's text.
 JsonProblem describe_json_error(std::string_view text, std::size_t read, std::string_view token,
                                 std::string_view what);
 

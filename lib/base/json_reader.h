@@ -42,7 +42,7 @@ class JsonReader {
   std::uint64_t unsigned_integer(
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
   std::uint64_t index_below(
-      std::uint64_t end) const;  ///< a whole number, as an index of `end` things
+      std::uint64_t end) const;  ///< an integer that is a valid index of `end` elements
   int integer() const;           ///< from 0, and must fit an int
 
   /// Calls `each(element)` for each element of an array.

@@ -39,8 +39,7 @@ bool directory_exists(const std::string& path);
 /// they are touched. An empty file has size 0 and null data. Movable; unmapped by the destructor.
 class MappedFile {
  public:
-  explicit MappedFile(
-      const std::string& path);  ///< SystemError where it cannot be opened or mapped
+  explicit MappedFile(const std::string& path);  ///< SystemError if it cannot be opened or mapped
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -51,8 +50,9 @@ class MappedFile {
   std::size_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  /// Gives back the memory of what lies wholly inside `bytes`, which was only read so far; whoever
-  /// reads there again gets it from the file. Nothing where that is outside of the map.
+  /// Returns the memory of all pages completely inside `bytes` to the system; they must only have
+  /// been read so far. Later reads load them from the file again. Does nothing if `bytes` is
+  /// outside of the map.
   void release(std::span<const std::byte> bytes) const;
 
  private:
@@ -61,8 +61,8 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-/// The path of the mapped file in whose map `address` lies, made printable; null where in none. For
-/// a signal handler (async-signal-safe): SIGBUS there says that the file was cut short.
+/// Returns the printable path of the mapped file that contains `address`; null if there is none.
+/// For a signal handler (async-signal-safe): SIGBUS inside a map means that the file was truncated.
 const char* mapped_file_at(const void* address) noexcept;
 
 /// Writes a file next to its final name and renames it on commit(), after fsync. Readers see the
