@@ -38,12 +38,12 @@ class JsonReader {
   const std::string& string() const;
   float number() const;  ///< must fit a 32-bit float
   bool boolean() const;
-  /// An integer from 0 to `most`.
+  /// Returns an integer from 0 to `most`.
   std::uint64_t unsigned_integer(
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
-  std::uint64_t index_below(
-      std::uint64_t end) const;  ///< an integer that is a valid index of `end` elements
-  int integer() const;           ///< from 0, and must fit an int
+  /// Returns an integer below `end`.
+  std::uint64_t index_below(std::uint64_t end) const;
+  int integer() const;  ///< from 0, and must fit an int
 
   /// Calls `each(element)` for each element of an array.
   template <typename Each>

@@ -58,7 +58,7 @@ struct WordOrder {
 Explanation compare_attention(const Transformer& model, const AttentionRecord& record,
                               const ExplainedHead& choice, const WordOrder& order);
 
-// How one word gets several meanings: its vectors start out equal and diverge as context flows in.
+// The several meanings of one word: its vectors start out equal and diverge as context flows in.
 
 /// A word to follow: its text, and its ids (without the end symbol) as tokenized.
 struct FollowedWord {

@@ -157,12 +157,12 @@ ExplanationStep fused_projection_step(const ExplanationContext& s);
 
 // The attention formula (head_steps_formula.cpp).
 ExplanationStep query_key_value_step(const ExplanationContext& s);
-ExplanationStep rotary_step(
-    const ExplanationContext& s);  ///< for models with rotary position embedding
+/// For models with rotary position embedding.
+ExplanationStep rotary_step(const ExplanationContext& s);
 ExplanationStep scores_step(const ExplanationContext& s);
 ExplanationStep scaling_step(const ExplanationContext& s);
-ExplanationStep relative_bias_step(
-    const ExplanationContext& s);  ///< for models with relative position bias
+/// For models with relative position bias.
+ExplanationStep relative_bias_step(const ExplanationContext& s);
 ExplanationStep mask_step(const ExplanationContext& s);
 ExplanationStep softmax_step(const ExplanationContext& s);
 ExplanationStep weighted_sum_step(const ExplanationContext& s);

@@ -11,8 +11,8 @@
 namespace attn {
 
 struct TerScore {
-  double score =
-      0;  ///< edits per 100 reference words; lower is better, and more than 100 is possible
+  /// Edits per 100 reference words; lower is better, and more than 100 is possible.
+  double score = 0;
   double edits = 0;             ///< insertions, deletions, substitutions and shifts
   double reference_length = 0;  ///< in words; the mean if there are several references
 };

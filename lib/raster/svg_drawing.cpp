@@ -106,7 +106,8 @@ namespace {
 constexpr const char* library_name = "librsvg-2.so.2";
 
 constexpr std::size_t longest_complaint = 300;
-/// Of fixed size, because C code calls the function that fills it, possibly when memory is short.
+/// Has a fixed size, because C code calls the function that fills it, possibly when memory is
+/// short.
 std::array<char, longest_complaint + 1> first_complaint{};
 
 std::string_view text_of(const GLogField& field) {

@@ -24,8 +24,8 @@ constexpr std::string_view approximation_name(ApproximationType kind) {
 struct RecordedLshHead {
   LshBuckets order;
   std::vector<int> best;  ///< [queries] −1 if there is no other token
-  std::vector<float>
-      mass;  ///< [queries] of the softmax over all other keys, the mass on those that the query met
+  /// [queries] of the softmax over all other keys, the share on the keys that the query met.
+  std::vector<float> mass;
 };
 
 /// The data of an approximation; each member is used by the type that its comment names.

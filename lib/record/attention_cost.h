@@ -14,13 +14,13 @@ namespace attn {
 /// The cost of one attention pattern at one length.
 struct AttentionCost {
   std::string kind;  ///< "full", "window", …
-  bool approximate =
-      false;         ///< the result differs from full attention's, not only in the cells left out
-  Index length = 0;  ///< in tokens
+  /// True if the result approximates full attention instead of computing a part of it.
+  bool approximate = false;
+  Index length = 0;            ///< in tokens
   double forward_seconds = 0;  ///< median over the rounds
   double backward_seconds = 0;
-  std::uint64_t multiply_adds =
-      0;  ///< of the two matrix multiplications of the forward pass, computed cells only
+  /// In the two matrix multiplications of the forward pass, for computed cells only.
+  std::uint64_t multiply_adds = 0;
   std::uint64_t peak_bytes = 0;  ///< besides queries, keys and values: outputs, gradients, scratch
 };
 
@@ -37,13 +37,13 @@ struct CostCurve {
 /// be adjacent.
 std::vector<CostCurve> cost_curves(std::span<const AttentionCost> measured);
 
-/// How the costs of a pattern grow over the measured lengths.
+/// The growth of a pattern's costs over the measured lengths.
 struct CostGrowth {
   std::string kind;
   double time_exponent = 0;  ///< forward and backward together, by least squares of logarithms
   double memory_exponent = 0;
-  std::optional<Index>
-      overtakes;  ///< number of tokens from which it stays faster than full attention
+  /// Number of tokens from which it stays faster than full attention.
+  std::optional<Index> overtakes;
 };
 
 /// The measurements over one random sentence with all heads, without any projection.

@@ -21,10 +21,10 @@ inline constexpr int max_dense_tokens = 1024;
 struct PatternMaps {
   std::vector<PatternCells> patterns;  ///< the distinct patterns
   std::vector<int> of;                 ///< [layers, heads] index of each head's pattern
-  NonTokenWeights<std::vector<float>> non_token_weights =
-      {};  ///< [layers, heads, queries] weights on keys outside of these maps
-  std::vector<Index> global_projection_queries =
-      {};  ///< queries with projections of their own (LED's global tokens)
+  /// [layers, heads, queries] weights on keys outside of these maps.
+  NonTokenWeights<std::vector<float>> non_token_weights = {};
+  /// Queries with projections of their own (LED's global tokens).
+  std::vector<Index> global_projection_queries = {};
 };
 
 /// Attention weights, indexed like Hugging Face's: [layer][head][query][key].
@@ -96,7 +96,7 @@ struct AttentionMaps {
   std::size_t weight_count() const;
 };
 
-// How often hashing found the key with the largest score of a query.
+// The recall of hashing: does it find the key with the largest score of each query?
 
 struct LshRecall {
   std::vector<std::uint8_t> found;  ///< [queries] 1 if the query met its best key in some round

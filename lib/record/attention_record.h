@@ -91,7 +91,7 @@ struct Alternatives {
   std::vector<int> ranks;  ///< [L] rank of each produced token among all tokens; 0 is the likeliest
 };
 
-/// How the translations of a record were obtained.
+/// The decoding that gave the translations of a record.
 struct Decoding {
   bool given = false;  ///< a given text was scored, without a search
   int beams = 1;
@@ -145,8 +145,8 @@ struct ModelSummary {
   std::optional<std::uint64_t> update = std::nullopt;
   /// The names of all models of an ensemble, including this one; empty for a single model.
   std::vector<std::string> ensemble = {};
-  std::string precision =
-      "float32";  ///< of the matrix multiplications with weights; also "bfloat16", "int8"
+  /// Of the matrix multiplications with weights: "float32", "bfloat16" or "int8".
+  std::string precision = "float32";
 
   StackShape stack(AttentionSite kind) const {
     if (kind == AttentionSite::encoder_self) return {stack_of(kind), encoder_layers, encoder_heads};

@@ -63,7 +63,7 @@ struct PairedReport {
   std::vector<PairedScore> scores;
 };
 
-/// How the hypotheses were made, if a model made them.
+/// The run that made the hypotheses, if a model made them.
 struct TranslationRun {
   std::string model;
   std::optional<std::uint64_t> seed;  ///< for random weights
@@ -73,8 +73,8 @@ struct TranslationRun {
   std::optional<int> max_length;  ///< in produced tokens; nullopt for the model's own limit
   std::size_t tokens = 0;         ///< number produced, including end symbols
   double seconds = 0;             ///< for searching and tokenizing, without loading the model
-  std::string precision =
-      "float32";  ///< of the matrix multiplications with weights; also "bfloat16", "int8"
+  /// Of the matrix multiplications with weights: "float32", "bfloat16" or "int8".
+  std::string precision = "float32";
 
   double tokens_per_second() const {
     return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0;
@@ -99,8 +99,8 @@ struct HeadImportance {
   AttentionSite site = AttentionSite::encoder_self;
   int layer = 0;
   int head = 0;
-  double log_prob =
-      0;  ///< mean natural log-probability per target token with this head switched off
+  /// Mean natural log-probability per target token with this head switched off.
+  double log_prob = 0;
 };
 
 struct HeadImportanceReport {

@@ -21,16 +21,16 @@ struct NamedMatrix {
   int columns = 0;
   std::vector<float> values;            ///< [rows, columns], row-major
   std::vector<std::string> row_tokens;  ///< one token per row; empty if rows are numbered from 0
-  std::vector<std::string>
-      row_outputs;  ///< the token that the step of each row writes; empty if rows are not steps
+  /// The token that the step of each row writes; empty if rows are not steps.
+  std::vector<std::string> row_outputs;
   std::vector<std::string> column_tokens;   ///< one token per column; empty if columns are numbered
   int first_column = 0;                     ///< the number of the first column, if numbered
   int marked_row = -1;                      ///< the row that the explanation follows; −1 for none
   std::vector<ColumnRange> marked_columns;  ///< the relevant columns: those of the head
   int ranking_column = -1;  ///< when rows are left out, keep those with the largest values in this
                             ///< column; −1 for none
-  bool listing =
-      false;  ///< a table whose columns have different meanings, not a matrix to compute with
+  /// True for a table whose columns have different meanings, not a matrix to compute with.
+  bool listing = false;
 };
 
 struct ExplanationStep {

@@ -93,8 +93,8 @@ struct HeadMetrics {
   std::optional<float> punctuation_mass;  ///< 0 to 1
   // Only for cross-attention:
   std::optional<float> alignment;  ///< 0 to 1; a word's row is the step that writes it
-  std::optional<float>
-      read_alignment;  ///< same, with the step that reads the word, which is the next one
+  /// Same, with the step that reads the word (the next one).
+  std::optional<float> read_alignment;
   std::optional<GoldScore> gold;       ///< if gold alignments were given
   std::optional<GoldScore> read_gold;  ///< same, with the step that reads the word
 
@@ -148,8 +148,8 @@ struct HeadReport {
 /// align what they read, in the same order. Heads without the metric are left out.
 std::vector<HeadIndex> rank_by_alignment(const SiteReport& cross);
 
-constexpr std::size_t kHighlightedHeads =
-    3;  ///< number of best-aligning heads that views highlight
+/// Number of best-aligning heads that views highlight.
+constexpr std::size_t kHighlightedHeads = 3;
 
 /// Returns the first kHighlightedHeads of rank_by_alignment(), without heads that align what they
 /// read.

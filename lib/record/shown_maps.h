@@ -24,8 +24,8 @@ struct ShownMap {
   HeadName name;               ///< a head or a mean of heads; a layer for E and F
   bool best = false;           ///< the head that aligns best
   std::vector<float> weights;  ///< [rows, columns], row-major
-  std::vector<std::uint8_t> uncomputed =
-      {};  ///< [rows, columns] 1 if a pattern leaves the cell out; empty without a pattern
+  /// [rows, columns] 1 if a pattern leaves the cell out; empty without a pattern.
+  std::vector<std::uint8_t> uncomputed = {};
   NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< [rows] same as in PatternMaps
   MapPart part = MapPart::weights;  ///< maps of other parts follow the map they belong to
 };
@@ -34,8 +34,8 @@ struct ShownMap {
 struct ShownMaps {
   AttentionSite site = AttentionSite::cross;
   bool by_words = false;
-  std::vector<Word>
-      rows;  ///< by words: those of the encoder's source, or those that the steps write
+  /// If by_words: the source's words, or those that the steps write.
+  std::vector<Word> rows;
   std::vector<Word> columns;  ///< by words: those that are looked at, or mixtures
   std::vector<ShownMap> maps;
 };

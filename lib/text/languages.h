@@ -13,7 +13,7 @@ struct LanguageToken {
   int id = 0;
 };
 
-/// How a model is told its target language.
+/// The way a model learns its target language.
 enum class TargetLanguageMethod {
   none,                 ///< the model has one target language
   source_language_tag,  ///< a tag before the source: Marian's >>deu<<
@@ -49,8 +49,8 @@ struct LanguageChoice {
 struct MultilingualTokenizerClass {
   std::string_view tokenizer_class;  ///< without "Fast"
   std::string_view source;           ///< the code of the default source language
-  bool language_after_text =
-      false;  ///< the order is text, </s>, language; otherwise language, text, </s>
+  /// True for the order text, </s>, language; false for language, text, </s>.
+  bool language_after_text = false;
   TargetLanguageMethod target_language_method = TargetLanguageMethod::forced_bos_token;
   std::string_view
       shape;  ///< of a token: A is a capital, a is a small letter, * repeats any number of times

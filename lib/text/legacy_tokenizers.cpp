@@ -109,7 +109,7 @@ int unknown_id(const std::vector<ScoredPiece>& pieces, const std::string& unknow
                    excerpt(unknown));
 }
 
-/// Of several pieces with the same text, the last one counts.
+/// Returns the id of a piece; if several have the same text, the last one counts.
 std::optional<int> last_id(const std::vector<std::string>& pieces, const std::string& piece) {
   const auto found = std::find(pieces.rbegin(), pieces.rend(), piece);
   if (found == pieces.rend()) return std::nullopt;

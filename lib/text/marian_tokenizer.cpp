@@ -75,12 +75,12 @@ class MarianTokenizer : public TokenizerKind {
   std::vector<bool> is_target_special_;  ///< [V] of the target
   AddedTokens added_;                    ///< for both languages
   Languages languages_;                  ///< tokens like >>deu<<
-  std::vector<std::string>
-      more_pieces_;  ///< added tokens that vocab.json lacks; their ids follow its own
+  /// Added tokens that vocab.json lacks; their ids follow its own.
+  std::vector<std::string> more_pieces_;
   int target_unk_ = 0;
   std::unique_ptr<const SentencePieceProcessor> source_model_;
-  std::unique_ptr<const SentencePieceProcessor>
-      target_model_file_;  ///< empty if it equals the source model
+  /// Empty if it equals the source model.
+  std::unique_ptr<const SentencePieceProcessor> target_model_file_;
 };
 
 MarianTokenizer::MarianTokenizer(const std::string& directory) {

@@ -21,8 +21,8 @@ struct EncodedText {
   std::vector<int> ids;             ///< ends in the end symbol, or in a language token
   std::vector<std::string> pieces;  ///< the tokens as text; ends in "</s>"
   std::size_t unknown = 0;          ///< number of tokens that the vocabulary does not contain
-  std::size_t suffix_length =
-      1;  ///< tokens after the text: the end symbol, and for some tokenizers a language token
+  /// Tokens after the text: the end symbol, and for some tokenizers a language token.
+  std::size_t suffix_length = 1;
 };
 
 /// A normalized text, from which random segmentations are sampled.

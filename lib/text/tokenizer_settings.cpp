@@ -168,7 +168,7 @@ TokenizerSettings parse_tokenizer_settings(const TokenizerSettingsFiles& texts,
   const std::string where = directory + kSettings;
   const Json document = texts.settings ? parse_json(*texts.settings, where) : Json::object();
   read_keys(document, where, settings);
-  // As in transformers, the older files count unless the newer file lists the tokens itself.
+  // The older files are used, as in transformers, unless the newer file lists the tokens itself.
   if (!document.contains("added_tokens_decoder")) {
     if (texts.older) {
       read_keys(parse_json(*texts.older, directory + kOlder), directory + kOlder, settings);

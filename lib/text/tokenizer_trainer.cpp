@@ -29,8 +29,8 @@ void SetMinLogLevel(int level);  // NOLINT(readability-identifier-naming)
 namespace attn {
 namespace {
 
-constexpr int kFatalOnly =
-    3;  // the library prints errors to stderr that it also returns as a status
+// The library prints errors to stderr that it also returns as a status.
+constexpr int kFatalOnly = 3;
 
 constexpr const char* kPad = "<pad>";
 constexpr int kModelMaxLength = 512;  // MarianTokenizer's default

@@ -34,7 +34,7 @@ struct ScoredPiece {
 std::unique_ptr<const SubwordModel> unigram_model(std::vector<ScoredPiece> pieces, int unknown,
                                                   bool byte_fallback);
 
-/// What BPE does with a character that is not in the vocabulary.
+/// The handling of characters that are not in the vocabulary of a BPE model.
 struct UnknownHandling {
   std::optional<int> unknown;  ///< id of the unknown token; nullopt leaves the character out
   bool fuse_unk = false;       ///< a run of unknown characters gives one token

@@ -52,8 +52,8 @@ class PieceTrie {
   void grow();
 
   std::vector<int> ids_ = {kNoPiece, kNoPiece};  ///< of each node's piece
-  std::vector<Slot> slots_ =
-      std::vector<Slot>(1024);  ///< the size is a power of two, at most half of it in use
+  /// The size is a power of two; at most half of the slots are in use.
+  std::vector<Slot> slots_ = std::vector<Slot>(1024);
 };
 
 }  // namespace attn
