@@ -137,7 +137,7 @@ std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
   for (int t = 0; t < weights.rows; ++t) {
     const std::span<const double> row = weights.row(t);
     if (!std::all_of(row.begin(), row.end(), [](double w) { return std::isfinite(w); })) continue;
-    const auto strongest = std::max_element(row.begin(), row.end());  // the first of equals
+    const auto strongest = std::max_element(row.begin(), row.end());  // the first one of a tie
     if (strongest == row.end() || !(*strongest > 0)) continue;
     for (auto weight = row.begin(); weight != row.end(); ++weight) {
       if (weight != strongest &&
@@ -157,10 +157,10 @@ std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
 
 namespace {
 
-/// Words before the next part, after one of `text` has joined those before it.
+/// Returns the number of words before the next part, after `text` was appended to `words` words.
 int words_after(int words, const std::string& text, bool blanks_before) {
   const int more = count_text_words(text);
-  // Without blanks between, a part's first word goes on with the last one.
+  // Without spaces in between, the part's first word continues the last one.
   return words > 0 && more > 0 && !blanks_before ? words + more - 1 : words + more;
 }
 

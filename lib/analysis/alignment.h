@@ -1,8 +1,8 @@
-// Word alignments out of cross-attention: which source word each target word was made from.
+// Word alignments from cross-attention: which source word each target word was translated from.
 //
-// Row t of a cross-attention map is the step that wrote token t, and so it is that token's row. The
-// end symbol is linked to nothing, nor are other special symbols; words and their numbers are those
-// of record/words.h.
+// Row t of a cross-attention map belongs to token t, because its step wrote that token. The end
+// symbol and other special symbols are not linked. Words and their numbers are those of
+// record/words.h.
 #pragma once
 
 #include <optional>
@@ -18,58 +18,58 @@
 
 namespace attn {
 
-/// What an alignment is read from.
+/// The weights that an alignment is extracted from.
 struct AlignmentMethod {
   enum class Source {
-    best,     ///< the head of the highest `alignment` (analysis/head_statistics.h)
+    best,     ///< the head with the highest `alignment` (analysis/head_statistics.h)
     average,  ///< the mean of all heads of all layers
     layer,    ///< the mean of one layer's heads
     head,     ///< one head
-    read,     ///< one head, a word's row being the step that reads it (head_statistics.h)
+    read,     ///< one head, with the row of a word being the step that reads it (head_statistics.h)
     rollout,  ///< attention rollout (analysis/rollout.h)
   };
   Source from = Source::best;
-  HeadIndex place = {};  ///< `layer` uses its layer, `head` and `read` both
+  HeadIndex place = {};  ///< `layer` uses its layer; `head` and `read` use both
 };
 
-/// Reads "best", "average", "rollout", "layer:LAYER", "cross:LAYER:HEAD"
-/// or "read:LAYER:HEAD"; and as maps are named, "cross:best" (best), "cross:mean" (average) and
-/// "cross:LAYER:mean" (layer:LAYER). UsageError naming the text and the forms there are.
+/// Parses "best", "average", "rollout", "layer:LAYER", "cross:LAYER:HEAD" or "read:LAYER:HEAD", and
+/// the names of maps: "cross:best" (best), "cross:mean" (average) and "cross:LAYER:mean"
+/// (layer:LAYER). Throws UsageError naming the text and the valid forms.
 AlignmentMethod parse_alignment_method(std::string_view text);
 
-/// As parse_alignment_method() reads it.
+/// Formats a method so that parse_alignment_method() can read it.
 std::string to_string(const AlignmentMethod& choice);
 
-/// UsageError where the choice names a layer or head that the model's decoder does not have.
+/// Throws UsageError if the choice names a layer or head that the model's decoder does not have.
 void check_alignment_method(const AlignmentMethod& choice, const ModelSummary& model);
 
-/// `choice`, with "best" replaced by the report's best head. It stays "best" where no head was
-/// ranked (no sentence with words on both sides).
+/// Replaces "best" by the report's best head. It stays "best" if no head was ranked (no sentence
+/// with words on both sides).
 AlignmentMethod resolve_best_head(const AlignmentMethod& choice, const HeadReport& report);
 
-/// The weights that a choice other than `best` reads, by pieces, [L, S]. UsageError as in
-/// check_alignment_method.
+/// Returns the token-level weights [L, S] that a choice other than `best` uses. Throws UsageError
+/// like check_alignment_method().
 WeightMatrix alignment_weights(const AttentionRecord& record, const HypothesisRecord& hypothesis,
                                const AlignmentMethod& choice);
 
 struct AlignmentOptions {
   AlignmentMethod choice;
-  /// Links beside each target word's strongest: all of at least this weight.
+  /// Also links pairs of at least this weight, besides the strongest one of each target word.
   std::optional<float> least;
 };
 
-/// The alignment of one hypothesis. "best" is, unless resolved before, the best head of this very
-/// sentence. No links where there is no such hypothesis or no word on one of the sides.
-/// InputError where the maps do not fit the tokens; UsageError as in check_alignment_method.
+/// Aligns one hypothesis. "best" is the best head of this sentence, unless it was resolved before.
+/// Returns no links if there is no such hypothesis or one side has no words. Throws InputError if
+/// the maps do not fit the tokens, and UsageError like check_alignment_method().
 WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
                     const AlignmentOptions& options = {});
 
-// From weights between words to links between them.
+// Conversion of weights between words into links.
 
-/// Each target word's strongest source word; the first of equals. With `least`, also every other
-/// source word of at least that weight. `weights` is [target · source] of the same words. A target
-/// word whose row is all 0 or holds anything but finite numbers is linked to nothing. Sorted by
-/// source, then by target.
+/// Links each target word to its strongest source word, the first one of a tie. With `least`, also
+/// to every other source word of at least that weight. `weights` is [target, source] over the same
+/// words. A target word is not linked if its row is all 0 or contains a non-finite number. The
+/// links are sorted by source, then by target.
 std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
                                          const std::vector<Word>& source,
                                          const std::vector<Word>& target,
@@ -77,21 +77,22 @@ std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
 
 // Word alignments of a line that was translated in parts.
 
-/// The parts' links by the words of whole line and whole translation, as split at blanks: those of
-/// hypothesis `ranks[i]` of record i, which has been aligned. The translations are joined as the
-/// sources are, with the gaps of LinePart between.
+/// Returns the parts' links numbered by the words of the whole line and the whole translation,
+/// split at spaces. Uses hypothesis `ranks[i]` of record i, which must have an alignment. The
+/// translations are joined like the sources, with the gaps of LinePart in between.
 WordAlignment line_alignment(std::span<const AttentionRecord> parts,
                              std::span<const std::size_t> ranks);
 
-// What the analysis of a record's own maps adds to it, for the views.
+// Results of the analysis that are added to a record for the views.
 
 struct AnnotationOptions {
-  bool report = false;                        ///< the figures of every head
+  bool report = false;                        ///< the metrics of every head
   std::optional<AlignmentOptions> alignment;  ///< a word alignment for each hypothesis
 };
 
-/// Puts them into the record. "best" is the best head of each hypothesis alone, unless the caller
-/// has resolved it before. InputError and UsageError as align() and HeadStatistics have them.
+/// Adds the results to the record. "best" is the best head of each hypothesis on its own, unless
+/// the caller has resolved it before. Throws InputError and UsageError like align() and
+/// HeadStatistics.
 void annotate(AttentionRecord& record, const AnnotationOptions& wanted);
 
 }  // namespace attn

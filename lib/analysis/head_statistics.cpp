@@ -29,17 +29,17 @@ bool has_text(const std::vector<Word>& words) {
                      [](const Word& word) { return word.type != WordType::special; });
 }
 
-/// Softmax gives no row of zeros: an experiment has switched the head off, and it looks nowhere.
+/// True for a row of zeros, which softmax never gives: an experiment has switched the head off.
 bool is_off(std::span<const float> weights) {
   return std::all_of(weights.begin(), weights.end(), [](float w) { return w == 0; });
 }
 
-/// A weight's part of a row's entropy, nats.
+/// Returns a weight's contribution to the entropy of its row, in nats.
 double entropy_of(double weight) {
   return weight > 0 ? -weight * std::log(weight) : 0;
 }
 
-/// How far key j is from query i's place, in keys.
+/// Returns the distance of key j from the position of query i, in keys.
 double distance_of(int i, int j, const AttentionMaps& maps) {
   if (maps.queries == maps.keys) return std::abs(i - j);
   return std::abs((i + 0.5) * maps.keys / maps.queries - (j + 0.5));
@@ -78,8 +78,8 @@ void check_gold(const GoldAlignment& gold, const RecordWords& words, const std::
 RoundTripProbability round_trip_probability(const WeightMatrix& weights) {
   RoundTripProbability chance;
   const auto width = to_size(weights.columns);
-  std::vector<double> sums(width);     // of each source word's column
-  std::vector<double> squares(width);  // Σ_t A² / Σ_t A is Σ_t A C
+  std::vector<double> sums(width);     // Σ_t A per source word
+  std::vector<double> squares(width);  // Σ_t A² per source word; Σ_t A² / Σ_t A is Σ_t A C
   for (int t = 0; t < weights.rows; ++t) {
     const std::span<const double> row = weights.row(t);
     if (!std::all_of(row.begin(), row.end(), [](double w) { return std::isfinite(w); })) continue;
@@ -149,7 +149,7 @@ void HeadStatistics::add_maps(AttentionSite kind, const AttentionMaps& maps,
   const auto width = to_size(maps.keys);
   std::vector<float> scratch;
   for (std::size_t place = 0; place < of_site.sums.size(); ++place) {
-    // Heads lie one after the other, layer by layer: the first layer's head `place`.
+    // Heads are stored layer by layer, so `place` counts from the first head of layer 0.
     const std::span<const float> map = maps.whole(0, to_int(place), scratch);
     for (int query = 0; query < maps.queries; ++query) {
       add_row(of_site.sums[place], map.subspan(to_size(query) * width, width), query, maps, keys);
@@ -164,7 +164,7 @@ void HeadStatistics::add_row(HeadMetricSums& sums, std::span<const float> row, i
     return;
   }
   if (is_off(row)) return;
-  if (maps.has_projected_keys()) {  // a mixture is at no place, and nobody's end
+  if (maps.has_projected_keys()) {  // a mixture of tokens has no position and is not the end symbol
     for (const float weight : row) sums.entropy += entropy_of(static_cast<double>(weight));
     ++sums.entropy_rows;
     return;

@@ -1,45 +1,45 @@
-// What each head does, in a few numbers: over one sentence, or over all sentences of a file.
+// Metrics that summarize what each head does, over one sentence or over all sentences of a file.
 //
-// With a the weights of one query's row over its S keys (in decoder self-attention: over the keys
-// that it may see), each figure is the mean over all queries of all sentences added, special
-// symbols' rows included:
+// Let a be the weights of one query's row over its S keys (in decoder self-attention: over the keys
+// that it may see). Each metric is the mean over all queries of all added sentences, including the
+// rows of special symbols:
 //
-//   entropy            −Σ_j a_j ln a_j                    0: all on one key; ln S: even
+//   entropy            −Σ_j a_j ln a_j                    0: all on one key; ln S: uniform
 //   distance           Σ_j a_j d_j                        in tokens of the key side
 //     self-attention   d_j = |i − j|
 //     cross-attention  d_j = |(i + ½) S / L − (j + ½)|    from the diagonal of the L × S map
-//   diagonality        1 − Σ_j a_j d_j / max_j d_j        Zhang et al. (2021), "On the Usefulness
-//   of
-//                                                         Self-Attention for Automatic Speech
-//                                                         Recognition with Transformers"
-//   end mass           Σ a_j over "</s>"; in decoder self-attention, which never reads the end
-//                      symbol, over the start symbol
-//   punctuation mass   Σ a_j over pieces of punctuation alone
+//   diagonality        1 − Σ_j a_j d_j / max_j d_j        (Zhang et al. 2021)
+//   end mass           Σ a_j over "</s>"; over the start symbol in decoder self-attention,
+//                      which never reads the end symbol
+//   punctuation mass   Σ a_j over tokens that consist of punctuation only
 //
-// Rows with one key to see have no choice and do not count for diagonality. For cross-attention, on
-// the map by words [T · S] of content words alone (no punctuation, no special symbols: what a row
-// gives those is lost):
+// Diagonality is defined in "On the Usefulness of Self-Attention for Automatic Speech Recognition
+// with Transformers". Rows with a single visible key have no choice and do not count for it. For
+// cross-attention there is also a metric on the word-level map [T, S] of content words only (no
+// punctuation and no special symbols; the weight on those is dropped):
 //
 //   alignment          2 Σ_t Σ_s A[t][s] C[t][s] / (T + S),  C[t][s] = A[t][s] / Σ_t' A[t'][s]
 //
-// the mean, over the words of both sides, of the chance to come back: go from a target word to a
-// source word by the head's weights A, and from there to a target word by the same weights seen
-// from the source word, C; or the other way round. It is 1 where every word has one partner of its
-// own, and small where a head is blunt, always looks at the same word, leaves words out, or rests
-// on the end symbol. Over several sentences: the sum of all numerators over that of denominators.
+// It is the mean probability, over the words of both sides, of a successful round trip: go from a
+// target word to a source word by the head's weights A, and from there back to a target word by the
+// same weights as seen from the source word, C; or the other way round. It is 1 if every word has
+// exactly one partner. It is small if a head is diffuse, always looks at the same word, leaves
+// words out, or rests on the end symbol. Over several sentences it is the sum of all numerators
+// over the sum of all denominators.
 //
-// Some heads look at the partner of the word that a step reads, the last one written, rather than
-// of the word that it writes (Kobayashi et al. 2020, "Attention is Not Only a Weight"; Chen et al.
-// 2020, "Accurate Word Alignment Induction from Neural Machine Translation"). They align well, one
-// row on, and `alignment` hardly tells, since a map one row on comes back as often. So the same is
-// computed with each word's rows those of the steps that read it, as `read_alignment`. The two maps
-// differ at their ends: a head that aligns what it writes has nothing to say to the row that writes
-// the end symbol, and one that aligns what it reads has nothing to say to the row that reads the
-// start symbol. A head whose `read_alignment` is higher is one that reads.
+// Some heads look at the partner of the word that a step reads (the last one written) instead of
+// the word that it writes (Kobayashi et al. 2020, "Attention is Not Only a Weight"; Chen et al.
+// 2020, "Accurate Word Alignment Induction from Neural Machine Translation"). Their alignments are
+// good but shifted by one row. `alignment` hardly shows that, because a shifted map has nearly the
+// same round trips. `read_alignment` is therefore the same metric with the rows of each word being
+// the steps that read it. The two maps differ at their ends: for a head that aligns what it writes,
+// the row that writes the end symbol has no partner, and for a head that aligns what it reads, the
+// row that reads the start symbol has none. A head whose `read_alignment` is higher aligns what it
+// reads.
 //
-// Rows that hold anything but finite numbers count nowhere, nor do those of a head that an
-// experiment has switched off, which hold zeros. A sentence without a word contributes
-// nothing, and a translation without a word nothing to `alignment`.
+// Rows with non-finite numbers are not counted, nor are those of a head that an experiment has
+// switched off, which are all 0. A sentence without words contributes nothing, and a translation
+// without words contributes nothing to `alignment`.
 #pragma once
 
 #include <vector>
@@ -52,25 +52,25 @@
 
 namespace attn {
 
-/// The parts of `alignment`, which is 2 returns / words.
+/// The parts of `alignment`, which is 2 · expected_returns / words.
 struct RoundTripProbability {
-  double expected_returns = 0;  ///< Σ A C, the expected number of target words that come back
-  std::size_t words = 0;        ///< T + S; target words whose row is not finite are left out
+  double expected_returns = 0;  ///< Σ A C: round trips from target words
+  std::size_t words = 0;        ///< T + S, without target words whose row is not finite
 };
 class HeadStatistics {
  public:
-  /// Adds a sentence with one of its translations (and the encoder's maps: add a record once).
-  /// InputError where its maps do not fit its tokens, or have other layers or heads than the
-  /// records before.
+  /// Adds a sentence with one of its translations. This includes the encoder's maps, so add each
+  /// record only once. Throws InputError if the maps do not fit the tokens, or if their layers or
+  /// heads differ from those of earlier records.
   void add(const AttentionRecord& record, std::size_t hypothesis = 0);
 
-  /// As above, and compares each cross-attention head's word alignment with gold. A pair whose
-  /// pieces give other words than its texts have is not compared (HeadReport::gold_skipped).
-  /// InputError where gold names a word that the texts do not have; `where` begins the message.
+  /// Same, and compares each cross-attention head's word alignment with gold. A pair is skipped if
+  /// its tokens give other words than its texts contain (HeadReport::gold_skipped). Throws
+  /// InputError, beginning with `where`, if gold names a word that the texts do not have.
   void add(const AttentionRecord& record, std::size_t hypothesis, const GoldAlignment& gold,
            const std::string& where);
 
-  /// The figures so far.
+  /// Returns the metrics so far.
   HeadReport report() const;
 
  private:
@@ -80,8 +80,8 @@ class HeadStatistics {
     double diagonality = 0;
     double end = 0;
     double punctuation = 0;
-    std::size_t rows = 0;          ///< that look at tokens
-    std::size_t entropy_rows = 0;  ///< that look at anything
+    std::size_t rows = 0;          ///< with weight on tokens
+    std::size_t entropy_rows = 0;  ///< with any weight
     std::size_t rows_with_choice = 0;
     RoundTripProbability written;  ///< by the steps that write a word
     RoundTripProbability read;     ///< by the steps that read it
@@ -94,7 +94,7 @@ class HeadStatistics {
     std::size_t queries = 0;
     std::vector<HeadMetricSums> sums;  ///< [layer][head]
   };
-  /// What the keys of one map are.
+  /// Properties of the keys of one map.
   struct KeyTraits {
     bool causal = false;
     std::vector<bool> end;
@@ -118,7 +118,7 @@ class HeadStatistics {
   std::size_t gold_skipped_ = 0;
 };
 
-/// What one map by content words [T, S] adds to `alignment`.
+/// Returns the contribution of one map over content words [T, S] to `alignment`.
 RoundTripProbability round_trip_probability(const WeightMatrix& weights);
 
 }  // namespace attn

@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-/// The head that the hypothesis has been aligned by.
+/// Returns the head that the hypothesis was aligned by.
 std::optional<HeadIndex> aligning_head(const HypothesisRecord& hypothesis) {
   if (!hypothesis.alignment) return std::nullopt;
   const AlignmentMethod choice = parse_alignment_method(hypothesis.alignment->from);
@@ -37,7 +37,8 @@ std::optional<HeadIndex> best_place(const AttentionRecord& record, std::size_t h
   return std::nullopt;
 }
 
-/// The heads that the default shows: the last layer's, and of cross-attention the best one first.
+/// Returns the heads of the default selection: the last layer's, and for cross-attention the best
+/// head first.
 std::vector<HeadName> default_heads(AttentionSite site, const AttentionMaps& maps,
                                     const std::optional<HeadIndex>& best) {
   std::vector<HeadName> names;
@@ -49,7 +50,7 @@ std::vector<HeadName> default_heads(AttentionSite site, const AttentionMaps& map
   return names;
 }
 
-/// The heads and means that are named, in the model's order, a layer's mean after its heads.
+/// Returns the named heads and means in the model's order, a layer's mean after its heads.
 std::vector<HeadName> named_heads(AttentionSite site, const AttentionMaps& maps,
                                   const MapSelection& selection) {
   const auto shown = [&](int layer, int head) {
@@ -83,28 +84,29 @@ const AttentionMaps* maps_of(const AttentionRecord& record, AttentionSite site,
   return site == AttentionSite::cross ? &found.cross : &found.decoder_self;
 }
 
-/// The decoder's input by words: the start symbol, and each word that is written and read again.
+/// Returns the words of the decoder's input: the start symbol, and each written word where it is
+/// read.
 std::vector<Word> read_words(const std::vector<Word>& written, int rows) {
   std::vector<Word> words = {{"<pad>", 0, 1, WordType::special, -1}};
   for (const Word& word : by_reading_step(written, rows)) words.push_back(word);
   return words;
 }
 
-/// Nothing was said: there are special symbols alone.
+/// True if the sentence consists of special symbols only.
 bool has_no_words(const AttentionRecord& record) {
   const std::vector<Word> words = words_in_record(record, record.hypotheses.size()).source;
   return std::all_of(words.begin(), words.end(),
                      [](const Word& word) { return word.type == WordType::special; });
 }
 
-/// Mixtures stay what they are, by words too.
+/// Returns one entry per mixture: mixtures are not merged to words.
 std::vector<Word> projected_key_words(int count) {
   std::vector<Word> words;
   for (int i = 0; i < count; ++i) words.push_back({"", i, 1, WordType::special, -1});
   return words;
 }
 
-/// Puts the axes by words into `shown`.
+/// Sets the rows and columns of `shown` to words.
 void set_words(ShownMaps& shown, const AttentionRecord& record, std::size_t hypothesis,
                const AttentionMaps& maps) {
   const RecordWords words = words_in_record(record, hypothesis);
@@ -135,7 +137,8 @@ std::vector<float> weights_of(const HeadName& name, const AttentionMaps& maps,
   return {weights.values.begin(), weights.values.end()};
 }
 
-/// Adds what a pattern left of a map: a word's cell is left out where all its pieces' are.
+/// Adds the cells that a pattern left out; a word's cell is left out if those of all its tokens
+/// are.
 void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& shown) {
   if (!maps.seen) return;
   map.uncomputed = maps.uncomputed(map.name.layer, map.name.head);
@@ -166,7 +169,7 @@ void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& show
                            {own.values.begin(), own.values.end()}};
 }
 
-/// A map of what stands beside weights, in the units of `shown`.
+/// Builds a map of values other than the model's weights, by tokens or words like `shown`.
 ShownMap map_beside(const HeadName& name, MapPart part, WeightMatrix matrix,
                     const ShownMaps& shown) {
   if (shown.by_words) matrix = merge_to_words(matrix, shown.rows, shown.columns);
@@ -175,7 +178,7 @@ ShownMap map_beside(const HeadName& name, MapPart part, WeightMatrix matrix,
   return map;
 }
 
-/// The mean of the exact weights of the heads that a name stands for.
+/// Returns the mean of the exact weights of the heads that a name selects.
 WeightMatrix exact_of(const HeadName& name, const AttentionMaps& maps) {
   WeightMatrix mean(maps.queries, maps.keys);
   int heads = 0;
@@ -192,7 +195,7 @@ WeightMatrix exact_of(const HeadName& name, const AttentionMaps& maps) {
   return mean;
 }
 
-/// Behind a performer's map the exact one and their difference.
+/// Adds the exact weights and the difference after a performer's map.
 void add_exact(ShownMaps& shown, const AttentionMaps& maps) {
   if (!maps.approximation || maps.approximation->exact.empty()) return;
   const ShownMap& estimated = shown.maps.back();
@@ -207,7 +210,7 @@ void add_exact(ShownMaps& shown, const AttentionMaps& maps) {
   shown.maps.push_back(std::move(difference));
 }
 
-/// Behind a linformer's maps of a layer its E and F. A word has what its pieces have together.
+/// Adds E and F after a linformer's maps of a layer. A word gets the sum over its tokens.
 void add_projections(ShownMaps& shown, const AttentionMaps& maps, int layer) {
   const HeadName name{shown.site, layer, {}, HeadSelector::mean};
   for (const MapPart part : {MapPart::projected_keys, MapPart::projected_values}) {

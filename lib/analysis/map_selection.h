@@ -1,5 +1,5 @@
-// Which maps are shown: KIND[:LAYER[:HEAD]], "best", "cross:2:mean", read and checked against a
-// model.
+// The selection of maps to show: SITE[:LAYER[:HEAD]], "best", "cross:2:mean", parsed and checked
+// against a model.
 #pragma once
 
 #include <cstddef>
@@ -13,45 +13,44 @@
 
 namespace attn {
 
-/// A kind, a layer of it or one head.
+/// An attention site, one of its layers, or one head.
 using ShowItem = HeadName;
 
 struct MapSelection {
-  bool all = false;             ///< every layer and head of every kind
-  bool last_layers = true;      ///< the default: the last layer's heads of each kind
-  std::vector<ShowItem> items;  ///< used when neither of the above is set; empty: show nothing
+  bool all = false;             ///< every layer and head of every site
+  bool last_layers = true;      ///< the default: the heads of the last layer of each site
+  std::vector<ShowItem> items;  ///< used if neither of the above is set; empty shows nothing
 };
 
-/// Reads "encoder", "decoder:1", "cross:0:3", "best", "cross:2:mean" (config/attention_site.h),
-/// "all", "none", one each. Numbers are plain decimals. UsageError naming the bad one and the form
-/// expected.
+/// Parses one argument each of "encoder", "decoder:1", "cross:0:3", "best", "cross:2:mean"
+/// (config/attention_site.h), "all" and "none". Numbers are plain decimals. Throws UsageError
+/// naming the bad argument and the expected form.
 MapSelection parse_map_selection(const std::vector<std::string>& arguments);
 
-/// UsageError where the selection names a layer or head that the record does not have
-/// ("cross:3: layer 3 is asked for, but the model's decoder has layers 0 to 2").
+/// Throws UsageError if the selection names a layer or head that the record does not have.
 void check_map_selection(const MapSelection& selection, const ModelSummary& model);
 
-// What the names of heads mean in a sentence: the head that aligns best, a mean of heads; by tokens
-// or by words.
+// The meaning of head names for a sentence: the head that aligns best, or a mean of heads, by
+// tokens or by words.
 
-/// `name`, with "best" replaced by the head of cross-attention that aligns this hypothesis best
-/// (rank_by_alignment), of the named layer if there is one. Where the hypothesis has been aligned
-/// by a head, that of a whole run, that is the best head of all layers. Where none can be measured,
-/// as without words, it is the last layer's head 0. Any other name comes back as it is.
+/// Replaces "best" in `name` by the cross-attention head that aligns this hypothesis best
+/// (rank_by_alignment), within the named layer if there is one. If the hypothesis was already
+/// aligned by a head, chosen over a whole run, that head is the best one of all layers. If no head
+/// can be measured, for example without words, the result is head 0 of the last layer. Other names
+/// are returned unchanged.
 HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::size_t hypothesis);
 
-/// The mean of a layer's heads, or without a layer that of all heads of all layers, [queries ·
-/// keys].
+/// Returns the mean of a layer's heads, or of all heads if no layer is given, [queries, keys].
 std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> layer);
 
-/// Of the exact weights, likewise; empty where a model estimates none.
+/// Returns the same mean of the exact weights; empty if the model does not approximate weights.
 std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<int> layer);
 
-/// The chosen maps, a kind after the other, each map once; kinds without any are left out, and so
-/// are those of a hypothesis that the record does not have. A sentence without words has none. What
-/// is named comes in the model's order. The default begins with cross-attention and its best head,
-/// which may be of any layer. By words (record/words.h), special symbols and punctuation stand for
-/// themselves. InputError where the maps do not fit the tokens.
+/// Returns the selected maps, grouped by site, each map once. Sites without maps are left out, and
+/// so are those of a hypothesis that the record does not have. A sentence without words has no
+/// maps. Named maps come in the model's order. The default begins with cross-attention and its best
+/// head, which may be in any layer. By words (record/words.h), special symbols and punctuation are
+/// entries of their own. Throws InputError if the maps do not fit the tokens.
 std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hypothesis,
                                    const MapSelection& selection, bool by_words = false);
 

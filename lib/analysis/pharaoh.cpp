@@ -42,7 +42,8 @@ std::optional<GoldLink> parse_link(std::string_view text) {
   return link;
 }
 
-/// The part before the first of `ends`; takes it and that character off `text`.
+/// Removes the part before the first of `ends`, and that character, from `text` and returns the
+/// part.
 std::string_view take_part(std::string_view& text, std::string_view ends) {
   const std::size_t end = std::min(text.find_first_of(ends), text.size());
   const std::string_view part = text.substr(0, end);
@@ -79,7 +80,7 @@ std::vector<GoldAlignment> parse_pharaoh(std::string_view bytes, const std::stri
 
 void add_to_score(GoldScore& score, const std::vector<AlignmentLink>& found,
                   const GoldAlignment& gold) {
-  std::map<std::pair<int, int>, bool> sure;  // of each link in gold
+  std::map<std::pair<int, int>, bool> sure;  // by link; true if sure
   for (const GoldLink& link : gold) {
     bool& known = sure[{link.source, link.target}];
     known = known || link.sure;

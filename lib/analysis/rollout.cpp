@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-/// ½ a x + ½ y, where y has the shape of a x.
+/// Returns ½ a x + ½ y, where y has the shape of a x.
 WeightMatrix average_with_residual(const WeightMatrix& a, const WeightMatrix& x,
                                    const WeightMatrix& y) {
   WeightMatrix mixed(a.rows, x.columns);
@@ -46,7 +46,7 @@ WeightMatrix cross_rollout(const AttentionRecord& record, const HypothesisRecord
   }
   const WeightMatrix source = encoder_rollout(record.encoder_self);
   WeightMatrix shares(cross.queries, cross.keys);
-  double whole = 0;  // what every row of `shares` sums to
+  double whole = 0;  // the sum of every row of `shares`
   for (int layer = 0; layer < std::min(cross.layers, hypothesis.decoder_self.layers); ++layer) {
     shares = average_with_residual(mean_of_layer(hypothesis.decoder_self, layer), shares, shares);
     shares = average_with_residual(mean_of_layer(cross, layer), source, shares);

@@ -1,5 +1,4 @@
-// Attention weights as a matrix of its own: of one head, of an average, of a rollout; by pieces or
-// by words.
+// Attention weights as a matrix: of one head, an average or a rollout, by tokens or by words.
 #pragma once
 
 #include <span>
@@ -11,7 +10,7 @@
 
 namespace attn {
 
-/// [rows · columns] numbers, row-major, in double so that sums over pieces stay exact enough to
+/// A row-major matrix [rows, columns] in double, so that sums over tokens stay exact enough to
 /// compare.
 struct WeightMatrix {
   int rows = 0;
@@ -36,18 +35,18 @@ struct WeightMatrix {
   }
 };
 
-/// One head's map, [queries · keys].
+/// Returns one head's map, [queries, keys].
 WeightMatrix head_weights(const AttentionMaps& maps, int layer, int head);
 
-/// The mean of a layer's heads, [queries · keys].
+/// Returns the mean of a layer's heads, [queries, keys].
 WeightMatrix mean_of_layer(const AttentionMaps& maps, int layer);
 
-/// The mean of all heads of all layers, [queries · keys].
+/// Returns the mean of all heads of all layers, [queries, keys].
 WeightMatrix mean_of_heads(const AttentionMaps& maps);
 
-/// A map by words, [query_words · key_words]: the weights of a key word's pieces are summed, since
-/// they share what the query gives out, and a query word's rows are averaged, since each gives out
-/// 1 anew. With words that cover all pieces, rows sum to 1 again.
+/// Merges a map to words, [query_words, key_words]. The weights of a key word's tokens are summed,
+/// because they share one query's weight; the rows of a query word are averaged, because each of
+/// them sums to 1. If the words cover all tokens, rows sum to 1 again.
 WeightMatrix merge_to_words(const WeightMatrix& weights, const std::vector<Word>& query_words,
                             const std::vector<Word>& key_words);
 

@@ -1,8 +1,8 @@
 // Errors and the exit codes they become.
 //
-// Every error is one line for a person: where it is, what was found, what was expected, what to
-// try. Library code throws one of the classes below; app/main.cpp catches once and exits with the
-// error's code.
+// Every error is one line for a person: the place, what was found, what was expected, and what to
+// try. Library code throws one of the classes below; app/main.cpp catches it once and exits with
+// its code.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,9 +17,9 @@ namespace attn {
 enum class ExitCode {
   done = 0,
   usage = 2,   ///< wrong command line
-  input = 3,   ///< bad config, model or text; a file missing inside a model directory
-  system = 4,  ///< the system refuses to read or write something
-  memory = 5,  ///< a legal size that does not fit in memory
+  input = 3,   ///< bad config, model or text, or a file missing inside a model directory
+  system = 4,  ///< the system refuses to read or write
+  memory = 5,  ///< a valid size that does not fit in memory
 };
 
 class Error : public std::runtime_error {
@@ -31,28 +31,28 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// Wrong command line: a flag, a number or a combination that cannot be meant.
+/// A wrong command line: an invalid flag, number or combination.
 struct UsageError : Error {
   template <typename... Args>
   explicit UsageError(fmt::format_string<Args...> format, Args&&... args)
       : Error(ExitCode::usage, fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
-/// Bad content: a config, a model, a tokenizer or a text.
+/// Bad content of a config, model, tokenizer or text.
 struct InputError : Error {
   template <typename... Args>
   explicit InputError(fmt::format_string<Args...> format, Args&&... args)
       : Error(ExitCode::input, fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
-/// The system said no: open, read, write, rename.
+/// A system call failed: open, read, write or rename.
 struct SystemError : Error {
   template <typename... Args>
   explicit SystemError(fmt::format_string<Args...> format, Args&&... args)
       : Error(ExitCode::system, fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
-/// A size within the documented limits that this machine cannot hold.
+/// A size within the documented limits that does not fit in this machine's memory.
 struct MemoryError : Error {
   template <typename... Args>
   explicit MemoryError(fmt::format_string<Args...> format, Args&&... args)

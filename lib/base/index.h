@@ -1,5 +1,6 @@
-// The type of every size and index (Eigen's own). In a header without Eigen, because the kernel
-// files, whose functions need newer CPUs, must not instantiate code that others share.
+// The type of every size and index, the same as Eigen's. This header does not include Eigen,
+// because the kernel files are compiled for newer CPUs and must not instantiate code that other
+// files share.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ namespace attn {
 namespace {
 
 /// An input iterator whose copies share one position, so that the handler knows where the parser
-/// stands: nlohmann's events do not say.
+/// is: nlohmann's events do not tell.
 class SharedCursor {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -41,9 +41,9 @@ class SharedCursor {
   const char** at_;
 };
 
-/// Builds the value from nlohmann's events. Open arrays and objects wait on a stack of our own,
-/// and an object is made when it ends: looking each key up in an ordered object (a vector) would
-/// take quadratic time for a vocabulary.
+/// Builds the value from nlohmann's events. Open arrays and objects wait on a stack, and an object
+/// is built when it ends: looking up every key in an ordered object (a vector) would take quadratic
+/// time for a vocabulary.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, const std::string& where, const JsonLimits& limits)
@@ -109,7 +109,7 @@ class Builder : public nlohmann::json_sax<Json> {
  private:
   struct Open {
     std::vector<Json> values;
-    std::vector<const std::string*> keys;  ///< into `names`, in the order of the text
+    std::vector<const std::string*> keys;  ///< point into `names`, in the order of the text
     std::unordered_set<std::string> names;
   };
 
@@ -168,7 +168,7 @@ Json parse_json(std::string_view text, const std::string& where, JsonLimits limi
   if (text.starts_with("\xef\xbb\xbf")) {
     builder.fail(0, "found a byte-order mark, expected JSON; save the file as UTF-8 without it");
   }
-  // nlohmann takes a zero byte for the end of the text and would accept anything behind it.
+  // nlohmann takes a zero byte for the end of the text and would accept anything after it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     builder.fail(zero, "found a zero byte, expected JSON text; is this the right file?");
   }
@@ -194,8 +194,9 @@ bool is_word_byte(char c) {
   return std::isalnum(byte_value(c)) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
 }
 
-/// The literal or number around byte `offset`: the lexer stops at its first wrong byte, a person
-/// wants to see the whole word. Bounded, since a damaged file may be one long word.
+/// Returns the literal or number around byte `offset`: the lexer stops at its first wrong byte, but
+/// readers want to see the whole word. The length is limited, because a damaged file may be one
+/// long word.
 std::string_view word_around(std::string_view text, std::size_t offset, std::size_t& begin) {
   constexpr std::size_t kMost = 60;
   begin = std::min(offset, text.size());
@@ -218,7 +219,7 @@ std::string_view literal_hint(std::string_view word) {
   return "strings and keys stand in double quotes";
 }
 
-/// An error inside a token: a misspelt literal, a bad number, a broken string.
+/// Describes an error inside a token: a misspelt literal, a bad number or a broken string.
 JsonProblem describe_token_error(std::string_view text, std::size_t offset, std::string_view what) {
   const auto problem = [&](std::string message) { return JsonProblem{offset, std::move(message)}; };
   if (contains(what, "control character")) {
@@ -255,7 +256,7 @@ JsonProblem describe_token_error(std::string_view text, std::size_t offset, std:
           fmt::format("found '{}', expected a JSON value; {}", excerpt(word), literal_hint(word))};
 }
 
-/// What nlohmann expected, from the part "while parsing CONTEXT - … expected TOKEN".
+/// Returns what nlohmann expected, from the part "while parsing CONTEXT - … expected TOKEN".
 std::string_view expected_words(std::string_view what) {
   if (contains(what, "parsing object key")) return "a key in double quotes";
   if (contains(what, "parsing object separator")) return "':' after the key";
@@ -299,7 +300,7 @@ JsonProblem describe_json_error(std::string_view text, std::size_t read, std::st
     return {read - std::min(read, token.size()),
             fmt::format("found the number {}, expected at most about 1.8e308", excerpt(token))};
   }
-  // What the file itself holds comes after "; last read:" and must not be taken for a message.
+  // The part after "; last read:" quotes the file itself and must not be taken for a message.
   what = what.substr(0, what.find("; last read:"));
   const std::size_t dash = what.find(" - ");
   const std::string_view detail = dash == std::string_view::npos ? what : what.substr(dash + 3);
@@ -308,7 +309,7 @@ JsonProblem describe_json_error(std::string_view text, std::size_t read, std::st
     return {text.size(), fmt::format("found the end of the text, expected {}; is it complete?",
                                      expected_words(what))};
   }
-  // For a bracket, colon or comma the lexer's token still holds what came before.
+  // For a bracket, colon or comma, the lexer's token still holds the previous text.
   if (detail.starts_with("unexpected '") && last < text.size()) token = text.substr(last, 1);
   const std::size_t begin = read - std::min(read, token.size());
   return {begin,

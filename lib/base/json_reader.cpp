@@ -12,7 +12,8 @@ std::string JsonReader::path() const {
   std::string path = parent_->path();
   if (key_.empty()) return fmt::format("{}[{}]", path, index_);
   if (!path.empty()) path += '.';
-  return path.append(excerpt(key_));  // figures are named by whoever wrote the record
+  // Keys come from outside, so they are cut to a readable length.
+  return path.append(excerpt(key_));
 }
 
 void JsonReader::fail(std::string_view found, std::string_view expected) const {

@@ -1,4 +1,4 @@
-// A JSON value and where it stands, so that a message can name it: hypotheses[0].ids[3].
+// A JSON value and its path, so that messages can name it: hypotheses[0].ids[3].
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace attn {
 
-/// Typed looks at a document from outside. Each throws InputError "WHERE: PATH is …; expected …"
-/// where the value is of another kind. A place refers to the one it was reached from, to its key
-/// and to `where`: all of them outlive it.
+/// Typed access to a document from outside. Every accessor throws InputError "WHERE: PATH is …;
+/// expected …" if the value has another type. A reader refers to the reader it was reached from, to
+/// its key and to `where`, so all of them must outlive it.
 class JsonReader {
  public:
   JsonReader(const Json& value, const std::string& where) : value_(value), where_(where) {}
@@ -23,45 +23,46 @@ class JsonReader {
   const Json& value() const { return value_; }
   std::size_t size() const { return value_.size(); }
 
-  /// A member that must be there, of an object.
+  /// Returns a required member of an object.
   JsonReader operator[](std::string_view key) const;
-  /// A member that may be absent, of an object.
+  /// Returns an optional member of an object.
   std::optional<JsonReader> find(std::string_view key) const;
-  /// An element of an array, by a number below size().
+  /// Returns an element of an array; `index` must be below size().
   JsonReader operator[](std::size_t index) const { return {value_[index], *this, {}, index}; }
 
   const JsonReader& object() const;
   const JsonReader& array() const;
-  /// An array of `count` elements; `of` says what they are ("rows, one a query").
+  /// Checks for an array of `count` elements. `of` says in messages what they are ("rows, one a
+  /// query").
   const JsonReader& array(std::size_t count, std::string_view of) const;
   const std::string& string() const;
-  float number() const;  ///< that a 32-bit float holds
+  float number() const;  ///< must fit a 32-bit float
   bool boolean() const;
-  /// From 0.
+  /// Returns an integer from 0 to `most`.
   std::uint64_t unsigned_integer(
       std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
-  std::uint64_t index_below(
-      std::uint64_t end) const;  ///< a whole number, as an index of `end` things
-  int integer() const;           ///< from 0, that an int holds
+  /// Returns an integer below `end`.
+  std::uint64_t index_below(std::uint64_t end) const;
+  int integer() const;  ///< from 0, and must fit an int
 
-  /// Calls `each(element)` for those of an array.
+  /// Calls `each(element)` for each element of an array.
   template <typename Each>
   void for_each(Each&& each) const {
     array();
     for (std::size_t i = 0; i < size(); ++i) each((*this)[i]);
   }
-  /// The same for an array of `count`; `of` as array() has it.
+  /// The same for an array of `count` elements; `of` is passed to array().
   template <typename Each>
   void for_each(std::size_t count, std::string_view of, Each&& each) const {
     array(count, of);
     for_each(each);
   }
   std::vector<std::string> strings() const;
-  /// An array of `count` numbers, put at the end of `out`.
+  /// Appends an array of `count` numbers to `out`.
   void numbers(std::size_t count, std::string_view of, std::vector<float>& out) const;
 
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
-  /// Says what kind of value was found.
+  /// Names the type of the value that was found.
   [[noreturn]] void fail(std::string_view expected) const;
 
  private:

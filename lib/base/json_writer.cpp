@@ -14,7 +14,8 @@ void append_escape(std::string& out, unsigned code_point) {
   fmt::format_to(std::back_inserter(out), "\\u{:04x}", code_point);
 }
 
-/// The code point at the start of `rest` where it must be escaped, and its bytes; else {0, 0}.
+/// Returns the code point at the start of `rest` and its length in bytes if it must be escaped;
+/// otherwise {0, 0}.
 std::pair<unsigned, std::size_t> code_point_to_escape(std::string_view rest) {
   const auto byte = [&](std::size_t i) { return byte_value(rest[i]); };
   if (byte(0) < 0x20 || byte(0) == 0x7f) return {byte(0), 1};

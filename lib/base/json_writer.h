@@ -1,6 +1,6 @@
-// The one way to write JSON: commas, quotes and escapes are put here and nowhere else. Where an
-// object is small, nlohmann's Json (base/json.h) does as well; records of many numbers are written
-// without one.
+// The JSON writer, the only place that writes commas, quotes and escapes. For small objects
+// nlohmann's Json (base/json.h) works too; records with many numbers are written directly, without
+// building a document.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,22 +16,22 @@
 
 namespace attn {
 
-/// Appends the shortest decimal that reads back to the same float ("1", "0.1", "1e-05"; never NaN
-/// or infinity: those are a bug of the caller and throw std::logic_error).
+/// Appends the shortest decimal that reads back to the same float ("1", "0.1", "1e-05"). NaN and
+/// infinity are bugs of the caller and throw std::logic_error.
 void append_number(std::string& out, float value);
 
-/// Appends a JSON string with quotes; control characters, quotes and backslashes escaped, and
-/// U+2028/2029 too so that the text is also JavaScript. Bytes that are no UTF-8 (a path may hold
-/// such) become U+FFFD, for JSON is UTF-8.
+/// Appends a quoted JSON string. Escapes control characters, quotes and backslashes, and also
+/// U+2028 and U+2029, so that the text is valid JavaScript too. JSON must be UTF-8, so bytes that
+/// are not (a path may contain some) become U+FFFD.
 void append_string(std::string& out, std::string_view text);
 
-/// Puts JSON at the end of a text. Each call that writes a value is one element of the array, or
-/// the value of the key, that was written before it.
+/// Appends JSON to a text. Each call that writes a value writes the next element of the current
+/// array, or the value of the key that was written before it.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(out), begin_(out.size()) {}
 
-  /// {…}, its members written by `members()`.
+  /// Writes {…}; `members()` writes the members.
   template <typename Members>
   void object(Members&& members) {
     open('{');
@@ -39,7 +39,7 @@ class JsonWriter {
     out_ += '}';
   }
 
-  /// […], its elements written by `elements()`, or a call of `each` an element of `range`.
+  /// Writes […]: `elements()` writes the elements, or `each` is called once per element of `range`.
   template <std::invocable Elements>
   void array(Elements&& elements) {
     open('[');
@@ -52,7 +52,7 @@ class JsonWriter {
       for (const auto& element : range) each(element);
     });
   }
-  /// […] of `each(i)` for i from 0 to `count` − 1.
+  /// Writes […] by calling `each(i)` for i from 0 to `count` − 1.
   template <typename Each>
   void array_of(int count, Each&& each) {
     array([&] {
@@ -66,7 +66,7 @@ class JsonWriter {
     out_ += ':';
   }
 
-  /// A member of an object: a value, or what `value()` writes.
+  /// Writes a member of an object. `value` is a value, or a callable that writes one.
   template <typename Value>
   void member(std::string_view name, const Value& value) {
     key(name);
@@ -77,7 +77,8 @@ class JsonWriter {
     }
   }
 
-  /// A text, bool, number (a float must be finite), array of such; an optional may be null.
+  /// Writes a string, bool, number (floats must be finite) or an array of these. An empty optional
+  /// is written as null.
   template <typename Value>
   void value(const Value& value) {
     if constexpr (std::convertible_to<const Value&, std::string_view>) {
@@ -98,20 +99,20 @@ class JsonWriter {
     }
   }
 
-  /// A number; null where it is not finite.
+  /// Writes a number, or null if it is not finite.
   template <std::floating_point Number>
   void number_or_null(Number number) {
     std::isfinite(number) ? value(number) : null();
   }
   void null() { raw_value("null"); }
 
-  /// A value that is JSON already.
+  /// Writes a value that is already JSON.
   void raw_value(std::string_view json) {
     comma();
     out_ += json;
   }
 
-  /// Text that needs no escapes, with its quotes; `append(out)` puts it there.
+  /// Writes a quoted string that needs no escaping; `append(out)` appends its content.
   template <typename Append>
   void unescaped_string(Append&& append) {
     open('"');
@@ -120,8 +121,8 @@ class JsonWriter {
   }
 
  private:
-  /// A value follows another one unless it is the first of its array or the value of a key: only
-  /// then one of these signs stands last, for every text ends in a quotation mark.
+  /// Writes a comma unless the value is the first of its array or object, or follows a key. Only
+  /// then is the last character one of these three, because every string ends in a quotation mark.
   void comma() {
     if (out_.size() == begin_) return;
     const char last = out_.back();
@@ -137,7 +138,7 @@ class JsonWriter {
   std::size_t begin_;
 };
 
-/// The JSON that `write(json)` writes, ending in a newline: one record of JSON Lines.
+/// Returns the JSON that `write(json)` writes plus a newline: one record of JSON Lines.
 template <typename Write>
 std::string json_line(Write&& write) {
   std::string out;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// "MemAvailable:  123 kB" of /proc/meminfo, in bytes.
+/// Returns MemAvailable of /proc/meminfo ("MemAvailable:  123 kB") in bytes.
 std::uint64_t memory_available_to_all() {
   std::ifstream file("/proc/meminfo");
   std::string key;
@@ -58,8 +58,8 @@ std::uint64_t available_memory() {
 }
 
 void keep_freed_memory() {
-  // Pieces below the first size never become mappings of their own (which free() gives back), and
-  // so many free bytes at the end of the heap are kept.
+  // Allocations below the first size never become separate mappings (which free() would unmap), and
+  // up to the second size of free memory is kept at the end of the heap.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
 }

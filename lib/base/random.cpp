@@ -39,7 +39,7 @@ std::uint64_t RandomGenerator::next() {
 }
 
 std::uint64_t RandomGenerator::below(std::uint64_t n) {
-  // The first 2⁶⁴ mod n numbers would make some results likelier than others.
+  // Without rejecting the first 2⁶⁴ mod n numbers, some results would be likelier than others.
   const std::uint64_t uneven = (0 - n) % n;
   for (;;) {
     const std::uint64_t x = next();
@@ -60,7 +60,7 @@ std::uint64_t fnv1a(const void* data, std::size_t bytes) {
 
 namespace {
 
-/// Normal numbers one after another.
+/// A stream of normally distributed numbers.
 class NormalNumbers {
  public:
   NormalNumbers(std::uint64_t seed, std::string_view stream) : random_(seed, stream, 0) {}
@@ -94,8 +94,8 @@ double dot(const double* x, const double* y, std::size_t n) {
   return sum;
 }
 
-/// Row r of a block becomes orthogonal to those before it and of length 1. Twice is enough
-/// (Kahan and Parlett).
+/// Makes row r of a block orthogonal to the rows before it and normalizes it to length 1. Two
+/// passes are enough (Kahan and Parlett).
 void make_orthogonal(double* block, std::size_t r, std::size_t columns) {
   double* row = block + r * columns;
   for (int turn = 0; turn < 2; ++turn) {
@@ -144,7 +144,7 @@ double exact_log(double x) {
     x *= 2;
     log -= kLn2;
   }
-  // ln x = 2 artanh((x − 1) / (x + 1)) near 1
+  // ln x = 2 artanh((x − 1) / (x + 1)) for x near 1
   const double z = (x - 1) / (x + 1);
   double power = z, sum = 0;
   for (int n = 1; n < 30; n += 2, power *= z * z) sum += power / n;
@@ -153,8 +153,8 @@ double exact_log(double x) {
 
 double exact_exp(double x) {
   if (!(x >= -700)) return 0;
-  // x = n ln 2 + r with |r| at most ln 2 / 2; ln 2 in two parts, so that n times the first is
-  // exact.
+  // x = n ln 2 + r with |r| ≤ ln 2 / 2. ln 2 is split into two parts, so that n times the first one
+  // is exact.
   constexpr double kLog2E = 1.44269504088896340736;
   constexpr double kLn2High = 0x1.62e42fee00000p-1, kLn2Low = 0x1.a39ef35793c76p-33;
   const auto n = static_cast<std::int64_t>(x * kLog2E - 0.5);

@@ -1,4 +1,4 @@
-// Which distances between two places count as one.
+// Relative position buckets.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,11 @@
 
 namespace attn {
 
-/// Relative positions (Raffel et al. 2020, section 2.1): what a key's place means to a query is how
-/// far away it is, and distances share buckets. A causal attention has all buckets for what lies
-/// before the query; else the second half of them is for what lies behind it. Of one direction's n
-/// buckets the first n/2 hold one distance each, and the others more and more of them: bucket
+/// Relative position buckets of T5 (Raffel et al. 2020, section 2.1): the position bias depends on
+/// the distance between key and query, and distances share buckets. In causal attention all buckets
+/// are for keys before the query; otherwise the second half is for keys after it. Of the n buckets
+/// of one direction, the first n/2 hold one distance each, and the later ones hold more and more
+/// distances. The bucket of distance d is
 ///   n/2 + ln(d / (n/2)) / ln(max_distance / (n/2)) · n/2, rounded down, and at most n − 1.
 struct RelativePositionBuckets {
   Index count = 32;
@@ -27,7 +28,8 @@ struct RelativePositionBuckets {
     if (d < exact) return first + d;
     const double times = static_cast<double>(d) / static_cast<double>(exact);
     const double most = static_cast<double>(max_distance) / static_cast<double>(exact);
-    const double share = std::log(times) / std::log(most);  // of the buckets for far distances
+    const double share =
+        std::log(times) / std::log(most);  // position within the logarithmic buckets, from 0 to 1
     return first + std::min(exact + static_cast<Index>(share * double(n - exact)), n - 1);
   }
 };

@@ -1,12 +1,12 @@
-// How long the parts of a task take.
+// A timer for the parts of a task.
 #pragma once
 
 #include <chrono>
 
 namespace attn {
 
-/// Adds the milliseconds from here to the end of the scope to a field of `times`; where that is
-/// null, nothing is timed.
+/// Adds the milliseconds until the end of the scope to a field of `times`. If `times` is null,
+/// nothing is timed.
 class ScopedTimer {
  public:
   template <typename Times>

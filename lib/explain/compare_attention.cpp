@@ -54,7 +54,7 @@ ExplanationStep origins(const ExplanationContext& encoder, const ExplanationCont
   return step;
 }
 
-/// x · W[:, block] + b[block] with nothing fused, in plain loops.
+/// Returns x · W[:, block] + b[block], unfused and in plain loops.
 Matrix single_head_projection(const Matrix& x, const Linear& linear, Index begin, Index end) {
   Matrix out(x.rows(), end - begin);
   for (Index i = 0; i < x.rows(); ++i) {
@@ -136,7 +136,7 @@ Matrix encoded(const Transformer& model, const TokenSequence& sentence) {
   return model.encode(packed).rows;
 }
 
-/// The same from embeddings to which no position was added.
+/// Encodes a sentence without adding positions to the embeddings.
 Matrix encoded_without_positions(const Transformer& model, const TokenSequence& sentence) {
   const ModelConfig& config = model.config();
   const ModelParameters& parameters = model.parameters();
@@ -148,7 +148,7 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   Workspace work;
   work.reserve(rows, config, /*encoder=*/true, /*watched=*/false);
   const AttentionPositionEncoding none;
-  const std::vector<Index> places(sentence.ids.size(), 0);  // every token stands at 0
+  const std::vector<Index> places(sentence.ids.size(), 0);  // all tokens have position 0
   const StackRun run{config, AttentionSite::encoder_self, groups, {}, nullptr, work, none, places};
 
   Matrix zeros = Matrix::Zero(1 + position_table_offset(config), config.d_model);
@@ -163,7 +163,7 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   return x;
 }
 
-/// “dog bites man”
+/// Formats a sentence as “dog bites man”.
 std::string as_text(const TokenSequence& sentence) {
   constexpr std::string_view blank = "▁";
   std::string text;
@@ -178,8 +178,8 @@ std::string as_text(const TokenSequence& sentence) {
   return "“" + text + "”";
 }
 
-/// How far apart the encoder's vectors of each of `order`'s tokens are in its two sentences: its
-/// n-th occurrence in one against the n-th in the other.
+/// Compares the encoder's vectors of each token in the two sentences of `order`: its n-th
+/// occurrence in one with the n-th in the other.
 NamedMatrix order_differences(const Transformer& model, const WordOrder& order) {
   NamedMatrix table;
   table.listing = true;

@@ -19,17 +19,17 @@
 namespace attn {
 namespace {
 
-/// The weights as attention made them, taken from its observer.
+/// Keeps the weights that attention computed.
 struct WeightsObserver : AttentionObserver {
   Matrix weights;
-  bool mixed = false;  ///< of mixtures of the keys
+  bool mixed = false;  ///< the keys are mixtures of tokens
   void weights_ready(AttentionHead& head) override {
     weights = head.weights;
     mixed = head.mixing != nullptr;
   }
 };
 
-/// [n, k] row j has 1/size in the column of its group of neighbours.
+/// Returns [n, k], in which row j has 1/size in the column of its group of neighbours.
 Matrix means_of_neighbours(Index n, Index k) {
   Matrix means = Matrix::Zero(n, k);
   for (Index c = 0; c < k; ++c) {
@@ -39,7 +39,7 @@ Matrix means_of_neighbours(Index n, Index k) {
   return means;
 }
 
-/// A parameter of a kind that the model has not learned.
+/// Returns a substitute for a parameter of a pattern that the model has not learned.
 Matrix substitute_parameter(const ExtraParameter& extra, const std::string& name) {
   Matrix numbers(to_index(extra.rows), to_index(extra.columns));
   switch (extra.role) {
@@ -54,7 +54,7 @@ Matrix substitute_parameter(const ExtraParameter& extra, const std::string& name
   return numbers;
 }
 
-/// What a kind that approximates makes of one head.
+/// Returns the weights of one head under a sparse approximation.
 Matrix approximated(const AttentionPattern& pattern, const AttentionHead& head) {
   const Index n = head.key.rows(), width = head.key.cols();
   const std::string name = fmt::format("shortcut {} {}", head.layer, head.head);
@@ -81,7 +81,7 @@ Matrix approximated(const AttentionPattern& pattern, const AttentionHead& head) 
   return taken.weights * drawn.front().transpose();
 }
 
-/// The kind's weights of each query for each key.
+/// Returns the pattern's weights of each query for each key.
 Matrix weights_of(const AttentionPattern& pattern, const AttentionHead& head) {
   if (sparse_pattern(pattern).approximates()) return approximated(pattern, head);
   const Index n = head.key.rows();
@@ -111,17 +111,18 @@ HeadError error_of(const Matrix& exact, const Matrix& found, const Matrix& value
   const auto rows = static_cast<double>(std::max<Index>(exact.rows(), 1));
   loss.missed /= rows;
   loss.top_stays /= rows;
-  // In double: the squares of large floats are beyond a float.
+  // In double, because the squares of large floats overflow a float.
   const Eigen::MatrixXd output = exact.cast<double>() * value.cast<double>();
   const double size = output.norm();
   loss.error = size > 0 ? (found.cast<double>() * value.cast<double>() - output).norm() / size : 0;
   return loss;
 }
 
-/// Every kind's loss of every head, while the model goes on with the exact weights.
+/// Measures the loss of every pattern in every head, while the model continues with the exact
+/// weights.
 struct ErrorObserver : AttentionObserver {
   const std::vector<AttentionPattern>& kinds;
-  std::vector<std::vector<HeadError>> losses;  ///< [kind][head of all layers]
+  std::vector<std::vector<HeadError>> losses;  ///< [pattern][head of all layers]
   std::vector<std::string> heads;
 
   explicit ErrorObserver(const std::vector<AttentionPattern>& of) : kinds(of), losses(of.size()) {}
@@ -163,7 +164,7 @@ NamedMatrix table_of(std::string name, std::vector<std::string> rows,
   return table;
 }
 
-/// Whether a kind that leaves keys out leaves out none here.
+/// True for a pattern that leaves out keys in general, but none in this sentence.
 bool misses_nothing(const AttentionPattern& kind, const std::vector<HeadError>& losses) {
   return !sparse_pattern(kind).approximates() &&
          std::all_of(losses.begin(), losses.end(),
@@ -179,7 +180,7 @@ std::string translation_line(const PatternTranslation& exact, const PatternTrans
                      after == before ? ", as before" : " instead of " + before);
 }
 
-/// InputError where nothing can be compared.
+/// Throws InputError if nothing can be compared.
 void check_comparable(const ModelConfig& config, const AttentionRecord& record) {
   const AttentionPattern& own = config.encoder_attention;
   if (!own.full()) {

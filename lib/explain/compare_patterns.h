@@ -1,5 +1,5 @@
-// What each way around full attention gives up: put into a model that learned with full attention,
-// for one sentence.
+// What each sparse pattern loses compared with full attention, when it is put into a model that was
+// trained with full attention, for one sentence.
 #pragma once
 
 #include <string>
@@ -11,13 +11,14 @@
 
 namespace attn {
 
-/// Every kind but full, each cut to a sentence of so many tokens: a row sees about a quarter of
-/// them.
+/// Returns every pattern except full, sized for a sentence of `tokens` tokens so that a row sees
+/// about a quarter of them.
 std::vector<AttentionPattern> patterns_to_compare(int tokens);
 
-/// Puts a kind into the encoder's full attention: weights become what the kind's amount to for the
-/// same queries, keys and values. linformer, of which the model has no E and F, takes means of
-/// neighbours; performer and lsh draw what they need from seed 1; of lsh, keys are the queries.
+/// Puts a pattern into the encoder's full attention: the weights are replaced by those that the
+/// pattern gives for the same queries, keys and values. linformer has no learned E and F in this
+/// model and uses means of neighbouring tokens; performer and lsh draw their random numbers from
+/// seed 1; for lsh the queries also serve as keys.
 class SparsePatternObserver : public AttentionObserver {
  public:
   explicit SparsePatternObserver(const AttentionPattern& pattern) : pattern_(pattern) {}
@@ -27,22 +28,22 @@ class SparsePatternObserver : public AttentionObserver {
   const AttentionPattern& pattern_;
 };
 
-/// What the translation becomes with a kind in every layer of the encoder.
+/// The translation with a pattern in every encoder layer.
 struct PatternTranslation {
   std::string text;
-  double log_prob = 0;  ///< of the exact translation, under the kind
+  double log_prob = 0;  ///< of the exact translation, under the pattern
 };
 
 struct PatternTranslations {
   PatternTranslation exact;
-  std::vector<PatternTranslation> of;  ///< one a kind
+  std::vector<PatternTranslation> of;  ///< one per pattern
 };
 
-/// For every kind and every head of the encoder, each head given what it reads under full
-/// attention: the exact weights' mass that the kind misses, Σ_j max(0, exact − its weight), mean
-/// of the rows; the error of the output, ‖its − exact‖ / ‖exact‖; the share of rows whose first key
-/// stays first; and what the translation becomes. InputError where the encoder's attention is not
-/// full, or the sentence is empty.
+/// Compares every pattern in every encoder head, where each head gets the input that it has under
+/// full attention. Reports the mass of exact weights that the pattern misses, Σ_j max(0, exact −
+/// its weight), as the mean over the rows; the error of the output, ‖its − exact‖ / ‖exact‖; the
+/// share of rows whose strongest key stays the same; and the translation under the pattern. Throws
+/// InputError if the encoder's attention is not full or the sentence is empty.
 Explanation compare_patterns(const Transformer& model, const AttentionRecord& record,
                              const std::vector<AttentionPattern>& kinds,
                              const PatternTranslations& translations);

@@ -70,7 +70,7 @@ ExplanationContext run_for_explanation(const Transformer& model, const Attention
 
 namespace {
 
-/// Everything but the steps.
+/// Returns the explanation without its steps.
 Explanation opening(const ExplanationContext& s) {
   const AttentionRecord& record = s.record;
   const ExplainedHead& choice = s.choice;
@@ -105,7 +105,7 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
   const ExplanationContext s = run_for_explanation(model, record, choice);
   Explanation explanation = opening(s);
   std::vector<ExplanationStep>& steps = explanation.steps;
-  // A step has the same number in every kind, also where another is left out before it.
+  // Each step has the same number at every attention site, even if an earlier step is left out.
   int number = 0;
   const auto add = [&](ExplanationStep step) {
     step.number = number;
@@ -139,7 +139,7 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
 
 namespace {
 
-/// What a row gives to the pieces of a word.
+/// Returns the weight of a row on all tokens of a word.
 float weight_on(const AttentionMaps& maps, const ExplainedHead& choice, int row, const Word& word) {
   float sum = 0;
   for (int key = word.first; key < std::min(word.first + word.count, maps.keys); ++key) {

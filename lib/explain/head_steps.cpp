@@ -22,7 +22,8 @@ void ActivationCollector::weights_ready(AttentionHead& head) {
   const Index rows = head.mask.rows(), keys = head.mask.cols();
   kept.relative_bias.resize(rows, keys);
   for (Index i = 0; i < rows; ++i) {
-    const float* own = &attn::at(head.relative_bias, rows - 1 - i);  // the last query's come first
+    // The bias of the last query comes first.
+    const float* own = &attn::at(head.relative_bias, rows - 1 - i);
     kept.relative_bias.row(i) = Eigen::Map<const RowVector>(own, keys);
   }
 }

@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 // The observer behind explanations: it keeps what one attention layer read, computed and wrote.
 // Sources: head_steps_layer.cpp.
+=======
+// An observer for explanations: it keeps what an attention layer read, computed and wrote.
+>>>>>>> c2
 #pragma once
 
 #include <algorithm>
@@ -15,26 +19,27 @@
 
 namespace attn {
 
-/// What one head computed for one sentence; H heads stand in HeadActivations of their own.
+/// The matrices of one head for one sentence; each head has its own HeadActivations.
 struct HeadActivations {
   float scale = 1;
   Matrix query;               ///< [L, K]
   Matrix key;                 ///< [S, K]
   Matrix value;               ///< [S, K]
   Matrix scores;              ///< [L, S] scaled, before the mask
-  Matrix relative_bias = {};  ///< [L, S] what relative positions add; empty: nothing
+  Matrix relative_bias = {};  ///< [L, S] relative position bias; empty if the model has none
   Matrix mask;                ///< [L, S] 0, a pattern's bias, or −∞
   Matrix weights;             ///< [L, S]
   Matrix output;              ///< [L, K]
-  NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< as AttentionHead has it
-  std::vector<Index> global_projection_queries = {};           ///< as AttentionHead has it
+  NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< same as in AttentionHead
+  std::vector<Index> global_projection_queries = {};           ///< same as in AttentionHead
 
-  /// [L, S] what softmax reads.
+  /// Returns the input of softmax, [L, S].
   Matrix masked() const {
     if (relative_bias.size() == 0) return scores + mask;
     return scores + relative_bias + mask;
   }
-  /// Whether a query, its keys and values come from projections that are not among these numbers.
+  /// True if a query, and the keys and values that it reads, come from separate projections that
+  /// are not kept here.
   bool has_own_projections(Index row) const {
     return std::find(global_projection_queries.begin(), global_projection_queries.end(), row) !=
            global_projection_queries.end();
@@ -48,7 +53,7 @@ class ActivationCollector : public AttentionObserver {
   void output_ready(const AttentionHead& head) override;
   void stage_ready(const StageView& view) override;
 
-  /// std::logic_error where the pass did not come by there.
+  /// Throws std::logic_error if the forward pass had no such stage.
   const Matrix& at(AttentionSite site, int layer, Stage stage) const;
   bool has(AttentionSite site, int layer, Stage stage) const;
   const HeadActivations& head(AttentionSite site, int layer, int head) const;
@@ -58,9 +63,9 @@ class ActivationCollector : public AttentionObserver {
   std::map<std::tuple<AttentionSite, Index, Index>, HeadActivations> heads_;
 };
 
-// What the steps of explain_head() are told from, and the steps themselves: one function each.
+// The steps of explain_head(), one function per step, and their common context.
 
-/// Everything that the steps are told from.
+/// The input of every step.
 struct ExplanationContext {
   const Transformer& model;
   const AttentionRecord& record;
@@ -76,16 +81,18 @@ struct ExplanationContext {
   }
   Index heads() const { return in_encoder() ? config().encoder_heads : config().decoder_heads; }
   Index inner() const { return heads() * head_dim(); }      ///< columns of all heads
-  Index begin() const { return choice.head * head_dim(); }  ///< of the head's columns
+  Index begin() const { return choice.head * head_dim(); }  ///< first column of the head
   Index end() const { return begin() + head_dim(); }
   Index key_heads() const {
     return in_encoder() ? config().encoder_kv_heads() : config().decoder_kv_heads();
   }
-  Index key_columns() const { return key_heads() * head_dim(); }  ///< of all keys, or values
-  /// Of the keys and values that the head reads, which it may share with its neighbours.
+  Index key_columns() const {
+    return key_heads() * head_dim();
+  }  ///< columns of all keys, or of all values
+  /// First column of the keys and values that the head reads, which neighbouring heads may share.
   Index key_begin() const { return choice.head / (heads() / key_heads()) * head_dim(); }
   Index key_end() const { return key_begin() + head_dim(); }
-  /// Whether queries and keys are turned by their places.
+  /// True if rotary position embedding is applied to queries and keys.
   bool rotary() const { return config().rotary && !cross(); }
 
   const HypothesisRecord& hypothesis() const { return record.hypotheses[choice.hypothesis]; }
@@ -109,7 +116,7 @@ struct ExplanationContext {
     const DecoderLayer& decoder = model.parameters().decoder_layers[layer];
     return cross() ? decoder.cross_attention_norm : decoder.self_attention_norm;
   }
-  /// What the projections read: the normed rows in a pre-norm model.
+  /// Returns the input of the projections: the normalized rows in a pre-norm model.
   const Matrix& sublayer_input() const {
     return at(config().normalize_before ? Stage::normed_input : Stage::block_input);
   }
@@ -130,44 +137,45 @@ struct ExplanationContext {
   }
 };
 
-/// Runs the model over the record's ids under observation. InputError and UsageError as
-/// explain_head() says.
+/// Runs the model over the record's ids with an observer. Throws InputError and UsageError as
+/// described for explain_head().
 ExplanationContext run_for_explanation(const Transformer& model, const AttentionRecord& record,
                                        const ExplainedHead& choice);
 
-/// The same matrix with the head's columns marked: of `queries` columns of all heads, and of the
-/// keys' and the values' behind them.
+/// Marks the columns of the head in a matrix: in the `queries` columns of all heads, and in the
+/// columns of keys and values after them.
 NamedMatrix mark_head(const ExplanationContext& s, NamedMatrix matrix, bool queries,
                       bool memory = false);
 
-/// “token”
+/// Formats a token as “token”.
 std::string quoted(const std::string& token);
-/// “token” without the mark of a word's beginning.
+/// Formats a token as “token” without the word-boundary character.
 std::string readable(const std::string& token);
-/// The query that is followed: “token”, or of a decoder's step “what it reads → what it writes”.
+/// Formats the explained query: “token”, or for a decoder step “token read → token written”.
 std::string readable_query(const ExplanationContext& s);
 
-// From words to this head's Q, K and V (head_steps_input.cpp).
+// From words to this head's Q, K and V (head_steps_layer.cpp).
 ExplanationStep tokens_step(const ExplanationContext& s);
 ExplanationStep embedding_step(const ExplanationContext& s, bool encoder);
 ExplanationStep input_step(const ExplanationContext& s);
 ExplanationStep fused_projection_step(const ExplanationContext& s);
 
-// The formula of attention (head_steps_formula.cpp).
+// The attention formula (head_steps_formula.cpp).
 ExplanationStep query_key_value_step(const ExplanationContext& s);
-ExplanationStep rotary_step(const ExplanationContext& s);  ///< of models with rotary positions
+/// For models with rotary position embedding.
+ExplanationStep rotary_step(const ExplanationContext& s);
 ExplanationStep scores_step(const ExplanationContext& s);
 ExplanationStep scaling_step(const ExplanationContext& s);
-ExplanationStep relative_bias_step(
-    const ExplanationContext& s);  ///< of models with relative positions
+/// For models with relative position bias.
+ExplanationStep relative_bias_step(const ExplanationContext& s);
 ExplanationStep mask_step(const ExplanationContext& s);
 ExplanationStep softmax_step(const ExplanationContext& s);
 ExplanationStep weighted_sum_step(const ExplanationContext& s);
 
-/// All of the formula for the one query: what stands on a blackboard.
+/// The whole formula for one query, short enough for a blackboard.
 ExplanationStep single_query_step(const ExplanationContext& s);
 
-// Back into the token's row (head_steps_output.cpp).
+// From the heads' outputs back to the token's row (head_steps_layer.cpp).
 ExplanationStep concatenated_heads_step(const ExplanationContext& s);
 ExplanationStep output_projection_step(const ExplanationContext& s);
 ExplanationStep residual_step(const ExplanationContext& s);

@@ -12,12 +12,12 @@
 namespace attn {
 namespace {
 
-constexpr Index kShownProducts = 3;  // at each end of a sum that is written out
-constexpr Index kBoardValues = 6;    // of a value, all of them on the blackboard
-constexpr Index kBoardFirst = 3;     // else the first ones
+constexpr Index kShownProducts = 3;  // at each end of a written-out sum
+constexpr Index kBoardValues = 6;    // head size up to which a single query shows all values
+constexpr Index kBoardFirst = 3;     // number of values shown for a larger head
 
-/// Q · Kᵀ as lib/paper has it before it scales; of rows with projections of their own what they
-/// gave.
+/// Returns Q · Kᵀ unscaled, as lib/paper computes it. For rows with projections of their own, it is
+/// recomputed from the scores.
 Matrix raw_scores(const HeadActivations& head) {
   const paper::Matrix query = head.query.cast<double>(), key = head.key.cast<double>();
   Matrix raw = (query * key.transpose()).cast<float>();
@@ -27,14 +27,14 @@ Matrix raw_scores(const HeadActivations& head) {
   return raw;
 }
 
-/// The key that the marked query looks at most: its arithmetic is written out.
+/// Returns the key with the largest weight for the marked query; its arithmetic is written out.
 Index best_key(const ExplanationContext& s) {
   Index best = 0;
   s.head().weights.row(s.choice.query).maxCoeff(&best);
   return best;
 }
 
-/// What takes the place of arithmetic that would need numbers which are not shown.
+/// Returns a note that replaces the arithmetic if it would need numbers that are not shown.
 std::string describe_global_projections(const ExplanationContext& s) {
   return fmt::format(
       "{} is a global token: its query, and the keys and values that it looks at, come from "
@@ -42,7 +42,7 @@ std::string describe_global_projections(const ExplanationContext& s) {
       readable_query(s));
 }
 
-/// What a mask without a causal one hides, and adds.
+/// Describes what a non-causal mask hides and adds.
 std::string describe_mask(const Matrix& mask) {
   const bool hides = (mask.array() == -std::numeric_limits<float>::infinity()).any();
   const bool adds = (mask.array() > 0.0F).any();
@@ -58,7 +58,7 @@ std::string describe_mask(const Matrix& mask) {
   return says;
 }
 
-/// Whether a causal mask hides more than what comes later.
+/// True if a causal mask hides more than the later positions.
 bool hides_earlier(const Matrix& mask) {
   for (Index i = 0; i < mask.rows(); ++i) {
     const Index seen = std::min(i + 1, mask.cols());
@@ -83,7 +83,7 @@ ExplanationStep query_key_value_step(const ExplanationContext& s) {
       shape_of(head.key.rows(), s.head_dim()), shape_of(head.value.rows(), s.head_dim()), origin);
   step.why = s.cross() ? "The target asks (Q); the source answers (K and V)."
                        : "All three are made from the same sentence: it talks to itself.";
-  if (s.rotary()) {  // what the head reads is turned already
+  if (s.rotary()) {  // the recorded queries and keys are rotated already
     const Matrix& all = s.at(Stage::projected);
     const Index key = s.inner() + s.key_begin();
     step.matrices.push_back(s.by_query(named_matrix("Q", all.middleCols(s.begin(), s.head_dim()))));
@@ -192,7 +192,7 @@ ExplanationStep relative_bias_step(const ExplanationContext& s) {
   for (Index h = 0; h < s.heads(); ++h) {
     const Matrix& of = s.stages.head(s.choice.site, s.choice.layer, to_int(h)).relative_bias;
     for (Index c = 0; c < by_distance.cols(); ++c) {
-      const Index j = std::max<Index>(c - n + 1, 0);  // the key whose distance is c − n + 1
+      const Index j = std::max<Index>(c - n + 1, 0);  // the key at distance c − n + 1
       by_distance(h, c) = of(j - (c - n + 1), j);
     }
   }
@@ -300,7 +300,7 @@ ExplanationStep weighted_sum_step(const ExplanationContext& s) {
 
 namespace {
 
-/// InputError where what is shown of a head is not all that its row is made of.
+/// Throws InputError if the shown values of a head do not account for its whole row.
 void require_whole_row(const HeadActivations& head, Index q) {
   if (head.has_own_projections(q)) {
     throw InputError(
@@ -326,7 +326,7 @@ ExplanationStep single_query_step(const ExplanationContext& s) {
   const RowVector raw = raw_scores(head).row(q), x = head.masked().row(q);
   const float top = x.maxCoeff();
   const bool biased = head.relative_bias.size() > 0;
-  const Index first = biased ? 5 : 4;  // column of the values
+  const Index first = biased ? 5 : 4;  // first column of the values
   Matrix board(x.size(), first + shown);
   double total = 0;
   for (Index j = 0; j < x.size(); ++j) {

@@ -54,7 +54,7 @@ ExplanationStep tokens_step(const ExplanationContext& s) {
   return step;
 }
 
-/// Embedding of one stack: table row, scaled, plus position.
+/// Explains the embedding of one stack: table row, scaled, plus position.
 ExplanationStep embedding_step(const ExplanationContext& s, bool encoder) {
   const StackParameters& ends =
       encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
@@ -163,7 +163,7 @@ std::string why_of_projection(const ExplanationContext& s) {
 
 }  // namespace
 
-/// The product that makes queries, keys and values of all heads at once.
+/// Explains the matrix multiplication that computes queries, keys and values of all heads at once.
 ExplanationStep fused_projection_step(const ExplanationContext& s) {
   const Index d = s.d(), k = s.head_dim(), heads = s.heads(), inner = s.inner();
   const Index all = inner + 2 * s.key_columns(), memory = 2 * s.key_columns();

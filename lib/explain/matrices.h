@@ -1,4 +1,4 @@
-// From the model's matrices to named ones, and numbers as a person writes them on a blackboard.
+// Conversion of the model's matrices to named ones, and numbers formatted for people.
 #pragma once
 
 #include <string>
@@ -12,20 +12,22 @@
 namespace attn {
 
 NamedMatrix named_matrix(std::string name, const ConstMatrixRef& rows);
-/// The columns [begin, end) of a parameter.
+/// Copies the columns [begin, end) of a parameter.
 NamedMatrix named_matrix(std::string name, const Parameter& parameter, Index begin, Index end);
 NamedMatrix named_matrix(std::string name, const Parameter& parameter);
 
-/// InputError naming the model and the step where a matrix holds NaN or ∞. −∞ is what a mask adds.
+/// Throws InputError naming the model and the step if a matrix contains NaN or ∞. −∞ is allowed,
+/// because masks add it.
 void check_finite_matrices(const Explanation& explanation, std::string_view model);
 
-/// "[6, 12]"
+/// Formats a shape as "[6, 12]".
 std::string shape_of(Index rows, Index columns);
 
-/// Four decimals, a real minus sign, "−∞" for what a mask forbids.
+/// Formats a number with four decimals and a real minus sign; "−∞" for masked scores.
 std::string number(double value);
 
-/// "0.1000·0.2000 + … + 0.3000·0.1000 = 0.0500": the first and last `shown` products of a sum.
+/// Formats a sum as "0.1000·0.2000 + … + 0.3000·0.1000 = 0.0500", with the first and last `shown`
+/// products.
 std::string sum_of_products(const RowVector& a, const RowVector& b, Index shown, double result);
 
 }  // namespace attn

@@ -18,7 +18,7 @@ constexpr std::size_t kMostOccurrences = 12;
 
 struct Occurrence {
   std::size_t sentence = 0;
-  Index first = 0;  ///< row of the word's first piece
+  Index first = 0;  ///< row of the word's first token
 };
 
 std::vector<Occurrence> find(const std::vector<TokenSequence>& sentences,
@@ -36,7 +36,7 @@ std::vector<Occurrence> find(const std::vector<TokenSequence>& sentences,
   return found;
 }
 
-/// In double: the squares of large floats are beyond a float.
+/// Computed in double, because the squares of large floats overflow a float.
 float cosine(const RowVector& a, const RowVector& b) {
   const auto x = a.cast<double>();
   const auto y = b.cast<double>();
@@ -44,12 +44,12 @@ float cosine(const RowVector& a, const RowVector& b) {
   return lengths > 0 ? static_cast<float>(x.dot(y) / lengths) : 0.0F;
 }
 
-/// The mean of the word's rows at one stage of its sentence.
+/// Returns the mean of the word's rows at one stage of its sentence.
 RowVector word_vector(const Matrix& rows, const Occurrence& place, std::size_t pieces) {
   return rows.middleRows(place.first, to_index(pieces)).colwise().mean();
 }
 
-/// Cosines of all pairs; the names of rows and columns are the occurrences.
+/// Returns the cosines of all pairs; rows and columns are named after the occurrences.
 NamedMatrix cosines(const std::string& name, const std::vector<RowVector>& vectors,
                     const std::vector<std::string>& labels) {
   const auto n = std::ssize(vectors);
@@ -64,7 +64,7 @@ NamedMatrix cosines(const std::string& name, const std::vector<RowVector>& vecto
   return out;
 }
 
-/// "light₁": occurrences are told apart by number.
+/// Formats an occurrence as "light₁"; the number tells occurrences apart.
 std::string numbered(const std::string& word, std::size_t number) {
   constexpr const char* kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
   std::string text = word;
@@ -72,7 +72,7 @@ std::string numbered(const std::string& word, std::size_t number) {
   return text;
 }
 
-/// The word's vectors through the encoder, occurrence by occurrence.
+/// Follows the word's vectors through the encoder, for each occurrence.
 class MeaningByLayer {
  public:
   MeaningByLayer(const Transformer& model, const std::vector<TokenSequence>& sentences,
@@ -120,7 +120,7 @@ class MeaningByLayer {
   std::vector<std::string> labels_;
 };
 
-/// The whole way as one table: a row a stage, a column a pair of occurrences.
+/// Summarizes all stages in one table: one row per stage, one column per pair of occurrences.
 NamedMatrix overview(const std::vector<NamedMatrix>& stages,
                      const std::vector<std::string>& labels) {
   NamedMatrix table;

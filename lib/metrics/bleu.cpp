@@ -9,8 +9,8 @@
 namespace attn {
 namespace {
 
-/// A sentence's counts: lengths of hypothesis and reference, matches of each order, n-grams of
-/// each.
+/// Columns of a sentence's counts: length of the hypothesis, length of the reference, matches of
+/// each order, n-grams of each order.
 constexpr std::size_t kCorrect = 2, kTotal = kCorrect + kBleuOrder, kColumns = kTotal + kBleuOrder;
 
 NgramUnits tokens_of(std::string_view sentence, const BleuOptions& options) {
@@ -18,7 +18,7 @@ NgramUnits tokens_of(std::string_view sentence, const BleuOptions& options) {
                     options.tokenizer);
 }
 
-/// Tokens of the reference whose length is nearest; of two as near, the shorter.
+/// Returns the length of the reference with the nearest length; of a tie, the shorter one.
 std::size_t nearest_length(std::size_t length, std::span<const NgramUnits> references) {
   const auto distance = [&](std::size_t other) {
     return other > length ? other - length : length - other;
@@ -39,27 +39,27 @@ double brevity_penalty(std::uint64_t hypothesis_length, std::uint64_t reference_
                   static_cast<double>(reference_length) / static_cast<double>(hypothesis_length));
 }
 
-/// 100 · correct / total. Rounding to 32 bits by a cast of each double is not left to the compiler:
-/// GCC 12 loses such casts where it vectorizes.
+/// Returns 100 · correct / total, computed in Number instead of rounding doubles to 32 bits: GCC 12
+/// drops such casts when it vectorizes.
 template <typename Number>
 double percent(double correct, double total) {
   return Number{100} * static_cast<Number>(correct) / static_cast<Number>(total);
 }
 
-/// Half, a quarter, … of a match, as mteval-v13a counts none.
+/// Smooths zero matches to half, a quarter, … of a match, as mteval-v13a does.
 template <typename Number>
 double smoothed_percent(double smoothing, double total) {
   return Number{100} / (static_cast<Number>(smoothing) * static_cast<Number>(total));
 }
 
-/// Fills in precisions and score from the counts; precisions in the arithmetic of Number.
+/// Computes precisions and score from the counts; the precisions in Number's arithmetic.
 template <typename Number>
 void finish(BleuScore& s) {
   s.brevity_penalty = brevity_penalty(s.hypothesis_length, s.reference_length);
   if (std::all_of(s.correct.begin(), s.correct.end(), [](auto count) { return count == 0; })) {
     return;
   }
-  constexpr double kLogOfZero = -9999999999.0;  // sacreBLEU's: the score becomes exactly 0
+  constexpr double kLogOfZero = -9999999999.0;  // sacreBLEU's value: the score becomes exactly 0
   double smoothing = 1.0;
   double sum_of_logs = 0.0;
   for (std::size_t n = 0; n < kBleuOrder; ++n) {
@@ -121,7 +121,7 @@ BleuScore bleu_from_counts(std::span<const double> sums) {
 }
 
 SampleScore bleu_from_sample(std::span<const double> sums) {
-  return {bleu_score<float>(sums).score, false};  // math.exp gives Python's own float
+  return {bleu_score<float>(sums).score, false};  // math.exp returns a Python float
 }
 
 BleuScore corpus_bleu(std::span<const std::string> hypotheses, References references,

@@ -81,15 +81,17 @@ bool is_hyphen(char c) {
   return c == '-';
 }
 
-/// [\{-\~\[-\` -\&\(-\+\:-\@\/] of mteval-v13a: ASCII punctuation and the blank, without '',-.'.
+/// The class [\{-\~\[-\` -\&\(-\+\:-\@\/] of mteval-v13a: ASCII punctuation and the space, except
+/// '',-.'.
 bool stands_alone(char c) {
   return (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
          (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-/// The regex substitution s/(first)(second)/format/ for two single characters, from the left and
-/// without overlap: a blank before, between and behind them where asked. Bytes do for characters:
-/// every class but "no digit" is ASCII, and of a longer character only the byte beside matters.
+/// The regex substitution s/(first)(second)/format/ for two single characters, from left to right
+/// without overlap, which puts spaces before, between and after them as requested. Working on bytes
+/// is enough: every class except "not a digit" is ASCII, and of a longer character only the
+/// adjacent byte matters.
 struct PairRule {
   bool (*first)(char);
   bool (*second)(char);
@@ -150,14 +152,14 @@ std::string separate_punctuation(std::string_view text) {
 
 namespace {
 
-/// A character of a text: its bytes, and its code point, negative for an invalid byte.
+/// A character of a text: its bytes and its code point, which is negative for an invalid byte.
 struct Character {
   std::string_view bytes;
   UChar32 code = 0;
 };
 
-/// The character that `text`, which is not empty, begins with. A byte that begins none is one of
-/// its own.
+/// Returns the first character of a non-empty text. A byte that does not begin a character counts
+/// as one.
 Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
@@ -194,8 +196,8 @@ bool is_no_number(UChar32 code) {
 
 constexpr Character kBlank{" ", ' '};
 
-/// s/(first)(second)/…/ from the left and without overlap, with a blank between the two, and
-/// another before the first or behind the second.
+/// The substitution s/(first)(second)/…/ from left to right without overlap, with a space between
+/// the two characters and another one before the first or after the second.
 struct CategoryRule {
   bool (*first)(UChar32);
   bool (*second)(UChar32);
@@ -235,7 +237,7 @@ bool is_chinese(UChar32 code) {
                              [&](const Block& b) { return b.first <= code && code <= b.last; });
 }
 
-/// The characters' bytes; what `alone` says gets a blank on both sides.
+/// Joins the characters, with spaces around those for which `alone` is true.
 std::string joined(const std::vector<Character>& text, bool (*alone)(UChar32)) {
   std::string result;
   for (const Character& c : text) {

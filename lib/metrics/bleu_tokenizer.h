@@ -1,4 +1,4 @@
-// How BLEU cuts a sentence into tokens: sacreBLEU's tokenizers that need no model.
+// BLEU's tokenizers: those of sacreBLEU that need no model.
 #pragma once
 
 #include <optional>
@@ -10,45 +10,45 @@
 namespace attn {
 
 enum class BleuTokenizer {
-  v13a,   ///< tokenize_13a.h
-  intl,   ///< tokenize_unicode.h: every punctuation mark and symbol of Unicode stands alone
-  zh,     ///< tokenize_unicode.h: Chinese characters stand alone, the rest as mteval cuts it
+  v13a,   ///< tokenize_13a()
+  intl,   ///< tokenize_international(): separates Unicode punctuation and symbols
+  zh,     ///< tokenize_chinese(): separates Chinese characters, and treats the rest like mteval
   chars,  ///< each character
-  none,   ///< the text is tokenized already: words stand between spaces
+  none,   ///< the text is already tokenized: words are separated by spaces
 };
 
-/// "13a", "intl", "zh", "char", "none": sacreBLEU's own names.
+/// Returns sacreBLEU's name of a tokenizer: "13a", "intl", "zh", "char" or "none".
 std::string_view bleu_tokenizer_name(BleuTokenizer tokenizer);
 
-/// Nothing for an unknown name.
+/// Returns the tokenizer of a name, or nullopt for an unknown one.
 std::optional<BleuTokenizer> parse_bleu_tokenizer(std::string_view name);
 
-/// The tokens of one sentence, spaces at its end left out first.
+/// Tokenizes one sentence after removing trailing spaces.
 NgramUnits bleu_units(std::string_view sentence, BleuTokenizer tokenizer);
 
-// The tokenizer of mteval-v13a, as sacreBLEU's 13a: what WMT's BLEU scores are counted on.
+// The tokenizer of mteval-v13a (sacreBLEU's 13a), with which WMT's BLEU scores are computed.
 
-/// The line's tokens with one blank between them. ASCII punctuation stands alone, except
-/// apostrophes, hyphens behind anything but a digit, and points and commas between digits; four
-/// HTML entities are read as their characters.
+/// Returns the tokens of a line, separated by single spaces. ASCII punctuation becomes separate
+/// tokens, except for apostrophes, hyphens that do not follow a digit, and dots and commas between
+/// digits. Four HTML entities are replaced by their characters.
 std::string tokenize_13a(std::string_view line);
 
-/// The second half of it, which other tokenizers share: ASCII punctuation stands alone, but for
-/// what the text's neighbours keep together. No blank is put around the text first.
+/// Does the second half of tokenize_13a(), which other tokenizers share: separates ASCII
+/// punctuation, with the same exceptions. Does not pad the text with spaces first.
 std::string separate_punctuation(std::string_view text);
 
-// Tokenizers that look at Unicode's characters: mteval-v14's international one, and the one for
-// Chinese that sacreBLEU took from WMT.
+// Tokenizers based on Unicode characters: mteval-v14's international one, and the one for Chinese
+// that sacreBLEU took from WMT.
 
-/// sacreBLEU's `intl`: punctuation stands alone unless numbers stand on both sides of it, symbols
-/// always do. The categories are those of the ICU at hand: characters that Unicode named later are
-/// none of both.
+/// Implements sacreBLEU's `intl`: separates punctuation unless it is between numbers, and always
+/// separates symbols. The categories come from the installed ICU, which does not know characters of
+/// later Unicode versions.
 std::string tokenize_international(std::string_view line);
 
-/// sacreBLEU's `zh`: characters of the Chinese blocks stand alone, full-width ones and Chinese
-/// punctuation too, and the rest is cut as 13a does. Its table also takes U+2001 to U+2A6D and
-/// U+2F81 to U+2FA1 (dashes, curly quotes, arrows, …) for Chinese, since it writes two ranges
-/// beyond U+FFFF with four digits; scores are compared, so this table does so too.
+/// Implements sacreBLEU's `zh`: separates characters of the Chinese blocks, full-width characters
+/// and Chinese punctuation, and tokenizes the rest like 13a. sacreBLEU's table writes two ranges
+/// beyond U+FFFF with four digits, so it also includes U+2001 to U+2A6D and U+2F81 to U+2FA1
+/// (dashes, curly quotes, arrows, …). This table does the same to keep scores comparable.
 std::string tokenize_chinese(std::string_view line);
 
 }  // namespace attn

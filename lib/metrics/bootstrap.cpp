@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-/// Scores as a numpy array holds them: in 32 bits where every one of them is.
+/// Scores as in a numpy array: 32-bit if every score is.
 struct ScoreArray {
   std::vector<double> values;
   bool is_float32 = true;
@@ -28,7 +28,7 @@ struct ScoreArray {
   }
 };
 
-/// numpy's sum: eight sums side by side in blocks of up to 128, blocks in pairs.
+/// Sums like numpy: eight partial sums in blocks of up to 128, and blocks in pairs.
 template <typename Number>
 Number pairwise_sum(std::span<const Number> x) {
   if (x.size() < 8) return std::accumulate(x.begin(), x.end(), Number{0});
@@ -55,7 +55,7 @@ Number mean_of(const std::vector<Number>& x) {
 template <typename Number>
 ConfidenceInterval interval_of(std::vector<Number> scores) {
   std::sort(scores.begin(), scores.end());
-  const std::size_t lower = scores.size() / 40;  // 2.5% on either side
+  const std::size_t lower = scores.size() / 40;  // 2.5% at either end
   const std::size_t upper = scores.size() - lower - 1;
   return {static_cast<double>(mean_of(scores)),
           static_cast<double>(Number{0.5} * (scores[upper] - scores[lower]))};
@@ -84,7 +84,7 @@ double p_value_of(const ScoreArray& system, const ScoreArray& baseline, double d
              : p_value_of(system.values, baseline.values, difference);
 }
 
-/// The sums of the sentences drawn, added one by one as 32-bit floats.
+/// Sums the counts of the drawn sentences one by one as 32-bit floats.
 std::vector<double> sampled_sums(const SentenceStatistics& counts,
                                  std::span<const std::size_t> drawn) {
   std::vector<float> sums(counts.columns, 0.0F);
@@ -136,7 +136,7 @@ std::vector<PairedResult> paired_bootstrap(std::span<const PairedMetric> metrics
 
 namespace {
 
-/// A number hashed with a constant that changes from call to call (O'Neill's seed_seq_fe).
+/// A hash with a constant that changes from call to call (O'Neill's seed_seq_fe).
 class Hash {
  public:
   Hash(std::uint32_t constant, std::uint32_t multiplier)
@@ -157,7 +157,7 @@ std::uint32_t mixed(std::uint32_t x, std::uint32_t y) {
   return result ^ (result >> 16);
 }
 
-/// SeedSequence(seed).generate_state(4, uint64).
+/// Returns SeedSequence(seed).generate_state(4, uint64).
 std::array<std::uint64_t, 4> seed_state(std::uint64_t seed) {
   std::array<std::uint32_t, 4> pool = {static_cast<std::uint32_t>(seed),
                                        static_cast<std::uint32_t>(seed >> 32), 0, 0};
@@ -212,7 +212,7 @@ std::uint32_t Pcg64::next32() {
 }
 
 std::uint32_t Pcg64::below(std::uint32_t n) {
-  if (n == 1) return 0;  // numpy draws nothing for the only choice
+  if (n == 1) return 0;  // numpy draws no number if there is only one choice
   const std::uint32_t uneven = (0U - n) % n;
   for (;;) {
     const std::uint64_t product = static_cast<std::uint64_t>(next32()) * n;

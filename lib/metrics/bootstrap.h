@@ -1,5 +1,5 @@
-// Paired bootstrap resampling (Koehn, 2004): is one system's score better than another's by more
-// than the choice of the sentences? Figures equal to sacreBLEU's --paired-bs.
+// Paired bootstrap resampling (Koehn, 2004): is one system better than another by more than the
+// choice of sentences explains? The results equal those of sacreBLEU's --paired-bs.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace attn {
 
-/// A metric of two systems over the same sentences.
+/// The counts of one metric for two systems over the same sentences.
 struct PairedMetric {
   SentenceStatistics baseline, system;
-  double baseline_score = 0, system_score = 0;  ///< of all sentences
+  double baseline_score = 0, system_score = 0;  ///< over all sentences
   SampleScore (*score)(std::span<const double> sums) = nullptr;
 };
 
-/// Mean of the samples' scores, and half the width of what 95% of them lie in.
+/// The mean of the samples' scores, and half the width of the interval that holds 95% of them.
 struct ConfidenceInterval {
   double mean = 0;
   double half_width = 0;
@@ -26,29 +26,28 @@ struct ConfidenceInterval {
 
 struct PairedResult {
   ConfidenceInterval baseline, system;
-  /// How often, of all samples and one more, the scores lie farther apart than those of all
-  /// sentences do, the samples' mean distance subtracted.
+  /// (n + 1) / (samples + 1), where n counts the samples whose absolute score difference, less the
+  /// mean of these differences, exceeds the difference over all sentences.
   double p_value = 1;
 };
 
-/// A result for each metric; all of them see the same samples. std::invalid_argument unless every
-/// count has as many sentences, one or more, and below 2³².
+/// Returns a result for each metric; all metrics use the same samples. Throws std::invalid_argument
+/// unless all counts have the same number of sentences, from 1 to 2³² − 1.
 std::vector<PairedResult> paired_bootstrap(std::span<const PairedMetric> metrics,
                                            const Resampling& resampling = {});
 
-// numpy's default random numbers, so that samples are those that sacreBLEU draws from the same
-// seed.
+// numpy's default random numbers, so that the samples equal sacreBLEU's for the same seed.
 
-/// PCG64 (O'Neill 2014: a 128-bit congruential generator, XSL-RR output), seeded by numpy's
-/// SeedSequence: what np.random.default_rng(seed) gives.
+/// PCG64 (O'Neill 2014: a 128-bit congruential generator with XSL-RR output), seeded by numpy's
+/// SeedSequence: the generator of np.random.default_rng(seed).
 class Pcg64 {
  public:
   explicit Pcg64(std::uint64_t seed);
 
   std::uint64_t next64();
-  std::uint32_t next32();  ///< halves of 64 bits, the lower first
+  std::uint32_t next32();  ///< halves of 64 bits, the lower one first
 
-  /// Even in [0, n), 0 < n < 2³² (Lemire 2019); what Generator.choice(n) draws.
+  /// Returns a uniform number in [0, n), 0 < n < 2³² (Lemire 2019), like Generator.choice(n).
   std::uint32_t below(std::uint32_t n);
 
  private:

@@ -5,7 +5,7 @@
 namespace attn {
 namespace {
 
-/// A sentence as chrF counts it.
+/// The units of a sentence.
 struct ChrfUnits {
   NgramUnits characters;
   NgramUnits words;  ///< empty without chrF++
@@ -43,15 +43,15 @@ template <typename Number>
 struct PrecisionRecall {
   Number precision = 0, recall = 0;
   Number score = 0;
-  bool computed = false;  ///< the score is more than the 0 of nothing in common
+  bool computed = false;  ///< true unless the score is 0 because nothing matches
 };
 
-/// Summed counts to a score.
+/// Computes the score from summed counts.
 template <typename Number>
 PrecisionRecall<Number> f_score(std::span<const double> sums) {
   constexpr Number kBetaSquared = 4;
   PrecisionRecall<Number> f;
-  Number orders = 0;  // sacreBLEU's "effective order": those that both sides have n-grams of
+  Number orders = 0;  // sacreBLEU's "effective order": orders in which both sides have n-grams
   for (std::size_t at = 0; at < sums.size(); at += 3) {
     const auto hypothesis = static_cast<Number>(sums[at]);
     const auto reference = static_cast<Number>(sums[at + 1]);

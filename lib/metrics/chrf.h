@@ -1,4 +1,4 @@
-// chrF2 (Popović, 2015) and chrF2++ (Popović, 2017), equal to sacreBLEU's.
+// chrF2 (Popović, 2015) and chrF2++ (Popović, 2017), with the same scores as sacreBLEU.
 #pragma once
 
 #include <cstddef>
@@ -16,39 +16,39 @@ inline constexpr std::size_t kChrfWordOrder = 2;
 
 struct ChrfOptions {
   bool lowercase = false;
-  bool words = false;  ///< chrF++: n-grams of words, too
+  bool words = false;  ///< chrF++: counts n-grams of words, too
 };
 
 struct ChrfScore {
-  double score = 0;      ///< 0 to 100: F of precision and recall, recall counting beta = 2 times
-  double precision = 0;  ///< 0 to 1, the mean of the orders that both sides have n-grams of
+  double score = 0;      ///< 0 to 100: F-score in which recall has beta = 2 times the weight
+  double precision = 0;  ///< 0 to 1, the mean over the orders in which both sides have n-grams
   double recall = 0;
-  /// Of 1- to 6-grams of characters, and in chrF++ of 1- and 2-grams of words. n-grams of a
-  /// hypothesis whose reference is too short to have any are not counted.
+  /// Counts for 1- to 6-grams of characters, and for chrF++ also for 1- and 2-grams of words.
+  /// n-grams of a hypothesis are not counted if its reference is too short to have any.
   std::vector<NgramOverlap> counts;
 };
 
-/// Of each sentence and order: n-grams of the hypothesis, of the reference, and of both, spaces
-/// left out. Of several references the one with the best score of its own counts, the first of
-/// equals. Texts are UTF-8; std::invalid_argument unless there are references, each set with as
-/// many sentences as `hypotheses`, at least one.
+/// Counts for each sentence and order the n-grams of the hypothesis, of the reference, and of both,
+/// ignoring spaces. With several references, the one with the best sentence score is used, and the
+/// first one of a tie. Texts are UTF-8. Throws std::invalid_argument unless there are references,
+/// and each set has as many sentences as `hypotheses`, at least one.
 SentenceStatistics chrf_counts(std::span<const std::string> hypotheses, References references,
                                ChrfOptions options = {});
 
-/// The score of summed counts.
+/// Computes the score from summed counts.
 ChrfScore chrf_from_counts(std::span<const double> sums);
 
-/// The score of a sample's counts, in the precision in which sacreBLEU computes it.
+/// Computes the score of a sample in the precision that sacreBLEU uses.
 SampleScore chrf_from_sample(std::span<const double> sums);
 
-/// Both in one; errors as chrf_counts().
+/// Counts and scores in one step; throws like chrf_counts().
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses, References references,
                       ChrfOptions options = {});
-/// With one reference a sentence.
+/// Same, with one reference per sentence.
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
                       std::span<const std::string> references, ChrfOptions options = {});
 
-/// "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-demo-0.1.0".
+/// Returns the signature "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-demo-0.1.0".
 std::string chrf_signature(ChrfOptions options = {}, const SignatureOptions& facts = {});
 
 }  // namespace attn

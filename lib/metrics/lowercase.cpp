@@ -13,7 +13,7 @@ std::string lowercase(std::string_view text) {
   std::string lower;
   icu::StringByteSink<std::string> sink(&lower, static_cast<std::int32_t>(text.size()));
   UErrorCode status = U_ZERO_ERROR;
-  // "" is the root locale: never the machine's, where Turkish would make I a dotless ı.
+  // "" is the root locale; the machine's may be Turkish, where I becomes a dotless ı.
   icu::CaseMap::utf8ToLower("", 0,
                             icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())),
                             sink, nullptr, status);

@@ -1,4 +1,4 @@
-// What a metric counts of each sentence, so that samples of the sentences can be scored again.
+// Per-sentence counts of a metric, from which samples of the sentences can be scored again.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace attn {
 
-/// Texts to compare with: one list of lines for each set of references.
+/// Reference translations: one list of lines per set of references.
 using References = std::span<const std::vector<std::string>>;
 
-/// Numbers whose sums over sentences are what a corpus's score is computed from.
+/// Per-sentence numbers; the score of a corpus is computed from their sums.
 struct SentenceStatistics {
   std::size_t columns = 0;
   std::vector<double> numbers;  ///< [sentences, columns]
@@ -23,34 +23,34 @@ struct SentenceStatistics {
   std::span<const double> of(std::size_t sentence) const {
     return std::span(numbers).subspan(sentence * columns, columns);
   }
-  /// The columns summed in the order of the sentences.
+  /// Sums the columns in the order of the sentences.
   std::vector<double> sums() const;
 };
 
-/// A sample's score. sacreBLEU scores a corpus in Python's floats and samples of it in numpy's
-/// 32-bit ones, so metrics compute both with one formula over either type.
+/// The score of a sample. sacreBLEU scores a corpus with Python's floats and samples with numpy's
+/// 32-bit floats, so metrics compute both with one formula templated on the type.
 struct SampleScore {
   double score = 0;
-  /// numpy holds it in 32 bits. A score that no arithmetic made (0 where nothing matches) is
-  /// Python's own.
+  /// True if numpy holds the score in 32 bits. A score that is not computed (0 if nothing matches)
+  /// is a Python float.
   bool is_float32 = false;
 };
 
-// What a score's signature says of every metric.
+// The part of a signature that all metrics share.
 
-/// How often and from which seed sentences are drawn again (metrics/bootstrap.h).
+/// The number of bootstrap samples and the seed (metrics/bootstrap.h).
 struct Resampling {
   std::size_t samples = 1000;
-  std::uint64_t seed = 12345;  ///< sacreBLEU's
+  std::uint64_t seed = 12345;  ///< sacreBLEU's default
 };
 
 struct SignatureOptions {
-  std::size_t references = 1;  ///< sets of them
+  std::size_t references = 1;  ///< number of reference sets
   std::optional<Resampling> resampling;
 };
 
-/// "nrefs:1|case:mixed|…|version:attn-demo-0.1.0", with "bs:1000|seed:12345" behind the references
-/// where sentences were drawn again. `metric` is what the metric says of itself.
+/// Returns "nrefs:1|case:mixed|…|version:attn-demo-0.1.0", with "bs:1000|seed:12345" after the
+/// references if samples were drawn. `metric` is the metric's own part.
 std::string signature(const SignatureOptions& facts, std::string_view metric);
 
 }  // namespace attn

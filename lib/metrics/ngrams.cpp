@@ -15,7 +15,7 @@ std::string_view ngram(const NgramUnits& units, std::size_t first, std::size_t n
 }
 
 void add_word(NgramUnits& units, std::string_view word) {
-  if (!units.text.empty()) units.text += ' ';  // one blank, whatever the spaces were
+  if (!units.text.empty()) units.text += ' ';  // one space, whatever the spaces were
   const std::size_t begin = units.text.size();
   units.text += word;
   units.ranges.push_back({begin, units.text.size()});
@@ -36,7 +36,7 @@ Counts count_ngrams(const NgramUnits& units, std::size_t n) {
   return counts;
 }
 
-/// How many of the hypothesis's n-grams `left` has, taking each from it.
+/// Returns how many of the hypothesis's n-grams are in `left`, which is used up on the way.
 std::uint64_t take_matching(const NgramUnits& hypothesis, std::size_t n, Counts left) {
   std::uint64_t matching = 0;
   for (std::size_t i = 0; i < ngram_count(hypothesis, n); ++i) {

@@ -1,4 +1,4 @@
-// Counting n-grams, of words for BLEU and of characters for chrF.
+// n-gram counts, of words for BLEU and of characters for chrF.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@
 
 namespace attn {
 
-/// A text cut into units, words or characters. An n-gram is the part of the text from the start of
-/// its first unit to the end of its last, so equal n-grams are equal bytes.
+/// A text split into units, which are words or characters. An n-gram is the part of the text from
+/// the start of its first unit to the end of its last, so equal n-grams have equal bytes.
 struct NgramUnits {
   struct Range {
-    std::size_t begin, end;  ///< bytes of text
+    std::size_t begin, end;  ///< in bytes of `text`
   };
   std::string text;
   std::vector<Range> ranges;
 };
 
-/// The words between spaces (metrics/unicode_text.h).
+/// Splits a text into words at spaces (metrics/unicode_text.h).
 NgramUnits word_units(std::string_view text);
 
-/// The characters that are no spaces.
+/// Splits a text into characters, without spaces.
 NgramUnits character_units(std::string_view text);
 
 struct NgramOverlap {
-  std::uint64_t hypothesis = 0;  ///< n-grams of the hypothesis, repeated ones each time
+  std::uint64_t hypothesis = 0;  ///< n-grams of the hypothesis, with repetitions
   std::uint64_t reference = 0;
   std::uint64_t matching = 0;  ///< in both, each at most as often as in the reference
 };
@@ -37,20 +37,20 @@ struct NgramOverlap {
 NgramOverlap count_overlap(const NgramUnits& hypothesis, const NgramUnits& reference,
                            std::size_t n);
 
-/// n-grams of the hypothesis that any reference holds, each at most as often as in the one that has
-/// it most often.
+/// Counts the n-grams of the hypothesis that occur in any reference, each at most as often as in
+/// the reference that has it most often.
 std::uint64_t count_matching(const NgramUnits& hypothesis, std::span<const NgramUnits> references,
                              std::size_t n);
 
-/// How many n-grams `units` have, repeated ones each time.
+/// Returns the number of n-grams in `units`, with repetitions.
 std::size_t ngram_count(const NgramUnits& units, std::size_t n);
 
-/// The words of chrF++: a mark of ASCII punctuation at a word's end stands alone, or else one at
-/// its beginning.
+/// Splits a text into the words of chrF++: an ASCII punctuation character at the end of a word
+/// becomes a separate word, or otherwise one at its beginning.
 NgramUnits chrf_word_units(std::string_view text);
 
-/// std::invalid_argument with both counts unless there are references, as many lines of each as
-/// hypotheses, and at least one.
+/// Throws std::invalid_argument with both counts unless there are references, and every set has as
+/// many lines as there are hypotheses, at least one.
 void check_same_size(std::span<const std::string> hypotheses, References references);
 
 }  // namespace attn

@@ -13,14 +13,14 @@
 namespace attn {
 namespace {
 
-// Tercom's limits, and sacreBLEU's own on the shifts that are tried for one sentence.
+// Tercom's limits, and sacreBLEU's limit on the shifts tried per sentence.
 constexpr std::size_t kLongestShift = 10, kFarthestShift = 50;
 constexpr int kMostTried = 1000;
 
-/// Which words of both sides an edit touches, and behind which word of the hypothesis each one of
-/// the reference stands.
+/// Which words of both sides are edited, and the hypothesis word after which each reference word is
+/// aligned.
 struct Alignment {
-  std::vector<int> place;  ///< of each word of the reference: −1 before the hypothesis's first
+  std::vector<int> place;  ///< for each reference word: −1 before the first hypothesis word
   std::vector<bool> reference_wrong, hypothesis_wrong;
 };
 
@@ -47,7 +47,7 @@ bool any_wrong(const std::vector<bool>& wrong, std::size_t first, std::size_t le
          begin + static_cast<std::ptrdiff_t>(length);
 }
 
-/// `length` words from `start` moved to before the word that stands at `target`.
+/// Moves `length` words from `start` to before the word at `target`.
 WordIds shifted(const WordIds& words, std::size_t start, std::size_t length, std::size_t target) {
   WordIds result = words;
   const auto at = [&](std::size_t i) {
@@ -57,13 +57,13 @@ WordIds shifted(const WordIds& words, std::size_t start, std::size_t length, std
     std::rotate(at(target), at(start), at(start + length));
   } else if (target > start + length) {
     std::rotate(at(start), at(start + length), at(target));
-  } else {  // into the words that move: sacreBLEU takes the place as counted without them
+  } else {  // into the moved words: sacreBLEU counts the target without them
     std::rotate(at(start), at(start + length), at(length + target));
   }
   return result;
 }
 
-/// The same words on both sides.
+/// A run of words that are equal on both sides.
 struct Match {
   std::size_t hypothesis, reference, length;
 };
@@ -74,14 +74,15 @@ struct Shift {
   std::size_t target = 0;
   WordIds words;
 
-  /// Tercom's ranking: the highest gain, the longest, the first, to the first place.
+  /// Tercom's ranking: the highest gain, then the longest, then the first shift, then the first
+  /// target.
   bool operator<(const Shift& other) const {
     return std::tuple(gain, match.length, other.match.hypothesis, other.target) <
            std::tuple(other.gain, other.match.length, match.hypothesis, target);
   }
 };
 
-/// Looks for the shift of one sentence that saves most edits.
+/// Searches for the shift in one sentence that saves the most edits.
 class ShiftSearch {
  public:
   ShiftSearch(const WordIds& hypothesis, const WordIds& reference, int tried)
@@ -91,7 +92,7 @@ class ShiftSearch {
         alignment_(alignment_of(path_)),
         tried_(tried) {}
 
-  /// The best of all, of gain 0 or less where none helps.
+  /// Returns the best shift; its gain is 0 or less if no shift helps.
   const Shift& run() {
     for (std::size_t h = 0; h < hypothesis_.size(); ++h) {
       for (std::size_t r = 0; r < reference_.size(); ++r) {
@@ -106,7 +107,7 @@ class ShiftSearch {
   int edits() const { return path_.edits; }
 
  private:
-  /// All matches that begin there; false where enough was tried.
+  /// Tries all matches that begin here; returns false when the limit of shifts is reached.
   bool try_matches(std::size_t h, std::size_t r) {
     for (std::size_t length = 1; length <= kLongestShift; ++length) {
       const std::size_t last_h = h + length - 1, last_r = r + length - 1;
@@ -120,7 +121,7 @@ class ShiftSearch {
     return true;
   }
 
-  /// Both sides are wrong there, and the words do not stand where they belong.
+  /// True if both sides contain edits and the words are not already where they belong.
   bool worth_trying(const Match& m) const {
     if (!any_wrong(alignment_.hypothesis_wrong, m.hypothesis, m.length)) return false;
     if (!any_wrong(alignment_.reference_wrong, m.reference, m.length)) return false;
@@ -129,7 +130,7 @@ class ShiftSearch {
     return place < first || place >= first + static_cast<int>(m.length);
   }
 
-  /// Before and behind every word that the reference's are aligned with.
+  /// Tries the positions before and after every word that the reference words are aligned with.
   void try_places(const Match& m) {
     int before = -1;
     for (std::size_t i = m.reference; i <= m.reference + m.length; ++i) {
@@ -157,7 +158,7 @@ class ShiftSearch {
   bool found_ = false;
 };
 
-/// Shifts as long as they help, and the edits that are left.
+/// Applies shifts as long as they help, and returns their number plus the remaining edits.
 int edits_of(WordIds hypothesis, const WordIds& reference) {
   if (reference.empty()) return static_cast<int>(hypothesis.size());
   int shifts = 0, tried = 0;
@@ -171,7 +172,7 @@ int edits_of(WordIds hypothesis, const WordIds& reference) {
   }
 }
 
-/// Words as numbers: those of a sentence and of its references.
+/// Numbers the words of a sentence and its references.
 class WordIdMap {
  public:
   WordIds of(const std::string& sentence) {
@@ -236,14 +237,14 @@ std::string ter_signature(const SignatureOptions& facts) {
 namespace {
 
 constexpr int kBand = 25;
-constexpr int kFar = 1 << 30;  ///< the cost of a cell outside the band
+constexpr int kFar = 1 << 30;  ///< cost of a cell outside the band
 
 struct Cell {
   int cost = kFar;
   Edit edit = Edit::none;
 };
 
-/// Columns [first, last) of a row that are computed.
+/// The columns [first, last) of a row that are computed.
 struct Band {
   int first = 0, last = 0;
 };
@@ -256,7 +257,7 @@ Band band_of(int row, int rows, int columns, double ratio) {
           row == rows ? columns + 1 : std::min(columns + 1, middle + width)};
 }
 
-/// The way back from the last cell.
+/// Traces the path back from the last cell.
 std::vector<Edit> steps_of(const std::vector<Cell>& cells, std::size_t rows, std::size_t columns) {
   std::vector<Edit> steps;
   for (std::size_t i = rows, j = columns; i > 0 || j > 0;) {

@@ -1,4 +1,4 @@
-// Translation edit rate (Snover et al., 2006), equal to sacreBLEU's reading of Tercom.
+// Translation edit rate (Snover et al., 2006), as sacreBLEU implements Tercom.
 #pragma once
 
 #include <cstddef>
@@ -11,44 +11,45 @@
 namespace attn {
 
 struct TerScore {
-  double score =
-      0;  ///< edits of 100 words of reference: lower is better, and above 100 is possible
+  /// Edits per 100 reference words; lower is better, and more than 100 is possible.
+  double score = 0;
   double edits = 0;             ///< insertions, deletions, substitutions and shifts
-  double reference_length = 0;  ///< words; of several references their mean
+  double reference_length = 0;  ///< in words; the mean if there are several references
 };
 
-/// Of each sentence: its edits, against the reference that needs fewest, and the references' mean
-/// length. Words stand between spaces, and case never counts, as in sacreBLEU by default. Texts are
-/// UTF-8; std::invalid_argument unless there are references, each set with as many sentences as
-/// `hypotheses`, at least one.
+/// Counts for each sentence its edits against the reference that needs the fewest, and the mean
+/// length of the references. Words are separated by spaces and case is ignored, as in sacreBLEU by
+/// default. Texts are UTF-8. Throws std::invalid_argument unless there are references, and each set
+/// has as many sentences as `hypotheses`, at least one.
 SentenceStatistics ter_counts(std::span<const std::string> hypotheses, References references);
 
-/// The score of summed counts.
+/// Computes the score from summed counts.
 TerScore ter_from_counts(std::span<const double> sums);
 
-/// The score of a sample's counts, in the precision in which sacreBLEU computes it.
+/// Computes the score of a sample in the precision that sacreBLEU uses.
 SampleScore ter_from_sample(std::span<const double> sums);
 
-/// Both in one; errors as ter_counts().
+/// Counts and scores in one step; throws like ter_counts().
 TerScore corpus_ter(std::span<const std::string> hypotheses, References references);
 
+/// Returns the signature
 /// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-demo-0.1.0".
 std::string ter_signature(const SignatureOptions& facts = {});
 
-// The edits that turn a hypothesis's words into its reference's, for TER.
+// The edits that turn the words of a hypothesis into those of its reference.
 
-/// Words as numbers, equal ones for equal words.
+/// Words as numbers; equal words have equal numbers.
 using WordIds = std::vector<int>;
 
 enum class Edit : char { none, keep, substitute, insert, remove };
 
 struct EditPath {
   int edits = 0;
-  std::vector<Edit> steps;  ///< from the first words on; insert: a word of the reference alone
+  std::vector<Edit> steps;  ///< in order of the words; insert adds a word of the reference
 };
 
-/// The cheapest edits, each of cost 1 (Levenshtein 1966), looked for in a band of 25 words about
-/// the diagonal as sacreBLEU does, so that the ways it takes among equals are the same.
+/// Returns the cheapest edits, each of cost 1 (Levenshtein 1966), searched in a band of 25 words
+/// around the diagonal. This equals sacreBLEU's search, so the same path wins among equal ones.
 EditPath edit_path(const WordIds& hypothesis, const WordIds& reference);
 
 }  // namespace attn

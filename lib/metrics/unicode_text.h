@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 // What Python does to a text before sacreBLEU counts anything: split() and strip().
 // Sources: lowercase.cpp.
+=======
+// Python's split(), strip() and lower(), which sacreBLEU applies before counting.
+>>>>>>> c2
 #pragma once
 
 #include <cstddef>
@@ -9,26 +13,24 @@
 
 namespace attn {
 
-/// Bytes of the space that `text` begins with, 0 where it begins with none. Spaces are those of
+/// Returns the number of bytes of the space at the start of `text`, or 0. Spaces are those of
 /// Python's str.split(): more than ASCII's (U+00A0, U+3000, …), and U+001C to U+001F.
 std::size_t space_length(std::string_view text);
 
-/// `text` without the spaces at its end, as str.rstrip().
+/// Removes trailing spaces, like str.rstrip().
 std::string_view strip_right(std::string_view text);
 
-/// `text` without the spaces at both ends, as str.strip().
+/// Removes spaces at both ends, like str.strip().
 std::string_view strip_spaces(std::string_view text);
 
-/// str.split(): what stands between spaces, without empty strings. The views point into `text`.
+/// Splits a text at spaces without empty strings, like str.split(). The views point into `text`.
 std::vector<std::string_view> split_at_spaces(std::string_view text);
 
-/// The words between spaces with one blank between them: ' '.join(text.split()).
+/// Separates the words by single spaces, like ' '.join(text.split()).
 std::string normalize_spaces(std::string_view text);
 
-// What Python's lower() does to a text before sacreBLEU counts anything.
-
-/// str.lower(): Unicode's full mapping in no language (İ becomes two characters, Σ at a word's end
-/// becomes ς). Invalid bytes stay as they are.
+/// Lower-cases a text like str.lower(): Unicode's full mapping without language rules (İ becomes
+/// two characters, Σ at the end of a word becomes ς). Invalid bytes stay the same.
 std::string lowercase(std::string_view text);
 
 }  // namespace attn

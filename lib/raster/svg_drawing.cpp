@@ -15,8 +15,8 @@
 namespace attn {
 namespace {
 
-/// What librsvg and its libraries take for themselves. They end the process where memory runs out:
-/// it is asked before.
+/// Memory that librsvg and its libraries need themselves. They end the process if an allocation
+/// fails, so the memory is checked before.
 constexpr std::uint64_t library_bytes = std::uint64_t{192} << 20;
 
 using Context = std::unique_ptr<cairo_t, RsvgDeleter>;
@@ -25,7 +25,7 @@ const RsvgLibrary& rsvg() {
   return rsvg_library();
 }
 
-/// The message of a GError, on one line; the error is freed.
+/// Returns the message of a GError on one line and frees the error.
 std::string message_of(GError* error) {
   std::string message = error != nullptr ? error->message : "unknown reason";
   if (error != nullptr) rsvg().g_error_free(error);
@@ -34,8 +34,8 @@ std::string message_of(GError* error) {
 }
 
 void draw(const SvgDrawing& drawing, RsvgHandle* handle, cairo_t* context, double scale) {
-  // The context scales, and the picture has its own size: whole pixels alone could not keep the
-  // relation of width to height, and everything would move by a fraction.
+  // The context is scaled, and the viewport has the picture's own size: a viewport of whole pixels
+  // would change the aspect ratio and shift everything by a fraction of a pixel.
   rsvg().cairo_scale(context, scale, scale);
   const RsvgRectangle viewport{0, 0, drawing.width(), drawing.height()};
   GError* error = nullptr;
@@ -102,11 +102,12 @@ void SvgDrawing::draw_on_white(cairo_surface_t* surface, double scale) const {
 
 namespace {
 
-// The major version is part of the name: what was compiled against is what is loaded.
+// The name includes the major version, so the loaded library matches the headers.
 constexpr const char* library_name = "librsvg-2.so.2";
 
 constexpr std::size_t longest_complaint = 300;
-/// Of fixed size: it is C code that calls, maybe where memory is short.
+/// Has a fixed size, because C code calls the function that fills it, possibly when memory is
+/// short.
 std::array<char, longest_complaint + 1> first_complaint{};
 
 std::string_view text_of(const GLogField& field) {
@@ -123,8 +124,8 @@ GLogWriterOutput listen(GLogLevelFlags level, const GLogField* fields, gsize cou
     if (std::string_view(fields[i].key) == "GLIB_DOMAIN") domain = text_of(fields[i]);
     if (std::string_view(fields[i].key) == "MESSAGE") message = text_of(fields[i]);
   }
-  // Without a thread or memory GLib aborts after such a message; whoever has an exit handler
-  // chooses better.
+  // After such a message GLib aborts, because it got no thread or memory. Exiting instead lets the
+  // program's exit handlers run.
   if ((level & G_LOG_LEVEL_ERROR) != 0) std::exit(EXIT_FAILURE);
   if (domain != "Pango" || (level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL)) == 0) {
     return rsvg_library().g_log_writer_default(level, fields, count, nullptr);
@@ -140,7 +141,8 @@ RsvgLibrary load() {
                       library_name, dlerror());
   }
   RsvgLibrary library{};
-  // A look-up through librsvg finds the libraries that it needs itself, too: cairo and GLib.
+  // Symbols are looked up through librsvg, which also finds those of its dependencies, cairo and
+  // GLib.
   const auto find = [handle](auto& function, const char* name) {
     void* symbol = dlsym(handle, name);
     if (symbol == nullptr) {

@@ -1,4 +1,4 @@
-// An SVG as librsvg has read it, to be drawn on a surface of cairo's.
+// An SVG read by librsvg, which can be drawn on a cairo surface.
 #pragma once
 
 #include <cairo-pdf.h>
@@ -8,7 +8,7 @@
 
 namespace attn {
 
-inline constexpr double css_pixels_per_inch = 96;  ///< of a CSS pixel, which an SVG counts in
+inline constexpr double css_pixels_per_inch = 96;  ///< CSS pixels, the unit of an SVG
 
 struct RsvgDeleter {
   void operator()(cairo_surface_t* surface) const;
@@ -19,20 +19,21 @@ using Surface = std::unique_ptr<cairo_surface_t, RsvgDeleter>;
 
 class SvgDrawing {
  public:
-  /// `format` (PNG, PDF) begins the messages. InputError where `svg` is no SVG with a size of its
-  /// own; MemoryError where there is no room to draw; SystemError where librsvg is not installed.
+  /// `format` (PNG, PDF) begins the error messages. Throws InputError if `svg` is not an SVG with a
+  /// size of its own, MemoryError if there is not enough memory to draw, and SystemError if librsvg
+  /// is not installed.
   SvgDrawing(std::string_view svg, const char* format);
 
-  double width() const { return width_; }  ///< in the SVG's own pixels, above 0
+  double width() const { return width_; }  ///< in pixels of the SVG, above 0
   double height() const { return height_; }
 
-  /// Draws at the surface's origin, `scale` of its units for each pixel of the SVG. SystemError
-  /// where there is no font to draw with.
+  /// Draws at the surface's origin; one pixel of the SVG becomes `scale` units of the surface.
+  /// Throws SystemError if there is no font to draw with.
   void draw_on(cairo_surface_t* surface, double scale) const;
-  /// As draw_on, on white.
+  /// Same as draw_on(), on a white background.
   void draw_on_white(cairo_surface_t* surface, double scale) const;
 
-  /// Throws what a failed call to cairo means.
+  /// Throws the error for a failed call to cairo.
   void check(cairo_status_t status) const;
   const char* format() const { return format_; }
 
@@ -45,8 +46,8 @@ class SvgDrawing {
 
 // librsvg and cairo, loaded when the first picture is drawn.
 //
-// Linked as usual, their forty libraries would add 25 ms to every start of the program, which is
-// more than a translation by the toy takes.
+// With ordinary linking, their forty libraries would add 25 ms to every start of the program, which
+// is more than a translation by the toy model takes.
 
 /// The functions of librsvg, cairo and GLib that are used here, under their own names.
 struct RsvgLibrary {
@@ -76,12 +77,12 @@ struct RsvgLibrary {
   decltype(&::cairo_status_to_string) cairo_status_to_string;
 };
 
-/// Loads it once for the process; SystemError where the library is missing. From then on what
-/// Pango warns of is kept for font_warning() instead of printed.
+/// Loads the libraries once per process. Throws SystemError if librsvg is missing. From then on
+/// Pango's warnings are kept for font_warning() instead of printed.
 const RsvgLibrary& rsvg_library();
 
-/// What Pango has first warned of, empty for nothing. It draws boxes where it cannot use a font,
-/// and librsvg calls that drawn.
+/// Returns Pango's first warning, or "" if there was none. If Pango cannot use a font it draws
+/// boxes, and librsvg reports success.
 std::string_view font_warning();
 
 }  // namespace attn

@@ -17,21 +17,21 @@
 namespace attn {
 namespace {
 
-constexpr std::uint64_t bytes_per_pixel = 8;  // the picture, and its PNG
+constexpr std::uint64_t bytes_per_pixel = 8;  // for the picture and its PNG
 
 constexpr double inches_per_metre = 1 / 0.0254;
-constexpr int compression = 5;  // as small as the default for such flat pictures, and faster
+constexpr int compression = 5;  // as small as the default level for such flat pictures, and faster
 
 struct PictureSize {
   int columns = 0;
   int rows = 0;
 };
 
-/// Checked in floating point, where nothing overflows, before it becomes an int.
+/// Checks the size in floating point, which cannot overflow, before converting it to int.
 PictureSize size_of(const SvgDrawing& drawing, double scale) {
   const double width = drawing.width();
   const double height = drawing.height();
-  // A hair less, so that 100 pixels times 1.1 are 110 and not 111.
+  // The small tolerance makes 100 pixels times 1.1 give 110, not 111.
   const double columns = std::ceil(width * scale - 1e-6);
   const double rows = std::ceil(height * scale - 1e-6);
   if (columns > max_png_side || rows > max_png_side ||
@@ -54,8 +54,8 @@ Surface drawn(const SvgDrawing& drawing, const PictureSize& size, double scale) 
   return surface;
 }
 
-/// libpng writes into a string; its errors come back by longjmp, so nothing here has a destructor
-/// that a jump would skip.
+/// Writes a PNG into a string. libpng reports errors by longjmp, so nothing here may have a
+/// destructor that a jump would skip.
 class PngWriter {
  public:
   explicit PngWriter(std::string& out)
@@ -72,8 +72,8 @@ class PngWriter {
   PngWriter(const PngWriter&) = delete;
   PngWriter& operator=(const PngWriter&) = delete;
 
-  /// Rows of cairo's RGB24: a 32-bit word a pixel, in the machine's own order of bytes. False where
-  /// libpng gave up.
+  /// Writes rows of cairo's RGB24: one 32-bit word per pixel, in native byte order. Returns false
+  /// if libpng failed.
   bool write(cairo_surface_t* surface, const PictureSize& size, double scale,
              std::vector<png_byte>& row) {
     const int width = size.columns;
@@ -146,10 +146,10 @@ std::string svg_to_png(std::string_view svg, double scale) {
 namespace {
 
 constexpr double points_per_pixel = 72 / css_pixels_per_inch;
-// cairo's own would be the time of day.
+// cairo's default would be the current time.
 constexpr const char* fixed_date = "2000-01-01T00:00:00Z";
 
-/// Called by cairo, which is C code: an exception must not pass through it.
+/// Called by cairo, which is C code, so no exception may leave it.
 cairo_status_t append(void* out, const unsigned char* bytes, unsigned int count) {
   try {
     static_cast<std::string*>(out)->append(reinterpret_cast<const char*>(bytes), count);

@@ -1,4 +1,5 @@
-// SVG to PNG, drawn by librsvg and cairo. A library of its own, so that the views need neither.
+// SVG to PNG, drawn by librsvg and cairo. lib/raster is a separate library, so that the views need
+// neither of them.
 #pragma once
 
 #include <string>
@@ -6,33 +7,33 @@
 
 namespace attn {
 
-// Limits, checked before anything is allocated.
-inline constexpr int max_png_side = 32767;              ///< pixels, cairo's own limit
+// Limits that are checked before anything is allocated.
+inline constexpr int max_png_side = 32767;              ///< in pixels, cairo's own limit
 inline constexpr long long max_png_pixels = 100000000;  ///< 400 MB while drawing
 inline constexpr double min_png_scale = 0.1;
 inline constexpr double max_png_scale = 20;
 
-/// UsageError where the scale is outside min_png_scale … max_png_scale, or no number.
+/// Throws UsageError if the scale is not a number from min_png_scale to max_png_scale.
 void check_png_scale(double scale);
 
-/// The picture as a PNG file: `scale` pixels for each pixel of the SVG (rounded up to whole ones),
-/// 8-bit RGB, drawn on white as a light viewer does, with the resolution (96 · scale dots an inch)
-/// and no time stamp: the same SVG and fonts give the same bytes. Fonts are the system's
-/// (fontconfig). InputError where `svg` is not an SVG with a size of its own, or where the picture
-/// would exceed the limits above; MemoryError where it does not fit in memory; SystemError where
-/// librsvg is not installed or finds no font that it can use.
+/// Converts an SVG to a PNG file: 8-bit RGB with `scale` pixels per pixel of the SVG (rounded up to
+/// whole pixels), drawn on white like a viewer with a light theme. The file states its resolution
+/// (96 · scale dots per inch) and has no time stamp, so the same SVG and fonts give the same bytes.
+/// Fonts are the system's (fontconfig). Throws InputError if `svg` is not an SVG with a size of its
+/// own or the picture would exceed the limits above, MemoryError if it does not fit in memory, and
+/// SystemError if librsvg is not installed or finds no usable font.
 std::string svg_to_png(std::string_view svg, double scale);
 
-// SVG to PDF, drawn by librsvg and cairo: vectors and text, with the letters of the fonts in it.
+// SVG to PDF, drawn by librsvg and cairo: vector graphics and text, with embedded fonts.
 
-/// Points a side that every reader of PDF shows: 200 inches.
+/// The side length in points that every PDF reader can show: 200 inches.
 inline constexpr double max_pdf_side = 14400;
 
-/// The picture as a PDF of one page of its own size (a pixel of the SVG is 3/4 point), with no time
-/// stamp: the same SVG and fonts give the same bytes. Fonts are the system's (fontconfig), and what
-/// is used of them is in the file. InputError where `svg` is not an SVG with a size of its own, or
-/// larger than max_pdf_side; MemoryError where it does not fit in memory; SystemError where
-/// librsvg is not installed or finds no font that it can use.
+/// Converts an SVG to a PDF with one page of the picture's size (a pixel of the SVG is 3/4 point).
+/// It has no time stamp, so the same SVG and fonts give the same bytes. Fonts are the system's
+/// (fontconfig), and the parts that are used are embedded. Throws InputError if `svg` is not an SVG
+/// with a size of its own or larger than max_pdf_side, MemoryError if it does not fit in memory,
+/// and SystemError if librsvg is not installed or finds no usable font.
 std::string svg_to_pdf(std::string_view svg);
 
 }  // namespace attn

@@ -1,5 +1,4 @@
-// What the kinds of attention that go by way of something smaller (linformer, performer, lsh) have
-// beside their weights.
+// The data that sparse approximations (linformer, performer, lsh) have besides their weights.
 #pragma once
 
 #include <array>
@@ -14,30 +13,31 @@ namespace attn {
 
 enum class ApproximationType : std::uint8_t { linformer, performer, lsh };
 
-/// "linformer", "performer" or "lsh".
+/// Returns "linformer", "performer" or "lsh".
 constexpr std::string_view approximation_name(ApproximationType kind) {
   constexpr std::array<std::string_view, 3> words = {"linformer", "performer", "lsh"};
   return at(words, kind);
 }
 
-/// One head of lsh: its order, and what hashing found. A query's best key is the one with the
-/// largest score, itself left out; the first of equal ones.
+/// One head of lsh: its order of the tokens, and how well hashing found the best keys. A query's
+/// best key is the one with the largest score other than the query itself, the first one of a tie.
 struct RecordedLshHead {
   LshBuckets order;
-  std::vector<int> best;    ///< [queries] −1 where there is no other token
-  std::vector<float> mass;  ///< [queries] of softmax over all other keys, what lies on those it met
+  std::vector<int> best;  ///< [queries] −1 if there is no other token
+  /// [queries] of the softmax over all other keys, the share on the keys that the query met.
+  std::vector<float> mass;
 };
 
-/// A member counts for the kind that its comment names.
+/// The data of an approximation; each member is used by the type that its comment names.
 struct Approximation {
   ApproximationType type = ApproximationType::linformer;
-  /// linformer: E and F, [layers · queries · keys]: how much of a token is in each mixture, which
-  /// are the keys of these maps.
+  /// linformer: E and F, [layers, queries, keys]: the share of each token in each mixture. The
+  /// mixtures are the keys of these maps.
   std::vector<float> projected_keys = {}, projected_values = {};
-  /// performer: softmax of all scores, [layers · heads · queries · keys], which the weights
+  /// performer: the softmax of all scores, [layers, heads, queries, keys], which the weights
   /// estimate; empty above max_dense_tokens.
   std::vector<float> exact = {};
-  std::vector<RecordedLshHead> hashed = {};  ///< lsh: [layers · heads]
+  std::vector<RecordedLshHead> hashed = {};  ///< lsh: [layers, heads]
 };
 
 }  // namespace attn

@@ -29,7 +29,7 @@ std::string heads_and_threads(const AttentionCosts& costs) {
 
 namespace {
 
-/// The slope of ln y over ln x by least squares.
+/// Returns the slope of ln y over ln x by least squares.
 double exponent(const std::vector<double>& x, const std::vector<double>& y) {
   const auto n = static_cast<double>(x.size());
   double sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -44,8 +44,8 @@ double exponent(const std::vector<double>& x, const std::vector<double>& y) {
   return below > 0 ? (n * sxy - sx * sy) / below : 0;
 }
 
-/// The length from which the kind stays below full attention, between lengths by straight lines of
-/// logarithms.
+/// Returns the length from which the pattern stays faster than full attention, interpolated
+/// linearly in logarithms between lengths.
 std::optional<Index> crossover_length(const CostCurve& kind, const CostCurve& full) {
   std::optional<Index> from;
   double before = 0;

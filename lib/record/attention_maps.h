@@ -1,4 +1,5 @@
-// Every head's weights of one kind for one sentence, and what a pattern left out of them.
+// The weights of every head at one attention site for one sentence, and the cells that a pattern
+// left out.
 #pragma once
 
 #include <cstddef>
@@ -13,60 +14,59 @@
 
 namespace attn {
 
-/// Of more tokens, maps of a pattern hold the computed cells alone.
+/// With more tokens, maps of a pattern contain only the computed cells.
 inline constexpr int max_dense_tokens = 1024;
 
-/// What a pattern looked at, head by head.
+/// The cells that each head computed.
 struct PatternMaps {
-  std::vector<PatternCells> patterns;  ///< those that differ
-  std::vector<int> of;                 ///< [layers · heads] the number of each head's pattern
-  NonTokenWeights<std::vector<float>> non_token_weights =
-      {};  ///< [layers · heads · queries] on keys that are
-           ///< no columns of these maps
-  std::vector<Index> global_projection_queries =
-      {};  ///< queries whose query, keys and values are made by
-           ///< matrices of their own (LED's global tokens)
+  std::vector<PatternCells> patterns;  ///< the distinct patterns
+  std::vector<int> of;                 ///< [layers, heads] index of each head's pattern
+  /// [layers, heads, queries] weights on keys outside of these maps.
+  NonTokenWeights<std::vector<float>> non_token_weights = {};
+  /// Queries with projections of their own (LED's global tokens).
+  std::vector<Index> global_projection_queries = {};
 };
 
-/// Weights as Hugging Face indexes them: [layer][head][query][key].
+/// Attention weights, indexed like Hugging Face's: [layer][head][query][key].
 struct AttentionMaps {
   int layers = 0;
   int heads = 0;
   int queries = 0;
-  int keys = 0;  ///< tokens; of has_projected_keys() maps the mixtures
-  /// layers · heads · queries · keys, row-major; of sparse() maps the computed cells alone, in the
+  int keys = 0;  ///< tokens, or mixtures if has_projected_keys()
+  /// [layers, heads, queries, keys], row-major; for sparse() maps only the computed cells, in the
   /// order of their runs.
   std::vector<float> weights;
-  std::optional<PatternMaps> seen = std::nullopt;  ///< none: every cell is computed, or masked
-  std::optional<Approximation> approximation = std::nullopt;  ///< of linformer, performer and lsh
+  std::optional<PatternMaps> seen = std::nullopt;  ///< nullopt if every cell is computed or masked
+  std::optional<Approximation> approximation = std::nullopt;  ///< for linformer, performer and lsh
 
-  /// Whether keys are linformer's mixtures of all tokens.
+  /// True if the keys are linformer's mixtures of all tokens.
   bool has_projected_keys() const {
     return approximation && approximation->type == ApproximationType::linformer;
   }
-  /// E (keys) or F (values) of a layer, [queries · keys]; of has_projected_keys() maps.
+  /// Returns E (keys) or F (values) of a layer, [queries, keys], for maps with
+  /// has_projected_keys().
   std::span<const float> projection(int layer, bool of_values) const {
     const std::size_t size = to_size(queries) * to_size(keys);
     const std::vector<float>& all =
         of_values ? approximation->projected_values : approximation->projected_keys;
     return std::span(all).subspan(to_size(layer) * size, size);
   }
-  /// Performer's exact weights of one head, [queries · keys]; empty where there are none.
+  /// Returns performer's exact weights of one head, [queries, keys]; empty if there are none.
   std::span<const float> exact(int layer, int head) const {
     if (!approximation || approximation->exact.empty()) return {};
     const std::size_t size = to_size(queries) * to_size(keys);
     return std::span(approximation->exact).subspan(to_size(layer * heads + head) * size, size);
   }
-  /// One head of lsh; null: it is of another kind.
+  /// Returns one head of lsh, or null for other patterns.
   const RecordedLshHead* hashed(int layer, int head) const {
     if (!approximation || approximation->hashed.empty()) return nullptr;
     return &attn::at(approximation->hashed, layer * heads + head);
   }
 
-  /// Whether `weights` holds the computed cells alone.
+  /// True if `weights` contains only the computed cells.
   bool sparse() const { return seen && (queries > max_dense_tokens || keys > max_dense_tokens); }
 
-  /// The [queries · keys] weights of one head, row-major; of maps that are not sparse.
+  /// Returns the weights of one head, [queries, keys], row-major, for maps that are not sparse.
   std::span<const float> map(int layer, int head) const {
     const std::size_t size = to_size(queries) * to_size(keys);
     return {weights.data() + to_size(layer * heads + head) * size, size};
@@ -79,35 +79,36 @@ struct AttentionMaps {
     return map(layer, head)[to_size(query) * to_size(keys) + to_size(key)];
   }
 
-  /// What a head looked at; null: at all.
+  /// Returns the cells that a head computed, or null if it computed all of them.
   const PatternCells* pattern_cells_of(int layer, int head) const {
     if (!seen) return nullptr;
     return &attn::at(seen->patterns, attn::at(seen->of, layer * heads + head));
   }
-  /// Of sparse maps: the weights of one head's computed cells.
+  /// Returns the weights of one head's computed cells, for sparse maps.
   std::span<const float> cells(int layer, int head) const;
-  /// map() of any maps; of sparse ones in `scratch`, with 0 where nothing was computed.
+  /// Returns the whole map of a head. A sparse map is expanded into `scratch`, with 0 for cells
+  /// that were not computed.
   std::span<const float> whole(int layer, int head, std::vector<float>& scratch) const;
-  /// [queries · keys] 1 where none of the heads computed the cell: of one head, of all of a layer
-  /// (no head) or of all (no layer). Empty where there is no pattern.
+  /// Returns [queries, keys] with 1 for cells that none of the heads computed: of one head, of a
+  /// whole layer (no head given) or of all layers (no layer given). Empty if there is no pattern.
   std::vector<std::uint8_t> uncomputed(std::optional<int> layer, std::optional<int> head) const;
-  /// How many numbers `weights` has to hold.
+  /// Returns the required size of `weights`.
   std::size_t weight_count() const;
 };
 
-// What hashing found of what it looked for: each query's key with the largest score.
+// The recall of hashing: does it find the key with the largest score of each query?
 
 struct LshRecall {
-  std::vector<std::uint8_t> found;  ///< [queries] 1: the query met its best key in some round
-  int of = 0;                       ///< queries that have one
-  double mass = 0;                  ///< mean of the queries' RecordedLshHead::mass
+  std::vector<std::uint8_t> found;  ///< [queries] 1 if the query met its best key in some round
+  int of = 0;                       ///< number of queries that have a best key
+  double mass = 0;                  ///< mean of RecordedLshHead::mass over the queries
 
   int found_count() const;
-  /// Of the queries, those that met their best key; nothing where none has one.
+  /// Returns the share of these queries that met their best key; nullopt if no query has one.
   std::optional<float> share() const;
 };
 
-/// Of one head of maps of lsh.
+/// Computes the recall of one head of lsh maps.
 LshRecall lsh_recall(const AttentionMaps& maps, int layer, int head);
 
 }  // namespace attn

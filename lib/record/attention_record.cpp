@@ -21,7 +21,7 @@ std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record) {
 
 namespace {
 
-/// Whether what an approximation has beside the weights belongs to them.
+/// True if the data of an approximation fits the shape of the maps.
 bool fits(const AttentionMaps& maps) {
   if (!maps.approximation) return true;
   const Approximation& more = *maps.approximation;

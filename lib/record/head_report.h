@@ -1,5 +1,5 @@
-// What was read out of attention maps: words, word alignments, and the figures of every head.
-// Plain results; lib/analysis computes them, views write them.
+// Results of the analysis of attention maps: words, word alignments, and the metrics of every head.
+// Plain data; lib/analysis computes it and views write it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace attn {
 
-/// A layer's head, both counted from 0.
+/// A layer and a head in it, both counted from 0.
 struct HeadIndex {
   int layer = 0;
   int head = 0;
@@ -21,23 +21,24 @@ struct HeadIndex {
 
 enum class WordType {
   word,
-  punctuation,  ///< nothing but punctuation: "," or "?!"
-  special,      ///< no part of the sentence: "</s>", "<pad>", a language mark
+  punctuation,  ///< punctuation only: "," or "?!"
+  special,      ///< not a part of the sentence: "</s>", "<pad>", a language token
 };
 
-/// Neighbouring pieces that belong together.
+/// Adjacent tokens that form one word.
 struct Word {
-  std::string text;  ///< as the pieces spell it, without the mark of a word's beginning
-  int first = 0;     ///< its first piece
-  int count = 0;     ///< of pieces
+  std::string text;  ///< as its tokens spell it, without the word-boundary character
+  int first = 0;     ///< index of its first token
+  int count = 0;     ///< number of tokens
   WordType type = WordType::word;
-  /// Which of the text's words, split at blanks and counted from 0, it is or belongs to: "home" and
-  /// "." of "home." share one; a language mark that stands alone counts, too. −1: none.
+  /// The word of the text that this is or belongs to, counted from 0 after splitting at spaces: the
+  /// parts "home" and "." of "home." share one index. A language token that is separated by a space
+  /// counts, too. −1 for none.
   int text_index = -1;
   bool operator==(const Word&) const = default;
 };
 
-/// Two words that stand for each other, by their numbers in the texts (Word::text_index).
+/// A pair of words that correspond, by their indices in the texts (Word::text_index).
 struct AlignmentLink {
   int source = 0;
   int target = 0;
@@ -45,29 +46,30 @@ struct AlignmentLink {
   bool operator==(const AlignmentLink&) const = default;
 };
 
-/// Which source word each target word was made from.
+/// The source word from which each target word was translated.
 struct WordAlignment {
-  std::string from;                  ///< what it was read from: "cross:2:1", "average", "rollout"
-  std::vector<Word> source;          ///< the words that can be linked, one a word of the text
-  std::vector<Word> target;          ///< likewise
-  std::vector<float> weights;        ///< [target · source], merged to words
-  std::vector<AlignmentLink> links;  ///< by source, then by target
+  std::string from;  ///< the weights it was extracted from: "cross:2:1", "average", "rollout"
+  std::vector<Word> source;          ///< the words that can be linked, one per word of the text
+  std::vector<Word> target;          ///< same for the target
+  std::vector<float> weights;        ///< [target, source], merged to words
+  std::vector<AlignmentLink> links;  ///< sorted by source, then by target
 };
 
-/// Links found, counted against links that people wrote. Och and Ney (2003), "A Systematic
-/// Comparison of Various Statistical Alignment Models": A found links, S sure ones, P possible
-/// ones, which include the sure ones.
+/// Counts of found links compared with links annotated by people. Och and Ney (2003), "A Systematic
+/// Comparison of Various Statistical Alignment Models": A are the found links, S the sure ones, and
+/// P the possible ones, which include the sure ones.
 struct GoldScore {
   std::size_t found = 0;           ///< |A|
   std::size_t sure = 0;            ///< |S|
   std::size_t found_sure = 0;      ///< |A ∩ S|
   std::size_t found_possible = 0;  ///< |A ∩ P|
 
-  /// |A ∩ P| / |A|; nothing where no link was found.
+  /// Returns |A ∩ P| / |A|; nullopt if no link was found.
   std::optional<float> precision() const { return ratio(found_possible, found); }
-  /// |A ∩ S| / |S|; nothing where there are no sure links.
+  /// Returns |A ∩ S| / |S|; nullopt if there are no sure links.
   std::optional<float> recall() const { return ratio(found_sure, sure); }
-  /// The alignment error rate, 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|): 0 is perfect, 1 all wrong.
+  /// Returns the alignment error rate, 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|): 0 is perfect, 1 is
+  /// all wrong.
   std::optional<float> error_rate() const {
     if (found + sure == 0) return std::nullopt;
     return static_cast<float>(1 - static_cast<double>(found_sure + found_possible) /
@@ -81,73 +83,76 @@ struct GoldScore {
   }
 };
 
-/// One head's figures, means over all queries seen. A figure is absent where nothing defined it:
-/// no sentence, or rows with a single key. Formulas: analysis/head_statistics.h.
+/// The metrics of one head as means over all queries. A metric is absent if it is not defined: no
+/// sentence, or only rows with a single key. Formulas: analysis/head_statistics.h.
 struct HeadMetrics {
   std::optional<float> entropy;           ///< nats
-  std::optional<float> distance;          ///< tokens of the key side
+  std::optional<float> distance;          ///< in tokens of the key side
   std::optional<float> diagonality;       ///< 0 to 1
-  std::optional<float> end_mass;          ///< 0 to 1; decoder: on the start symbol
+  std::optional<float> end_mass;          ///< 0 to 1; on the start symbol in the decoder
   std::optional<float> punctuation_mass;  ///< 0 to 1
-  // Cross-attention only:
-  std::optional<float> alignment;       ///< 0 to 1; a word's row is the step that writes it
-  std::optional<float> read_alignment;  ///< the same with the step that reads it, the next one
-  std::optional<GoldScore> gold;        ///< where gold alignments were given
-  std::optional<GoldScore> read_gold;   ///< likewise, with the step that reads the word
+  // Only for cross-attention:
+  std::optional<float> alignment;  ///< 0 to 1; a word's row is the step that writes it
+  /// Same, with the step that reads the word (the next one).
+  std::optional<float> read_alignment;
+  std::optional<GoldScore> gold;       ///< if gold alignments were given
+  std::optional<GoldScore> read_gold;  ///< same, with the step that reads the word
 
-  /// Whether the head looks at the partner of the word that a step reads, and not of the one that
-  /// it writes. A head that aligns what it writes has far less for the words it reads.
+  /// True if the head looks at the partner of the word that a step reads, not of the one that it
+  /// writes. A head that aligns what it writes has a much lower read_alignment.
   bool aligns_what_it_reads() const {
     return alignment && read_alignment && *read_alignment > *alignment;
   }
 };
 
-/// Every head of one kind: [layer][head].
+/// All heads of one attention site: [layer][head].
 struct SiteReport {
   AttentionSite site = AttentionSite::cross;
   int layers = 0;
   int heads = 0;
-  std::vector<HeadMetrics> metrics = {};  ///< layers · heads
-  std::size_t queries = 0;                ///< rows counted in each head, but for the ones skipped
+  std::vector<HeadMetrics> metrics = {};  ///< [layers, heads]
+  std::size_t queries = 0;                ///< rows counted per head, without the skipped ones
 
   const HeadMetrics& at(HeadIndex place) const {
     return attn::at(metrics, place.layer * heads + place.head);
   }
 };
 
-/// A way to align other than a single head ("average", "layer:2", "rollout"), against gold.
+/// The gold score of an alignment that does not come from a single head ("average", "layer:2",
+/// "rollout").
 struct AlignmentChoiceScore {
   std::string choice;
   GoldScore score;
 };
 
 struct HeadReport {
-  std::string model;          ///< its name, as in the records
-  std::size_t sentences = 0;  ///< that held words
-  /// Rows that held something other than finite numbers, over all heads; they count nowhere.
+  std::string model;          ///< as in the records
+  std::size_t sentences = 0;  ///< sentences that contain words
+  /// Rows with non-finite numbers, over all heads; they are not counted in any metric.
   std::size_t skipped_rows = 0;
   SiteReport encoder_self{.site = AttentionSite::encoder_self};
   SiteReport decoder_self{.site = AttentionSite::decoder_self};
   SiteReport cross{.site = AttentionSite::cross};
-  /// Cross-attention's heads by `alignment`, the best first; after them those that align what they
+  /// The cross-attention heads by `alignment`, best first, followed by those that align what they
   /// read.
   std::vector<HeadIndex> best;
-  /// Where gold alignments were given: what is no single head, in the order layer:0 …, average,
-  /// rollout.
+  /// If gold alignments were given: the alignments that do not come from a single head, in the
+  /// order layer:0 …, average, rollout.
   std::vector<AlignmentChoiceScore> gold_choices;
   std::size_t gold_pairs = 0;  ///< pairs compared with gold
-  /// Pairs that could not be compared, because the model reads other words than the text has.
+  /// Pairs that could not be compared, because the model's words differ from those of the text.
   std::size_t gold_skipped = 0;
 };
 
-/// Heads of cross-attention by `alignment`, the best first, equal ones in their order; then those
-/// that align what they read, likewise. Heads without the figure are left out.
+/// Returns the cross-attention heads by `alignment`, best first and stable, followed by those that
+/// align what they read, in the same order. Heads without the metric are left out.
 std::vector<HeadIndex> rank_by_alignment(const SiteReport& cross);
 
-constexpr std::size_t kHighlightedHeads = 3;  ///< that views mark as aligning best
+/// Number of best-aligning heads that views highlight.
+constexpr std::size_t kHighlightedHeads = 3;
 
-/// The first of them, at most kHighlightedHeads; heads that align what they read are not among
-/// them.
+/// Returns the first kHighlightedHeads of rank_by_alignment(), without heads that align what they
+/// read.
 std::vector<HeadIndex> best_heads(const SiteReport& cross);
 
 }  // namespace attn

@@ -36,7 +36,7 @@ class TokenSets {
     return sum;
   }
 
-  /// Calls f(token) for those of `row` that `before` has not.
+  /// Calls f(token) for the tokens of `row` that are not in `before`.
   template <typename F>
   void for_each_new(const TokenSets& before, int row, F&& f) const {
     for (int w = 0; w < words_; ++w) {
@@ -53,13 +53,13 @@ class TokenSets {
   std::vector<std::uint64_t> bits_;
 };
 
-/// What `row` has seen after one more layer.
+/// Adds to `row` the tokens that it sees after one more layer.
 void see(TokenSets& now, const TokenSets& before, const LayerCells& layer, int row, int tokens) {
   for (const PatternCells* head : layer.heads) {
     for (const CellRun& run : head->row(row)) {
       for (int key = run.first; key < run.end; ++key) {
         now.join(row, before, key);
-        // Many rows of long sentences are full at once.
+        // Many rows of long sentences fill up at the same time.
         if (key % word_bits == 0 && now.count(row) == tokens) return;
       }
     }
@@ -108,7 +108,7 @@ ReceptiveField receptive_field(std::span<const LayerCells> layers, int tokens, i
         see(now, before, layer_cells, row, tokens);
       }
     }
-    // A token has seen itself before the first layer; the picture says so with the first.
+    // A token has seen itself before the first layer; the picture shows it with the first layer.
     note(field, layer, now, layer == 0 ? TokenSets(tokens) : before);
   }
   return field;
@@ -127,8 +127,8 @@ ReceptiveField receptive_field(const AttentionMaps& maps) {
 std::vector<ReceptiveFieldBounds> lsh_receptive_field_bounds(int tokens, int chunk, int rounds,
                                                              int layers) {
   std::vector<ReceptiveFieldBounds> bounds;
-  // Two chunks at least, one of which may be the round's last, and not full. At most others in each
-  // round, besides itself.
+  // At least two chunks are seen, one of which may be the round's last and not full. At most, each
+  // round gives other tokens besides the token itself.
   const int last = (tokens - 1) % chunk + 1;
   const int least = tokens <= chunk ? tokens : chunk + last;
   const std::int64_t in_a_layer =

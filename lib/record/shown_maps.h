@@ -1,4 +1,5 @@
-// Maps that were chosen to be looked at: plain data. analysis/map_selection.h chooses, views draw.
+// Maps selected for display: plain data. analysis/map_selection.h selects them, and views draw
+// them.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +11,31 @@
 
 namespace attn {
 
-/// What a map shows: the weights that the model went on with, or what stands beside them.
+/// The content of a map: the model's weights, or values related to them.
 enum class MapPart : std::uint8_t {
   weights,
   exact,             ///< performer: softmax of all scores
   difference,        ///< performer: weights − exact
-  projected_keys,    ///< linformer: E, how much of a token is in the key of each mixture
-  projected_values,  ///< linformer: F, likewise of the value
+  projected_keys,    ///< linformer: E, the share of each token in the key of each mixture
+  projected_values,  ///< linformer: F, the share of each token in the value of each mixture
 };
 
 struct ShownMap {
-  HeadName name;                              ///< of one head, or of a mean; E and F: of a layer
-  bool best = false;                          ///< the head that aligns best
-  std::vector<float> weights;                 ///< [rows · columns], row-major
-  std::vector<std::uint8_t> uncomputed = {};  ///< [rows · columns] 1: a pattern leaves the cell
-                                              ///< out; empty: there is no pattern
-  NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< [rows] as PatternMaps has it
-  MapPart part = MapPart::weights;  ///< others follow the maps that they belong to
+  HeadName name;               ///< a head or a mean of heads; a layer for E and F
+  bool best = false;           ///< the head that aligns best
+  std::vector<float> weights;  ///< [rows, columns], row-major
+  /// [rows, columns] 1 if a pattern leaves the cell out; empty without a pattern.
+  std::vector<std::uint8_t> uncomputed = {};
+  NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< [rows] same as in PatternMaps
+  MapPart part = MapPart::weights;  ///< maps of other parts follow the map they belong to
 };
 
-/// The chosen maps of one kind, which share their axes: tokens, or words.
+/// The selected maps of one attention site, which share their axes: tokens or words.
 struct ShownMaps {
   AttentionSite site = AttentionSite::cross;
   bool by_words = false;
-  std::vector<Word> rows;     ///< by words: of the encoder's source, or those that the steps write
+  /// If by_words: the source's words, or those that the steps write.
+  std::vector<Word> rows;
   std::vector<Word> columns;  ///< by words: those that are looked at, or mixtures
   std::vector<ShownMap> maps;
 };

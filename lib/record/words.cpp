@@ -24,14 +24,14 @@ bool is_language_tag(std::string_view piece) {
   return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
 }
 
-/// Whether a language mark is a word of the text: of ">>de<< The" it is, of ">>de<<The" not.
+/// True if a language token is a word of the text, as in ">>de<< The" but not in ">>de<<The".
 bool tag_is_text_word(std::string_view mark, std::string_view text) {
   if (!text.starts_with(mark)) return false;
   text.remove_prefix(mark.size());
   return text.empty() || u_isUWhiteSpace(static_cast<UChar32>(decode_code_point(text).value));
 }
 
-/// Cuts one sequence of pieces.
+/// Splits one sequence of tokens into words.
 class WordSplitter {
  public:
   WordSplitter(const std::vector<std::string>& pieces, std::string_view text,
@@ -57,11 +57,11 @@ class WordSplitter {
            (at == 0 && is_language_tag(piece));
   }
 
-  /// The text's words and the special symbols between them.
+  /// Returns the text's words and the special symbols between them.
   std::vector<Word> cut(bool unknown_begins_word) {
     std::vector<Word> chunks;
     next_index_ = 0;
-    bool inside = false;  // of a word that may go on
+    bool inside = false;  // a word that may continue
     for (std::size_t at = 0; at < pieces_.size(); ++at) {
       const std::string& piece = pieces_[at];
       if (is_special(at)) {
@@ -82,10 +82,10 @@ class WordSplitter {
     return chunks;
   }
 
-  /// Takes the punctuation off both ends of the text's words, and spells every word.
+  /// Splits punctuation off both ends of the text's words, and spells every word.
   std::vector<Word> refine(const std::vector<Word>& chunks) const {
     std::vector<Word> words;
-    int missing = 0;  // of marks without text, which are no words
+    int missing = 0;  // word-boundary tokens without text, which are not words
     for (const Word& chunk : chunks) {
       if (chunk.type == WordType::special) {
         words.push_back(spelled(chunk));
@@ -123,11 +123,11 @@ class WordSplitter {
     while (core < end && is_edge(core)) ++core;
     int core_end = end;
     while (core_end > core && is_edge(core_end - 1)) --core_end;
-    if (core == end) {  // nothing but punctuation
+    if (core == end) {  // punctuation only
       add(words, word, word.first, end, WordType::punctuation);
       return;
     }
-    // A mark alone says where the word begins, and is no punctuation to be taken off.
+    // A token "▁" alone only begins a word and is not punctuation to split off.
     if (!has_punctuation(word.first, core)) core = word.first;
     if (!has_punctuation(core_end, end)) core_end = end;
     add(words, word, word.first, core, WordType::punctuation);
@@ -157,10 +157,10 @@ class WordSplitter {
   const std::vector<std::string>& pieces_;
   std::string_view text_;
   const std::vector<std::string>& more_special_;
-  int next_index_ = 0;  ///< words of the text so far
+  int next_index_ = 0;  ///< number of words of the text so far
 };
 
-/// How many words of the text the pieces hold.
+/// Returns the number of words of the text that the tokens contain.
 int indexed_words(const std::vector<Word>& words) {
   int count = 0;
   for (const Word& word : words) count = std::max(count, word.text_index + 1);
@@ -208,7 +208,7 @@ std::string text_word(std::string_view text, int index) {
 }
 
 std::string strip_punctuation(std::string_view word) {
-  std::size_t first = word.size(), end = 0;  // of what is no punctuation
+  std::size_t first = word.size(), end = 0;  // of the part without punctuation
   for (std::size_t at = 0; at < word.size();) {
     const std::size_t length = decode_code_point(word.substr(at)).length;
     if (!is_punctuation(word.substr(at, length))) {
@@ -246,7 +246,7 @@ std::vector<Word> text_words(const std::vector<Word>& words) {
     if (chosen.empty() || chosen.back().text_index != word.text_index) {
       chosen.push_back(word);
     } else if (word.type == WordType::word) {
-      chosen.back() = word;  // after the punctuation that it begins with
+      chosen.back() = word;  // comes after the punctuation that it begins with
     }
   }
   return chosen;
@@ -273,7 +273,7 @@ namespace {
 
 constexpr std::size_t kMostListed = 24;
 
-/// Words as the text has them: pieces that the vocabulary does not have spell nothing.
+/// Spells words as in the text, because unknown tokens have no text of their own.
 std::vector<Word> with_text_spelling(std::vector<Word> words, std::string_view text,
                                      bool fits_text) {
   if (!fits_text) return words;
@@ -294,7 +294,7 @@ TokenAxis axis_of(const AttentionRecord& record, std::size_t hypothesis, bool so
           with_text_spelling(words.target, record.hypotheses[hypothesis].text, words.fits_text)};
 }
 
-/// "0 Die, 1 Gruppe, 2 ging"
+/// Formats a list of words as "0 Die, 1 Gruppe, 2 ging".
 std::string listed(const std::vector<Word>& words) {
   std::string text;
   for (std::size_t i = 0; i < std::min(words.size(), kMostListed); ++i) {

@@ -24,8 +24,8 @@ struct NewCharacters {
   CharacterClass kind;
 };
 
-/// Letters and numbers that came after Unicode 15.0, which is as far as Debian 12's ICU goes; the
-/// tokenizers library knows them. A newer ICU says the same of them.
+/// Letters and numbers added after Unicode 15.0, the version of Debian 12's ICU; the tokenizers
+/// library knows them. A newer ICU gives the same classes.
 constexpr NewCharacters kNewCharacters[] = {
     {0x1C89, 0x1C8A, CharacterClass::letter},   {0xA7CB, 0xA7CD, CharacterClass::letter},
     {0xA7DA, 0xA7DC, CharacterClass::letter},   {0x105C0, 0x105F3, CharacterClass::letter},
@@ -57,13 +57,14 @@ CharacterClass class_of(char32_t c) {
                                                                 : CharacterClass::other;
 }
 
-/// One character of the text that is cut.
+/// One character of the text.
 struct ClassifiedCharacter {
   std::size_t begin;
   CharacterClass kind;
 };
 
-/// The characters of 's, 't, 're, 've, 'm, 'll, 'd that the text begins with; 0: none.
+/// Returns the length of the contraction ('s, 't, 're, 've, 'm, 'll, 'd) that the text begins with,
+/// or 0.
 std::size_t contraction(std::string_view text) {
   constexpr std::string_view kEndings[] = {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"};
   for (const std::string_view ending : kEndings) {
@@ -72,14 +73,14 @@ std::size_t contraction(std::string_view text) {
   return 0;
 }
 
-/// After the last of the places from `i` on that are of the kind of place i.
+/// Returns the end of the run of characters from `i` on that have the same class.
 std::size_t end_of_run(const std::vector<ClassifiedCharacter>& places, std::size_t i) {
   const CharacterClass kind = places[i].kind;
   while (i < places.size() && places[i].kind == kind) ++i;
   return i;
 }
 
-/// Of the word that begins at place i: the first place behind it.
+/// Returns the end of the word that begins at character `i`.
 std::size_t end_of_word(const std::vector<ClassifiedCharacter>& places, std::string_view text,
                         std::size_t i) {
   if (const std::size_t length = contraction(text.substr(places[i].begin))) return i + length;
@@ -93,7 +94,7 @@ std::size_t end_of_word(const std::vector<ClassifiedCharacter>& places, std::str
 
 struct ByteTable {
   std::array<char32_t, kByteValues> characters{};
-  std::array<std::int16_t, 0x200> bytes{};  ///< by character; −1: none
+  std::array<std::int16_t, 0x200> bytes{};  ///< by character; −1 for none
 
   ByteTable() {
     bytes.fill(-1);
@@ -220,7 +221,8 @@ const BpeMerges::Merge* BpeMerges::find(int left, int right) const {
   return found == merges_.end() ? nullptr : &found->second;
 }
 
-/// A word while its pieces are joined: a list of pieces in which a joined one's right half is gone.
+/// A word while its tokens are merged: a linked list in which merged right halves are marked as
+/// gone.
 class BpeMerges::Word {
  public:
   Word(const BpeMerges& merges, std::vector<int>& ids) : merges_(merges), ids_(ids) {
@@ -229,7 +231,7 @@ class BpeMerges::Word {
     before_.resize(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       next_[i] = i + 1;
-      before_[i] = i - 1;  // of the first: kNone
+      before_[i] = i - 1;  // kNone for the first one
     }
     for (std::uint32_t i = 0; i + 1 < count; ++i) offer(i);
   }
@@ -241,7 +243,7 @@ class BpeMerges::Word {
       if (ids_[best.left] == kGone || next_[best.left] == ids_.size()) continue;
       const std::uint32_t right = next_[best.left];
       const Merge* merge = merges_.find(ids_[best.left], ids_[right]);
-      // Its neighbours may have changed since; what they make now may still be the same piece.
+      // The neighbours may have changed since, but may still give the same token.
       if (merge == nullptr || merge->joint != best.joint) continue;
       ids_[best.left] = best.joint;
       ids_[right] = kGone;
@@ -271,8 +273,8 @@ class BpeMerges::Word {
 
   const BpeMerges& merges_;
   std::vector<int>& ids_;
-  std::vector<std::uint32_t> next_;    ///< place of the right neighbour; the size: none
-  std::vector<std::uint32_t> before_;  ///< place of the left neighbour
+  std::vector<std::uint32_t> next_;  ///< position of the right neighbour; the size if there is none
+  std::vector<std::uint32_t> before_;  ///< position of the left neighbour
   std::priority_queue<Candidate, std::vector<Candidate>, LowerPriority> queue_;
 };
 

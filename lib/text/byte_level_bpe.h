@@ -1,5 +1,5 @@
-// The two ideas of GPT-2's byte-level BPE (Radford et al. 2019) besides BPE itself: a text is cut
-// into words before any merge, and every byte of a word is written as a printable character.
+// GPT-2's byte-level BPE (Radford et al. 2019): a text is split into words before any merge, and
+// every byte of a word is written as a printable character.
 #pragma once
 
 #include <cstddef>
@@ -15,40 +15,43 @@
 
 namespace attn {
 
-/// The words of a valid UTF-8 text, one after another without gaps. As the pattern
+/// Splits a valid UTF-8 text into consecutive words without gaps, as the pattern
 ///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-/// finds them: contractions, letters, numbers and signs each with one blank before them, and runs
-/// of white space without the character that precedes a word.
+/// does: contractions; letters, numbers and symbols, each with one space before them; and runs of
+/// whitespace without the character that precedes a word.
 std::vector<std::string_view> byte_level_words(std::string_view text);
 
-/// The character that stands for a byte: itself where it is printable and no blank (! to ~, ¡ to ¬,
-/// ® to ÿ), else one from U+0100 on in the bytes' order: "Ġ" is the blank.
+/// Returns the character that represents a byte: the byte itself if it is printable and not a space
+/// (! to ~, ¡ to ¬, ® to ÿ), otherwise one from U+0100 on in the order of the bytes: "Ġ" is the
+/// space.
 char32_t byte_to_unicode(unsigned char byte);
 
-/// The bytes that a piece stands for; nothing where one of its characters stands for none.
+/// Returns the bytes that a token represents; nullopt if one of its characters represents no byte.
 std::optional<std::string> bytes_of_token(std::string_view piece);
 
-/// A piece for people: "ĠThe" is "▁The", "Ã¤" is "ä"; bytes that make no character or a control
-/// character are "<0xC3>".
+/// Formats a token for people: "ĠThe" becomes "▁The", "Ã¤" becomes "ä"; bytes that form no
+/// character or a control character become "<0xC3>".
 std::string readable_token(std::string_view piece);
 
-// The merges of a byte-level BPE vocabulary: merges.txt.
+// The merges of a byte-level BPE vocabulary (merges.txt).
 
-/// Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units": of all
-/// neighbours in a word, the pair that stands first in the list is joined, again and again.
+/// BPE merges (Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword
+/// Units"): among all neighbours in a word, the pair that comes first in the list is merged, again
+/// and again.
 class BpeMerges {
  public:
-  /// The text of merges.txt: a pair "left right" a line, the earlier the stronger; lines that begin
-  /// with #version are none. InputError, beginning with `where`, unless every pair occurs once and
-  /// its halves and the two together are pieces of the vocabulary.
+  /// Reads the text of merges.txt: one pair "left right" per line in order of priority; lines that
+  /// begin with #version are skipped. Throws InputError, beginning with `where`, unless every pair
+  /// occurs once and the vocabulary contains both halves and their concatenation.
   BpeMerges(std::string_view text, const Vocabulary& vocabulary, const std::string& where);
 
   BpeMerges() = default;
-  /// One more pair, weaker than those before; `where` names it. InputError as above.
+  /// Adds a pair of lower priority than all before; `where` names it. Throws InputError as above.
   void add(std::string_view left, std::string_view right, const Vocabulary& vocabulary,
            const std::function<std::string()>& where);
 
-  /// Ids of a word's single characters in, of its pieces out; `ids` is the word.
+  /// Merges a word in place: `ids` holds the ids of its single characters before, and of its tokens
+  /// afterwards.
   void join(std::vector<int>& ids) const;
 
   std::size_t size() const { return merges_.size(); }
@@ -56,19 +59,19 @@ class BpeMerges {
  private:
   struct Merge {
     std::uint32_t rank = 0;
-    int joint = 0;  ///< the id of both together
+    int joint = 0;  ///< the id of the merged token
   };
-  /// A pair of neighbours whose turn has not come yet.
+  /// A pair of neighbours that may still be merged.
   struct Candidate {
     std::uint32_t rank;
-    std::uint32_t left;  ///< its place in the word
+    std::uint32_t left;  ///< the position in the word
     int joint;
   };
   class Word;
 
   const Merge* find(int left, int right) const;
 
-  std::unordered_map<std::uint64_t, Merge> merges_;  ///< by left · 2³² + right
+  std::unordered_map<std::uint64_t, Merge> merges_;  ///< key: left · 2³² + right
 };
 
 }  // namespace attn

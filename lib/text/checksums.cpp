@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t kDigestDigits = 64;
 constexpr const char* kListName = "SHA256SUMS";
 
-/// The name in a line "<64 digits>  <name>" of sha256sum; nothing where it is no such line.
+/// Returns the name in a line "<64 digits>  <name>" of sha256sum; empty for any other line.
 std::string_view listed_name(std::string_view line) {
   if (line.size() < kDigestDigits + 3 || line[kDigestDigits] != ' ') return {};
   const std::string_view digest = line.substr(0, kDigestDigits);
   if (digest.find_first_not_of("0123456789abcdefABCDEF") != digest.npos) return {};
-  const char mode = line[kDigestDigits + 1];  // '*' says that the file was read as binary
+  const char mode = line[kDigestDigits + 1];  // '*' means that the file was read as binary
   if (mode != ' ' && mode != '*') return {};
   std::string_view name = line.substr(kDigestDigits + 2);
   if (name.starts_with("./")) name.remove_prefix(2);

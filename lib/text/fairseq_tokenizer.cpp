@@ -1,5 +1,6 @@
-// sentencepiece.bpe.model, which four classes name alike: tokenizer_class tells them apart. fairseq
-// puts four pieces of its own before the model's, and languages behind them.
+// Tokenizers for sentencepiece.bpe.model. Four classes use that file name, and tokenizer_class
+// tells which one applies. fairseq puts four tokens of its own before the model's pieces and
+// language tokens after them.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -18,7 +19,7 @@ constexpr const char* kModelFile = "sentencepiece.bpe.model";
 constexpr const char* kPieceBegin = "▁";  // U+2581
 constexpr int kUnknown = 3;
 
-/// <s>, <pad>, </s>, <unk>, and the model's own but its first three.
+/// Returns <s>, <pad>, </s>, <unk>, and the model's pieces without its first three.
 std::vector<ScoredPiece> fairseq_pieces(const SentencePieceModel& model,
                                         const TokenizerSettings& settings) {
   std::vector<ScoredPiece> pieces{{settings.token_or("bos_token", "<s>").value_or("<s>"), 0},
@@ -31,7 +32,7 @@ std::vector<ScoredPiece> fairseq_pieces(const SentencePieceModel& model,
   return pieces;
 }
 
-/// Languages, then <mask>, unless the settings give these ids to others.
+/// Returns the language tokens and then <mask>, unless the settings give their ids to other tokens.
 std::vector<AddedToken> tokens_behind(const std::vector<std::string>& texts,
                                       const std::string& mask, int first,
                                       const TokenizerSettings& settings) {
@@ -51,8 +52,8 @@ std::vector<AddedToken> tokens_behind(const std::vector<std::string>& texts,
   return tokens;
 }
 
-/// Byte pairs as the library makes them of pieces: a piece's ways to be joined, in order of the
-/// pieces' ids and then of the left half's length.
+/// Derives BPE merges from pieces as the tokenizers library does: all ways to merge each piece, in
+/// order of the pieces' ids and then by the length of the left half.
 BpeMerges merges_of(const SentencePieceModel& model, const Vocabulary& vocabulary) {
   BpeMerges merges;
   for (const SentencePieceEntry& piece : model.pieces) {
@@ -89,7 +90,7 @@ Pipeline unigram(const SentencePieceModel& model, std::vector<ScoredPiece> piece
   if (model.segmentation != SegmentationType::unigram) {
     throw InputError("{}: found no unigram model; expected one, as MBartTokenizer reads", where);
   }
-  // In these classes languages are pieces, too, with the score of what is certain.
+  // In these classes language tokens are also pieces of the model, with score 0 (probability 1).
   for (const AddedToken& token : behind) {
     if (token.id == std::ssize(pieces)) pieces.push_back({token.text, 0});
   }
@@ -137,10 +138,9 @@ std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& direct
   return pipeline_tokenizer(std::move(p));
 }
 
-// --- M2M100
-// -------------------------------------------------------------------------------------------
+// --- M2M100 ---
 
-/// The library itself cuts, and vocab.json numbers the pieces.
+/// Splits with SentencePiece and takes the ids from vocab.json.
 class NumberedPieces : public SubwordModel {
  public:
   NumberedPieces(std::shared_ptr<const SentencePieceProcessor> model, Vocabulary vocabulary,
@@ -162,7 +162,7 @@ class NumberedPieces : public SubwordModel {
   int unknown_;
 };
 
-/// Languages, and eight words that only fill up the table.
+/// Adds the language tokens and eight filler words that only pad the embedding table.
 void add_m2m100_languages(Pipeline& p, const TokenizerSettings& settings,
                           const MultilingualTokenizerClass& known) {
   constexpr int kMadeUpWords = 8;
@@ -176,7 +176,7 @@ void add_m2m100_languages(Pipeline& p, const TokenizerSettings& settings,
   p.is_special.resize(p.pieces.size(), true);
 }
 
-/// As the class does: what lies between pieces that are no text is joined for itself.
+/// Decodes like the class: every run of pieces between special tokens is joined on its own.
 TokenDecoder joining_around(const std::string& unknown,
                             std::shared_ptr<const SentencePieceProcessor> model) {
   return [unknown, model = std::move(model)](std::vector<std::string> pieces) {

@@ -41,7 +41,7 @@ std::vector<std::size_t> icu_boundaries(std::string_view text, TextUnit part) {
   return boundaries;
 }
 
-// Unicode's four forms, by ICU.
+// Unicode normalization by ICU.
 namespace {
 
 const icu::Normalizer2& normalizer_of(UnicodeForm form, UErrorCode& error) {
@@ -58,7 +58,7 @@ const icu::Normalizer2& normalizer_of(UnicodeForm form, UErrorCode& error) {
   throw std::logic_error("a Unicode form");
 }
 
-/// The library's tables end with Unicode 12.0: what came later it leaves as it is.
+/// The library's tables end with Unicode 12.0; it leaves newer characters unchanged.
 struct PinnedUnicodeNormalizer {
   explicit PinnedUnicodeNormalizer(UnicodeForm form)
       : known("[:age=12.0:]", error), normalizer(normalizer_of(form, error), known) {

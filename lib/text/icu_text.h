@@ -1,4 +1,4 @@
-// Where ICU sees the parts of a text end.
+// Text boundaries from ICU.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 namespace attn {
 
 enum class TextUnit {
-  character,  ///< as a reader sees it: a letter with its accents (Unicode Annex 29, section 3)
+  character,  ///< as seen by a reader: a letter with its accents (Unicode Annex 29, section 3)
   sentence    ///< section 5
 };
 
-/// The ends of all parts of a valid UTF-8 text in bytes, that of the text included.
+/// Returns the byte offsets where the parts of a valid UTF-8 text end, including the end of the
+/// text.
 std::vector<std::size_t> icu_boundaries(std::string_view text, TextUnit part);
 
 }  // namespace attn

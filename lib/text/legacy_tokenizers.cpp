@@ -1,5 +1,5 @@
-// T5Tokenizer from its older form, spiece.model: SentencePiece's own ids, and behind the last of
-// them the sentinels <extra_id_99> … <extra_id_0>.
+// T5Tokenizer in its older form, spiece.model: SentencePiece's own ids, followed by the sentinels
+// <extra_id_99> … <extra_id_0>.
 #include <algorithm>
 #include <utility>
 
@@ -68,8 +68,8 @@ std::unique_ptr<const TokenizerKind> t5_tokenizer(const std::string& directory) 
   return pipeline_tokenizer(std::move(p));
 }
 
-// The tokenizer of Pegasus in its older form: spiece.model, and the pieces for pretraining that the
-// class puts before its own.
+// The Pegasus tokenizer in its older form: spiece.model, and the pretraining tokens that the class
+// puts before its pieces.
 namespace {
 
 constexpr const char* kPegasusSpaceSymbol = "▁";  // U+2581
@@ -80,7 +80,8 @@ std::string unused_piece(int i) {
   return fmt::format("<unk_{}>", i);
 }
 
-/// Padding, end, the two masks and <unk_2>, <unk_3> … stand before all but two of the model's.
+/// Returns the padding and end tokens, the two masks and <unk_2>, <unk_3> …, followed by the
+/// model's pieces without the first two.
 std::vector<ScoredPiece> all_pieces(const SentencePieceModel& model,
                                     const TokenizerSettings& settings) {
   std::vector<ScoredPiece> pieces{{settings.pad_token, 0}, {settings.eos_token, 0}};
@@ -97,7 +98,7 @@ std::vector<ScoredPiece> all_pieces(const SentencePieceModel& model,
   return pieces;
 }
 
-/// The class looks for the unknown piece behind the first one, with a score of 0.
+/// The class looks for the unknown piece after the first piece, with a score of 0.
 int unknown_id(const std::vector<ScoredPiece>& pieces, const std::string& unknown,
                const std::string& where) {
   const auto found = std::find_if(pieces.begin() + 1, pieces.end(), [&](const ScoredPiece& piece) {
@@ -108,7 +109,7 @@ int unknown_id(const std::vector<ScoredPiece>& pieces, const std::string& unknow
                    excerpt(unknown));
 }
 
-/// A later piece of the same text stands for an earlier one.
+/// Returns the id of a piece; if several have the same text, the last one counts.
 std::optional<int> last_id(const std::vector<std::string>& pieces, const std::string& piece) {
   const auto found = std::find(pieces.rbegin(), pieces.rend(), piece);
   if (found == pieces.rend()) return std::nullopt;
@@ -160,7 +161,7 @@ std::unique_ptr<const TokenizerKind> pegasus_tokenizer(const std::string& direct
 // The tokenizer of BART and LED in its older form: vocab.json and merges.txt.
 namespace {
 
-/// The model's own tokens; the classes say that the first and the last of a text are these.
+/// Finds the special tokens, and the first and last token of every text, as the classes do.
 void set_special_tokens(const TokenizerSettings& settings, const Vocabulary& vocabulary,
                         const std::string& where, Pipeline& p) {
   const std::string begin = settings.token_or("bos_token", "<s>").value_or("<s>");

@@ -1,4 +1,4 @@
-// MarianTokenizer's files: SentencePiece models cut a text, vocab.json numbers the pieces.
+// MarianTokenizer: SentencePiece models split a text, and vocab.json gives the ids.
 #include <algorithm>
 #include <utility>
 
@@ -13,13 +13,13 @@
 namespace attn {
 namespace {
 
-/// The leading >>xxx<< of a text; or nothing.
+/// Returns the leading >>xxx<< of a text, or "".
 std::string_view language_tag(std::string_view text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
   return end == text.npos ? "" : text.substr(0, end + 2);
 }
 
-/// What cuts one language's text and numbers its pieces.
+/// The model and the vocabulary of one language.
 struct Side {
   const SentencePieceProcessor& model;
   const Vocabulary& vocabulary;
@@ -71,16 +71,16 @@ class MarianTokenizer : public TokenizerKind {
   TokenizerSettings settings_;
   SpecialTokens special_;
   Vocabulary source_vocabulary_;
-  Vocabulary target_vocabulary_file_;    ///< only where the vocabularies are separate
+  Vocabulary target_vocabulary_file_;    ///< only with separate vocabularies
   std::vector<bool> is_target_special_;  ///< [V] of the target
-  AddedTokens added_;                    ///< of both languages
-  Languages languages_;                  ///< pieces like >>deu<<
-  std::vector<std::string>
-      more_pieces_;  ///< those of them that vocab.json lacks, behind its pieces
+  AddedTokens added_;                    ///< for both languages
+  Languages languages_;                  ///< tokens like >>deu<<
+  /// Added tokens that vocab.json lacks; their ids follow its own.
+  std::vector<std::string> more_pieces_;
   int target_unk_ = 0;
   std::unique_ptr<const SentencePieceProcessor> source_model_;
-  std::unique_ptr<const SentencePieceProcessor>
-      target_model_file_;  ///< empty where it equals the source's
+  /// Empty if it equals the source model.
+  std::unique_ptr<const SentencePieceProcessor> target_model_file_;
 };
 
 MarianTokenizer::MarianTokenizer(const std::string& directory) {
@@ -106,7 +106,7 @@ MarianTokenizer::MarianTokenizer(const std::string& directory) {
   find_languages();
 }
 
-/// Those that follow the vocabulary's pieces, or are among them, with their own ids.
+/// Finds the added tokens: some follow the vocabulary, others are part of it, with their own ids.
 void MarianTokenizer::find_added_tokens(const std::string& directory) {
   const std::string where = directory + ": added tokens";
   const auto size = to_size(source_vocabulary_.size());
@@ -178,7 +178,7 @@ void MarianTokenizer::find_special_tokens(const std::string& directory) {
 void MarianTokenizer::add_ids(const Side& side, std::string_view mark,
                               const std::vector<std::string>& pieces, EncodedText& encoded) const {
   const auto add = [&](std::string_view piece) {
-    // A run of unknown characters may spell a special piece; as text, it has no id.
+    // A run of unknown characters may spell a special token; as text, it has no id.
     const auto id = is_special(piece) ? std::nullopt : side.vocabulary.find(piece);
     if (!id) ++encoded.unknown;
     encoded.ids.push_back(id.value_or(side.unk));

@@ -33,17 +33,17 @@ bool is_one_of(std::u32string_view set, char32_t c) {
 
 constexpr std::u32string_view kOpening = U"\"'([{<“„”‘‚«»‹›¿¡-–—";
 constexpr std::u32string_view kClosing = U"\"')]}>”“’‘«»‹›";
-/// They end a sentence in text that has no blanks.
+/// These end a sentence in text without spaces.
 constexpr std::u32string_view kIdeographicEnds = U"。！？｡";
 
-/// The last character of a text that is not empty.
+/// Returns the last character of a non-empty text.
 CodePoint last_code_point(std::string_view text) {
   std::size_t at = text.size() - 1;
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) --at;
   return decode_code_point(text.substr(at));
 }
 
-/// The text without the characters at its end that `drop` takes.
+/// Removes the trailing characters for which `drop` is true.
 template <typename Drop>
 std::string_view without_end(std::string_view text, Drop&& drop) {
   while (!text.empty()) {
@@ -64,13 +64,13 @@ std::string_view without_start(std::string_view text, Drop&& drop) {
   return text;
 }
 
-/// The characters at the start of a text that `keep` takes.
+/// Returns the leading characters for which `keep` is true.
 template <typename Keep>
 std::string_view start_of(std::string_view text, Keep&& keep) {
   return text.substr(0, text.size() - without_start(text, keep).size());
 }
 
-/// A text in small letters.
+/// Converts a text to lower case.
 std::string in_small_letters(std::string_view text) {
   std::string out;
   for (; !text.empty(); text.remove_prefix(decode_code_point(text).length)) {
@@ -80,13 +80,13 @@ std::string in_small_letters(std::string_view text) {
   return out;
 }
 
-/// What stands before a boundary and after it.
+/// The text before and after a possible sentence boundary.
 struct Boundary {
-  std::string_view before;  ///< from the start of the sentence; no blanks at its end
-  std::string_view after;   ///< to the end of the text; no blanks at its start
-  bool blank = false;       ///< blanks stand between the two
+  std::string_view before;  ///< from the start of the sentence, without spaces at the end
+  std::string_view after;   ///< to the end of the text, without spaces at the start
+  bool blank = false;       ///< there are spaces between the two
 
-  /// The word that begins the next sentence, in small letters.
+  /// Returns the first word of the next sentence in lower case.
   std::string next_word() const {
     const std::string_view word =
         without_start(after, [](char32_t c) { return is_one_of(kOpening, c); });
@@ -95,7 +95,7 @@ struct Boundary {
   }
 };
 
-/// "U.S", "p.m", "z.B": short runs of letters with points between.
+/// True for "U.S", "p.m", "z.B": short runs of letters with dots between.
 bool is_dotted(std::string_view word) {
   constexpr std::ptrdiff_t kLongestRun = 3;
   std::ptrdiff_t run = 0;
@@ -114,15 +114,15 @@ bool is_dotted(std::string_view word) {
   return dotted && run > 0;
 }
 
-/// "3", "21", "II", "XIV": what a point makes an ordinal in German.
+/// True for "3", "21", "II", "XIV", which a dot makes ordinal in German.
 bool is_ordinal(std::string_view word) {
-  constexpr std::size_t kMostDigits = 3;  // four are a year
+  constexpr std::size_t kMostDigits = 3;  // four digits are a year
   const bool digits = std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
   const bool roman = word.size() > 1 && word.find_first_not_of("IVXL") == word.npos;
   return (digits && word.size() <= kMostDigits) || roman;
 }
 
-/// The word that a full stop follows: from the last blank, hyphen or slash to the stop.
+/// Returns the word before a full stop, which begins after the last space, hyphen or slash.
 std::string_view word_before(std::string_view before) {
   const std::string_view earlier =
       without_end(before, [](char32_t c) { return !is_blank(c) && !is_one_of(U"-–—/", c); });
@@ -130,11 +130,11 @@ std::string_view word_before(std::string_view before) {
                        [](char32_t c) { return is_one_of(kOpening, c); });
 }
 
-/// Whether a full stop ends the sentence. `before` ends where the stop stands.
+/// True if a full stop ends the sentence. `before` is the text before the full stop.
 bool full_stop_ends(std::string_view before, const Boundary& boundary) {
   if (before.ends_with('.')) return false;  // an ellipsis
   const std::string_view word = word_before(before);
-  if (word.empty()) return true;  // " . " of a tokenised text
+  if (word.empty()) return true;  // " . " in a tokenized text
   const std::string next = boundary.next_word();
   const bool number_follows =
       !boundary.after.empty() && is_digit(decode_code_point(boundary.after).value);
@@ -143,7 +143,7 @@ bool full_stop_ends(std::string_view before, const Boundary& boundary) {
       decode_code_point(word).length == word.size() && is_letter(decode_code_point(word).value);
   if (is_never_sentence_end(word)) return false;
   if (number_follows && precedes_number(word)) return false;
-  // "z. B. Die …", "J. R. …": the letter before it has its own point.
+  // In "z. B. Die …" and "J. R. …" the letter before has a dot of its own.
   if (letter) {
     const std::string_view earlier = without_end(before.substr(0, before.size() - word.size()),
                                                  [](char32_t c) { return is_blank(c); });
@@ -154,11 +154,11 @@ bool full_stop_ends(std::string_view before, const Boundary& boundary) {
   return true;
 }
 
-/// Whether a sentence really ends where ICU says so.
+/// True if a sentence really ends at a boundary of ICU.
 bool ends(const Boundary& boundary) {
   const auto closes = [](char32_t c) { return is_one_of(kClosing, c); };
   const std::string_view core = without_end(boundary.before, closes);
-  if (core.empty()) return false;  // marks alone are no sentence
+  if (core.empty()) return false;  // punctuation alone is not a sentence
   const bool closed = core.size() < boundary.before.size();
   const char32_t mark = last_code_point(core).value;
   if (!boundary.blank) return is_one_of(kIdeographicEnds, mark);
@@ -169,7 +169,7 @@ bool ends(const Boundary& boundary) {
   return !(closed && !next.empty() && is_lower(decode_code_point(next).value));
 }
 
-/// Which bytes of a text lie inside quotation marks or parentheses; none where they do not pair up.
+/// Finds the bytes of a text inside quotation marks or parentheses; none if they are not balanced.
 class OpenBrackets {
  public:
   explicit OpenBrackets(std::string_view text) {
@@ -184,7 +184,7 @@ class OpenBrackets {
     if (!open_.empty()) depth_.clear();
   }
 
-  /// Whether a pair is open before byte `at`.
+  /// True if a pair is open before byte `at`.
   bool inside(std::size_t at) const {
     const auto later = std::ranges::lower_bound(depth_, at, {}, [](auto& d) { return d.first; });
     return later != depth_.begin() && std::prev(later)->second > 0;
@@ -205,12 +205,12 @@ class OpenBrackets {
     }
   }
 
-  std::vector<std::u32string_view> open_;                   ///< what would close each
-  std::vector<std::pair<std::size_t, std::size_t>> depth_;  ///< (byte, pairs open after it)
+  std::vector<std::u32string_view> open_;  ///< the closing character of each open pair
+  std::vector<std::pair<std::size_t, std::size_t>> depth_;  ///< (byte, open pairs after it)
 };
 
-/// A text that is typed without capitals, with a capital for each word, byte for byte as long:
-/// Annex 29 takes a full stop before a small letter for an abbreviation's.
+/// Capitalizes every word of a text without capitals and keeps its length in bytes: Annex 29 takes
+/// a full stop before a lower-case letter for an abbreviation's.
 std::string with_capitals(std::string_view text) {
   std::string out;
   bool word_begins = true;
@@ -252,8 +252,8 @@ std::vector<SentenceSpan> split_sentences(std::string_view text) {
 
 namespace {
 
-// Of a word in small letters the capitalised form counts, too; one with a capital counts as it is
-// written, because its small form is a word.
+// A word in lower case also matches in its capitalized form. A capitalized word matches only as
+// written, because its lower-case form is an ordinary word.
 constexpr std::string_view kNever[] = {
     "mr",  "mrs",  "ms",     "mx",   "dr",  "drs",   "prof", "Gen", "Col",  "Capt", "Lt",
     "Sgt", "Maj",  "Cmdr",   "Rev",  "Hon", "Gov",   "Sen",  "Rep", "Pres", "Mt",   "Messrs",
@@ -291,7 +291,7 @@ bool holds(std::span<const std::string_view> list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
 
-/// The word as it is, or where it begins with a capital, in small letters.
+/// True if the list holds the word, or its lower-case form if it begins with a capital.
 bool holds_either(std::span<const std::string_view> list, std::string_view word) {
   if (holds(list, word)) return true;
   std::string small(word);

@@ -1,4 +1,4 @@
-// A text's sentences: where a line that is too long for a model may be cut.
+// Sentence splitting, to cut lines that are too long for a model.
 #pragma once
 
 #include <cstddef>
@@ -7,45 +7,46 @@
 
 namespace attn {
 
-/// One sentence of a text, as bytes [begin, end): no blanks at either side.
+/// One sentence of a text as bytes [begin, end), without spaces at either end.
 struct SentenceSpan {
   std::size_t begin = 0;
   std::size_t end = 0;
-  /// It begins inside quotation marks or parentheses that are open since an earlier sentence:
-  /// “I came. I saw.” are two of which the second one does.
+  /// True if the sentence begins inside quotation marks or parentheses that an earlier sentence
+  /// opened: in “I came. I saw.” this holds for the second sentence.
   bool inside_brackets = false;
 };
 
-/// The sentences of a clean text (base/strings/utf8.h), in order; what lies between them is blanks
-/// or nothing. A text without anything but blanks has none.
+/// Splits a clean text (base/strings/utf8.h) into sentences, in order, with only spaces or nothing
+/// between them. A text of spaces has no sentences.
 ///
-/// ICU's sentence boundaries (Unicode Standard Annex 29, section 5), less those after which the
-/// sentence may go on: after titles and abbreviations (Dr., e.g., z. B.), initials, ordinals
-/// (am 3. Oktober), numbers' names (No. 5), an ellipsis, and a quoted question or exclamation
-/// ("Stop!" he said). What can also end a sentence (U.S., p.m., etc., 20.) ends it where the next
-/// word begins sentences (The, He, Er; Kiss and Strunk 2006 call them frequent sentence starters).
-/// The lists are English and German; what they miss is cut. Nothing is cut inside a word (U.S.A,
-/// page?id=5), and where no blank follows, only after an ideographic full stop. In doubt two
-/// sentences stay together: a cut inside a sentence does more harm. A text without any capital is
-/// read as if each word had one.
+/// Uses ICU's sentence boundaries (Unicode Standard Annex 29, section 5) without those after which
+/// the sentence may go on: titles and abbreviations (Dr., e.g., z. B.), initials, ordinals (am 3.
+/// Oktober), labels of numbers (No. 5), an ellipsis, and a quoted question or exclamation ("Stop!"
+/// he said). Words that can also end a sentence (U.S., p.m., etc., 20.) do so if the next word is a
+/// frequent sentence starter (The, He, Er; Kiss and Strunk 2006). The lists are English and German;
+/// after other abbreviations the text is split. There is no boundary inside a word (U.S.A,
+/// page?id=5), and without a space only an ideographic full stop ends a sentence. When in doubt two
+/// sentences stay together, because a cut inside a sentence does more harm. A text without any
+/// capital letter is treated as if every word had one.
 std::vector<SentenceSpan> split_sentences(std::string_view text);
 
-// Words that a full stop may follow without ending a sentence, in English and German.
+// Words that may be followed by a full stop without ending a sentence, in English and German.
 
-// Words are without their full stop: "Dr", "e.g", "usw". "dr" counts, too, but not "sun" or "co",
-// which are words.
+// Words are given without their full stop: "Dr", "e.g", "usw". The lists also match "dr", but not
+// "sun" or "co", which are ordinary words.
 
-/// A title or a link to what follows: Dr, Mrs, e.g, d.h, vgl.
+/// True for a title or a connector that needs a following word: Dr, Mrs, e.g, d.h, vgl.
 bool is_never_sentence_end(std::string_view word);
 
-/// The name of a number, where one follows: No, Nr, p, Fig, Abs.
+/// True for an abbreviation that labels a following number: No, Nr, p, Fig, Abs.
 bool precedes_number(std::string_view word);
 
-/// It stands at the end of sentences as well as in them: etc, Inc, Jr, Jan, usw, St.
+/// True for an abbreviation that occurs at the end of sentences as well as inside: etc, Inc, Jr,
+/// Jan, usw, St.
 bool may_end_sentence(std::string_view word);
 
-/// Whether a word, in small letters, is one that sentences often begin with and that is seldom a
-/// name: he, the, this, er, das. "I" is none: it has its capital everywhere.
+/// True if a lower-case word often begins sentences and is seldom a name: he, the, this, er, das.
+/// Excludes "I", which is capitalized everywhere.
 bool is_sentence_starter(std::string_view word);
 
 }  // namespace attn

@@ -13,7 +13,8 @@
 namespace attn {
 namespace {
 
-/// Whose spiece.model it is: the tokenizer's class says so, else the model's type.
+/// True if spiece.model belongs to T5: decided by the tokenizer's class, otherwise by the model's
+/// type.
 bool is_of_t5(const std::string& directory) {
   std::string name = read_tokenizer_settings(directory).tokenizer_class;
   const std::string config = directory + "/config.json";
@@ -29,7 +30,7 @@ bool is_of_t5(const std::string& directory) {
   return false;
 }
 
-/// By the files that are there; a directory without any is told what Marian's lacks.
+/// Chooses the kind by the files that exist. If there are none, the error lists Marian's files.
 std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory) {
   if (!directory_exists(directory)) {
     throw SystemError(
@@ -85,7 +86,7 @@ EncodedText Tokenizer::sample_target(const NormalizedText& text, double sampling
 }
 
 std::string Tokenizer::decode_target(const std::vector<int>& ids) const {
-  for (const int id : ids) target_token(id);  // which says what is wrong
+  for (const int id : ids) target_token(id);  // throws for an invalid id
   return kind_->decode(ids);
 }
 
@@ -157,11 +158,11 @@ void copy_tokenizer(const std::string& from, const std::string& to,
   }
 }
 
-// What the kinds of tokenizers share.
+// Helpers shared by the kinds of tokenizers.
 
 namespace {
 
-/// As Python's str.isspace sees it, which str.strip goes by.
+/// Python's str.isspace, which str.strip uses.
 bool is_python_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
          c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
@@ -171,8 +172,8 @@ bool is_python_space(char32_t c) {
 }  // namespace
 
 std::string strip(std::string_view text) {
-  std::size_t begin = text.size();  // of the first character that is no blank
-  std::size_t end = text.size();    // after the last one
+  std::size_t begin = text.size();  // of the first non-space character
+  std::size_t end = text.size();    // after the last non-space character
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_code_point(text.substr(at));
     if (!is_python_space(c.value)) {

@@ -16,7 +16,7 @@ constexpr const char* kSettings = "/tokenizer_config.json";
 constexpr const char* kOlder = "/special_tokens_map.json";
 constexpr const char* kAdded = "/added_tokens.json";
 
-/// "</s>" or {"content": "</s>", …}.
+/// Reads "</s>" or {"content": "</s>", …}.
 std::string token_text(const Json& value, const std::string& key, const std::string& where) {
   const Json& text = value.is_object() && value.contains("content") ? value["content"] : value;
   if (!text.is_string() || text.get_ref<const std::string&>().empty()) {
@@ -53,7 +53,7 @@ void read_list(const Json& value, const std::string& key, const std::string& whe
   }
 }
 
-/// {"58101": {"content": "<NAME>", …}, …}
+/// Reads {"58101": {"content": "<NAME>", …}, …}.
 void read_decoder(const Json& value, const std::string& where, TokenizerSettings& settings) {
   if (!value.is_object()) {
     throw InputError("{}: added_tokens_decoder is {}; expected an object of ids and tokens", where,
@@ -71,7 +71,7 @@ void read_decoder(const Json& value, const std::string& where, TokenizerSettings
   }
 }
 
-/// {"<NAME>": 58101, …}: whether one is special, the other files say.
+/// Reads {"<NAME>": 58101, …}; the other files tell which of the tokens are special.
 void read_older_added_tokens(const Json& document, const std::string& where,
                              TokenizerSettings& settings) {
   if (!document.is_object()) throw InputError("{}: expected a JSON object", where);
@@ -168,7 +168,7 @@ TokenizerSettings parse_tokenizer_settings(const TokenizerSettingsFiles& texts,
   const std::string where = directory + kSettings;
   const Json document = texts.settings ? parse_json(*texts.settings, where) : Json::object();
   read_keys(document, where, settings);
-  // As transformers does: the older files count unless the newer one lists the tokens itself.
+  // The older files are used, as in transformers, unless the newer file lists the tokens itself.
   if (!document.contains("added_tokens_decoder")) {
     if (texts.older) {
       read_keys(parse_json(*texts.older, directory + kOlder), directory + kOlder, settings);

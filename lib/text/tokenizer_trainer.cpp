@@ -22,14 +22,15 @@
 #include "text/sentencepiece/sentencepiece_model.h"
 
 namespace sentencepiece::logging {
-// Exported by the library, declared in none of its public headers.
+// Exported by the library but not declared in its public headers.
 void SetMinLogLevel(int level);  // NOLINT(readability-identifier-naming)
 }  // namespace sentencepiece::logging
 
 namespace attn {
 namespace {
 
-constexpr int kFatalOnly = 3;  // the library prints to stderr what it also returns as a status
+// The library prints errors to stderr that it also returns as a status.
+constexpr int kFatalOnly = 3;
 
 constexpr const char* kPad = "<pad>";
 constexpr int kModelMaxLength = 512;  // MarianTokenizer's default
@@ -37,7 +38,7 @@ constexpr int kModelMaxLength = 512;  // MarianTokenizer's default
 using Lines = std::vector<const std::string*>;
 using LibraryOptions = std::unordered_map<std::string, std::string>;
 
-/// The library pulls its sentences from here: no temporary files.
+/// Feeds sentences to the library without temporary files.
 class LineIterator : public sentencepiece::SentenceIterator {
  public:
   explicit LineIterator(const Lines& lines) : lines_(lines) {}
@@ -68,7 +69,7 @@ LibraryOptions library_options(const TokenizerTraining& training) {
   return {{"model_type", type_name(training.type)},
           {"vocab_size", std::to_string(training.vocab_size)},
           {"hard_vocab_limit", "false"},
-          // The rarest characters, one in 2,000, are spelled in bytes where there are some.
+          // With byte fallback the rarest characters, one in 2,000, are spelled in bytes.
           {"character_coverage", training.byte_fallback ? "0.9995" : "1.0"},
           {"byte_fallback", training.byte_fallback ? "true" : "false"},
           {"eos_id", "0"},
@@ -77,11 +78,11 @@ LibraryOptions library_options(const TokenizerTraining& training) {
           {"pad_id", "-1"},
           {"add_dummy_prefix", "true"},
           {"normalization_rule_name", as_it_is ? "identity" : "nmt_nfkc"},
-          {"num_threads", "4"},  // the sums of the threads, and so the scores, depend on it
+          {"num_threads", "4"},  // the thread count changes the sums, and so the scores
           {"minloglevel", "3"}};
 }
 
-/// Runs the library; what it says against it, or nothing.
+/// Runs the library; returns its error message, or "" on success.
 std::string run_library(const LibraryOptions& options, const Lines& lines, std::string& model) {
   const NoUnwindScope call;
   try {
@@ -90,15 +91,16 @@ std::string run_library(const LibraryOptions& options, const Lines& lines, std::
     return status.ok() ? "" : status.ToString();
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::system_error& error) {  // a thread that cannot be made
+  } catch (const std::system_error& error) {  // a thread could not be created
     throw MemoryError("training a tokenizer: {}; it needs more memory or threads", error.what());
   } catch (const std::exception& error) {
     return error.what();
   }
 }
 
-/// The library ends the process where one of its threads runs out of memory: it is asked before.
-/// Stacks of its threads, and what it takes for the text: measured, 40 bytes a byte at most.
+/// Checks the memory before training, because the library ends the process if one of its threads
+/// runs out of memory. Counts the thread stacks and the memory for the text: at most 40 bytes per
+/// byte, as measured.
 void require_training_memory(const Lines& lines) {
   constexpr std::uint64_t kStacks = std::uint64_t{4} * 8 << 20;
   constexpr std::uint64_t kRest = std::uint64_t{32} << 20;
@@ -107,8 +109,8 @@ void require_training_memory(const Lines& lines) {
   require_memory(kStacks + kRest + 60 * text, "training a tokenizer on this text");
 }
 
-/// Whether any character is left after normalising: the unigram trainer ends the whole process
-/// where none is. A model of single characters tells, and mostly the first lines are enough.
+/// True if any character is left after normalization; otherwise the unigram trainer would end the
+/// whole process. A character model gives the answer, usually from the first lines.
 bool has_characters(const TokenizerTraining& training, const Lines& lines) {
   constexpr std::ptrdiff_t kFirst = 100;
   LibraryOptions options = library_options(training);
@@ -124,8 +126,8 @@ bool has_characters(const TokenizerTraining& training, const Lines& lines) {
   return found(Lines(lines.begin(), lines.begin() + kFirst)) || found(lines);
 }
 
-/// The number of pieces that single characters need, from the library's "… required_chars. 10 vs
-/// 45. …"; empty where its complaint is another one.
+/// Returns the number of pieces needed for single characters from the library's message "…
+/// required_chars. 10 vs 45. …"; empty for any other message.
 std::string pieces_needed(const std::string& problem) {
   if (problem.find("required_chars. ") == std::string::npos) return "";
   const std::size_t versus = problem.find(" vs ", problem.find("required_chars. "));
@@ -134,11 +136,11 @@ std::string pieces_needed(const std::string& problem) {
   return problem.substr(begin, problem.find_first_not_of("0123456789", begin) - begin);
 }
 
-/// A piece of a model that can be loaded has at most 2,048 bytes: a word must stay below.
+/// A model with a piece of more than 2,048 bytes cannot be loaded, so words must be shorter.
 void check_word_lengths(const Lines& lines, const std::string& what) {
   constexpr std::size_t kLongestWord = 2000;
   for (const std::string* line : lines) {
-    if (line->size() > kLongestTrainingLine) continue;  // left out
+    if (line->size() > kLongestTrainingLine) continue;  // skipped by the training
     for (std::size_t begin = 0; begin < line->size();) {
       const std::size_t end = std::min(line->find(' ', begin), line->size());
       if (end - begin > kLongestWord) {
@@ -152,7 +154,7 @@ void check_word_lengths(const Lines& lines, const std::string& what) {
   }
 }
 
-/// The bytes of a model trained on `lines`; `what` names them in errors.
+/// Trains on `lines` and returns the model's bytes; `what` names the lines in errors.
 std::string train_model(const TokenizerTraining& training, const Lines& lines,
                         const std::string& what) {
   const auto too_long = [](const std::string* line) { return line->size() > kLongestTrainingLine; };
@@ -183,7 +185,7 @@ std::string train_model(const TokenizerTraining& training, const Lines& lines,
       what, type_name(training.type), training.vocab_size, printable(problem));
 }
 
-/// The model's pieces in its own order, which puts </s> at 0 and <unk> at 1.
+/// Returns the model's pieces in its own order, with </s> at 0 and <unk> at 1.
 std::vector<std::string> pieces_of(const std::string& model, const std::string& what) {
   std::vector<std::string> pieces;
   for (const SentencePieceEntry& piece : parse_sentencepiece_model(model, what).pieces) {
@@ -195,7 +197,7 @@ std::vector<std::string> pieces_of(const std::string& model, const std::string& 
   return pieces;
 }
 
-/// Up to `size` pieces and then <pad>, so that it is last.
+/// Adds fillers up to `size` tokens and then <pad> as the last one.
 void finish(std::vector<std::string>& pieces, std::size_t size) {
   for (std::size_t i = 1; pieces.size() < size; ++i) {
     std::string filler = fmt::format("<filler_{}>", i);

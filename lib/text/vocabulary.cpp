@@ -14,11 +14,11 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, int>>;
 
-constexpr std::size_t kMaxDigits = 9;  // of an id; what is longer is out of range anyway
+constexpr std::size_t kMaxDigits = 9;  // of an id; anything longer is out of range
 
-/// Reads {"piece": id, …} and nothing else, many times faster than a document tree is built, which
-/// matters because the file is read at every start. It judges nothing: whatever is unusual makes
-/// read() false, and the strict parser says what it is.
+/// A fast reader for {"token": id, …} only. The file is read at every start, and this is many times
+/// faster than building a document tree. For anything unusual read() returns false, and the strict
+/// parser reports the problem.
 class FlatObjectReader {
  public:
   explicit FlatObjectReader(std::string_view text) : text_(text) {}
@@ -69,7 +69,7 @@ class FlatObjectReader {
     return false;
   }
 
-  /// From the backslash to the escape's last character.
+  /// Reads from the backslash to the last character of the escape.
   bool read_escape(std::string& out) {
     constexpr std::string_view kShort = "\"\\/bfnrt";
     constexpr std::string_view kMeaning = "\"\\/\b\f\n\r\t";
@@ -120,7 +120,7 @@ class FlatObjectReader {
   std::size_t at_ = 0;
 };
 
-/// What is wrong with a vocabulary that the fast reader refused.
+/// Throws the error for a vocabulary that the fast reader rejected.
 [[noreturn]] void explain(std::string_view json, const std::string& where) {
   const Json document = parse_json(json, where);
   if (!document.is_object()) {
@@ -137,7 +137,7 @@ class FlatObjectReader {
   throw InputError("{}: found an id in an unusual form; expected plain integers", where);
 }
 
-/// The pieces by id, where every id from 0 to n − 1 occurs once.
+/// Returns the tokens by id. Every id from 0 to n − 1 must occur once.
 std::vector<std::string> order_by_id(Entries entries, const std::string& where) {
   const std::size_t count = entries.size();
   std::vector<std::string> pieces(count);

@@ -1,4 +1,4 @@
-// vocab.json: the id of each piece, and back.
+// vocab.json: a map between tokens and ids.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@
 
 namespace attn {
 
-/// A list of pieces by id, and an index of it. Read-only after it is made.
+/// A list of tokens by id and its index. Read-only after construction.
 class Vocabulary {
  public:
-  /// Parses {"piece": id, …}; InputError, beginning with `where`, unless the pieces are distinct
-  /// and hold each id from 0 to their number minus 1 exactly once.
+  /// Parses {"token": id, …}. Throws InputError, beginning with `where`, unless the tokens are
+  /// distinct and use every id from 0 to their number minus 1 exactly once.
   static Vocabulary parse(std::string_view json, const std::string& where);
 
-  /// The same of pieces and their ids.
+  /// Builds a vocabulary from tokens and ids, with the same checks as parse().
   static Vocabulary of(std::vector<std::pair<std::string, int>> entries, const std::string& where);
 
   Vocabulary() = default;
-  Vocabulary(Vocabulary&&) = default;  ///< moving the list leaves the texts where they are
+  Vocabulary(Vocabulary&&) = default;  ///< moving the vector does not move its strings
   Vocabulary& operator=(Vocabulary&&) = default;
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
@@ -35,7 +35,7 @@ class Vocabulary {
 
  private:
   std::vector<std::string> pieces_;                ///< [V], by id
-  std::unordered_map<std::string_view, int> ids_;  ///< its keys are views of pieces_
+  std::unordered_map<std::string_view, int> ids_;  ///< keys are views into pieces_
 };
 
 }  // namespace attn

@@ -118,7 +118,7 @@ class Program(unittest.TestCase):
         self.assertIn("'*--early-stopping[When a beam search ends\\: true, false or never]:"
                       "true|false|never:(true false never)'", zsh)
         self.assertIn("complete -c attn-demo -n '__fish_seen_subcommand_from translate' -l beam "
-                      "-d 'Beams; 1 is greedy search' -x\n", fish)
+                      "-d 'Beam size; 1 is greedy search' -x\n", fish)
         if shutil.which("zsh"):
             run("zsh", "-n", PREFIX / "usr/share/zsh/site-functions/_attn-demo")
         if shutil.which("fish"):

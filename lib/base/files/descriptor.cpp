@@ -48,7 +48,8 @@ void throw_system_error(const std::string& path, const char* action, int error) 
 }
 
 int open_descriptor(const std::string& path, int flags, mode_t mode) {
-  if (path.find('\0') != std::string::npos) {  // from a config; the system would read a prefix
+  if (path.find('\0') != std::string::npos) {  // possible in a path from a config; the system would
+                                               // use only the part before the zero byte
     errno = EINVAL;
     return -1;
   }
@@ -112,7 +113,7 @@ void copy_mode_and_owner(int descriptor, const struct stat& replaced, const std:
 
 void sync_directory_of(const std::string& path) {
   const FileDescriptor directory(open_descriptor(directory_of(path), O_RDONLY | O_DIRECTORY));
-  if (directory.number() < 0) return;  // a directory may be writable and not readable
+  if (directory.number() < 0) return;  // a directory can be writable but not readable
   if (fsync(directory.number()) != 0 && errno != EINVAL)
     throw_system_error(path, "cannot write", errno);
 }

@@ -1,5 +1,5 @@
-// File descriptors with their errors as one line: what files.cpp and the logs of a training run
-// stand on.
+// File descriptors whose errors are one-line messages, used by files.cpp and the logs of training
+// runs.
 #pragma once
 
 #include <sys/stat.h>
@@ -15,28 +15,28 @@ namespace attn {
 /// Throws SystemError "PATH: ACTION: REASON; hint" for an errno.
 [[noreturn]] void throw_system_error(const std::string& path, const char* action, int error);
 
-/// open(2), close-on-exec, with EINTR handled; −1 with errno where it fails.
+/// Calls open(2) close-on-exec and retries on EINTR; returns −1 and sets errno on failure.
 int open_descriptor(const std::string& path, int flags, mode_t mode = 0);
 
-/// open_descriptor for reading, with the file's status. SystemError for what is missing or a
+/// Opens a file for reading and gets its status. Throws SystemError if it is missing or a
 /// directory.
 int open_to_read(const std::string& path, struct stat& status);
 
-/// Writes all of `bytes`; SystemError naming `path` where the system refuses.
+/// Writes all of `bytes`. Throws SystemError naming `path` on failure.
 void write_all(int descriptor, std::string_view bytes, const std::string& path);
 
-/// Reads until `size` bytes are there or the file ends; how many there are. SystemError naming
-/// `path` where the system refuses.
+/// Reads until `size` bytes have been read or the file ends, and returns the number of bytes read.
+/// Throws SystemError naming `path` on failure.
 std::size_t read_up_to(int descriptor, void* out, std::size_t size, const std::string& path);
 
-/// Gives an open file or folder the mode and owner of what it is to replace, whose status this is.
-/// SystemError naming `path` where the system refuses.
+/// Gives an open file or directory the mode and owner of the file that it will replace, whose
+/// status is `replaced`. Throws SystemError naming `path` on failure.
 void copy_mode_and_owner(int descriptor, const struct stat& replaced, const std::string& path);
 
-/// Makes the name of a new or renamed file durable: fsync of the folder that holds `path`.
+/// Makes the name of a new or renamed file durable by calling fsync on the directory of `path`.
 void sync_directory_of(const std::string& path);
 
-/// Owns a descriptor and closes it; for where close has nothing to report.
+/// Owns a descriptor and closes it, where errors of close(2) do not matter.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int number) : number_(number) {}

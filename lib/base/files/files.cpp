@@ -29,7 +29,7 @@ constexpr const char* kOpening = "cannot open for writing";
                    printable(path), human_bytes(static_cast<double>(max_bytes)));
 }
 
-/// Maps that are in use, for a signal handler.
+/// A map in use, listed for a signal handler.
 struct MapSlot {
   std::atomic<const std::byte*> begin{nullptr};
   std::atomic<std::size_t> size{0};
@@ -46,7 +46,7 @@ void note_map(const std::byte* begin, std::size_t size, const std::string& path)
     std::copy(name.begin(), name.end(), slot.name.begin());
     slot.name[name.size()] = '\0';
     slot.size = size;
-    slot.begin = begin;  // last: a handler in between sees an empty slot
+    slot.begin = begin;  // last, so that a handler in between sees an empty slot
     return;
   }
 }
@@ -58,7 +58,7 @@ void forget_map(const std::byte* begin) {
   }
 }
 
-/// stat(2); false where nothing is there.
+/// Calls stat(2); returns false if nothing is there.
 bool status_of(const std::string& path, struct stat& status) {
   if (stat(path.c_str(), &status) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
@@ -72,8 +72,8 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
   const FileDescriptor file(open_to_read(path, status));
   const auto stated = to_size(std::max<off_t>(status.st_size, 0));
   if (stated > max_bytes) throw_too_large(path, max_bytes);
-  // Pipes and /proc state no size, and a file may grow meanwhile: read until the end, one byte
-  // beyond the bound at most.
+  // Pipes and /proc files report no size, and a file may grow meanwhile: read to the end, but at
+  // most one byte beyond the limit.
   std::string content(std::min(std::max<std::size_t>(stated, 4095), max_bytes) + 1, '\0');
   std::size_t length = 0;
   for (;;) {
@@ -125,8 +125,8 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   }
   size_ = to_size(status.st_size);
   if (size_ == 0) return;
-  // Populated while read-only: a writable private map would be populated with copies of its pages.
-  // Beyond the bound faults are cheaper than waiting for a file that may prove broken.
+  // Populated while read-only, because populating a writable private map would copy its pages.
+  // Above this size, page faults are cheaper than waiting for a file that may turn out broken.
   constexpr std::size_t kMostPopulated = std::size_t{256} << 20;
   const int flags = MAP_PRIVATE | (size_ <= kMostPopulated ? MAP_POPULATE : 0);
   void* address = mmap(nullptr, size_, PROT_READ, flags, file.number(), 0);
@@ -180,14 +180,15 @@ const char* mapped_file_at(const void* address) noexcept {
 bool is_stream_path(std::string_view path) {
   if (path.starts_with("/dev/fd/")) return true;
   if (path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr") return true;
-  // /proc/self/fd/1; what else lies there (/proc/self/cwd/maps.json) may be anybody's file.
+  // Only /proc/self/fd/1 and the like: /proc/self/cwd/maps.json, for example, may be an ordinary
+  // file.
   const std::size_t last = path.rfind('/');
   return path.starts_with("/proc/") && path.substr(0, last).ends_with("/fd");
 }
 
 std::string resolve_links(const std::string& path) {
   std::string found = path;
-  for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+  for (int links = 0; links < 40; ++links) {  // the limit of Linux
     std::array<char, PATH_MAX> target{};
     const ssize_t size = readlink(found.c_str(), target.data(), target.size());
     if (size < 0) return found;
@@ -213,7 +214,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     open_directly();
     return;
   }
-  // Renaming would replace a file that its owner has protected, and a link instead of its target.
+  // A rename would replace a write-protected file, and a link instead of its target.
   if (exists && access(path.c_str(), W_OK) != 0) throw_system_error(path, kOpening, errno);
   path_ = resolve_links(path);
   temporary_ = TemporaryPath::make_beside(TemporaryPath::Kind::file, path_, exists ? 0600 : 0666);
@@ -240,7 +241,7 @@ void AtomicFile::commit() {
   if (descriptor_ < 0) throw std::logic_error("commit twice");
   const int descriptor = std::exchange(descriptor_, -1);
   if (!temporary_) {
-    // Linux releases the descriptor even where close reports EINTR.
+    // Linux releases the descriptor even if close reports EINTR.
     if (close(descriptor) != 0 && errno != EINTR) throw_system_error(path_, "cannot write", errno);
     return;
   }

@@ -25,16 +25,17 @@ namespace attn {
 namespace {
 
 constexpr std::string_view kMark = ".attn-demo-tmp-";
-constexpr int kMostBeside = 100;  ///< processes that write the same file at once
+constexpr int kMostBeside = 100;  ///< number of processes that may write the same file at once
 
-/// For a signal handler: plain pointers, no locks.
+/// Read by a signal handler, so plain pointers without locks.
 std::array<std::atomic<const TemporaryPath*>, 64> all_unfinished;
 std::atomic<int> making{0};
 std::atomic<bool> ending{false};
 static_assert(std::atomic<const TemporaryPath*>::is_always_lock_free);
 
-/// No signal comes between making something and noting it, or between forgetting it and freeing the
-/// note: this thread's signals are blocked, and another thread's handler waits for `making`.
+/// Keeps a signal from arriving between creating a file and registering it, or between
+/// unregistering it and freeing the entry: the signals of this thread are blocked, and a handler in
+/// another thread waits for `making`.
 class SignalBlocker {
  public:
   SignalBlocker() {
@@ -64,7 +65,7 @@ void note(const TemporaryPath* made) {
   for (auto& slot : all_unfinished) {
     const TemporaryPath* expected = nullptr;
     if (slot.compare_exchange_strong(expected, made)) return;
-  }  // more at once than slots: then a signal leaves one behind
+  }  // with more files than slots, a signal leaves one behind
 }
 
 void forget(const TemporaryPath* made) {
@@ -90,7 +91,7 @@ int try_lock(int descriptor) {
   return result == 0 ? 0 : errno;
 }
 
-/// "maps.json" becomes "maps.json.attn-demo-tmp-0", in as many bytes as the file system takes.
+/// Turns "maps.json" into "maps.json.attn-demo-tmp-0", shortened to what the file system allows.
 std::string name_beside(const std::string& path, int number) {
   const std::size_t slash = path.rfind('/');
   const std::size_t start = slash == std::string::npos ? 0 : slash + 1;
@@ -101,7 +102,8 @@ std::string name_beside(const std::string& path, int number) {
   return path.substr(0, start) + path.substr(start, longest - end.size()) + end;
 }
 
-/// The files of a folder, by system calls alone: readdir takes memory, and a handler may not.
+/// Removes the files of a directory by system calls alone: readdir allocates memory, which a signal
+/// handler must not do.
 void remove_files_of(const char* path) noexcept {
   struct Entry {  // linux_dirent64
     std::uint64_t inode;
@@ -147,10 +149,10 @@ std::unique_ptr<TemporaryPath> TemporaryPath::make(Kind kind, const std::string&
   if (kind == Kind::folder) return made;
   if (kind == Kind::tree) made->descriptor_ = open_descriptor(path, O_RDONLY | O_DIRECTORY);
   if (made->descriptor_ < 0) return made;
-  // Where a file system knows no locks, nobody else will get one either.
+  // If the file system does not support locks, no other process can lock the file either.
   const int refused = try_lock(made->descriptor_);
   if (refused == 0 ? is_at(made->descriptor_, path) : refused != EWOULDBLOCK) return made;
-  errno = EEXIST;  // in this moment somebody took it for abandoned
+  errno = EEXIST;  // another process just took the file for an abandoned one
   return nullptr;
 }
 
@@ -193,7 +195,7 @@ void TemporaryPath::keep() {
   made_ = false;
 }
 
-// By way of the other constructor: the destructor runs, too, where this one throws.
+// Delegates to the other constructor, so that the destructor runs even if this constructor throws.
 NewDirectories::NewDirectories(const std::string& path) : NewDirectories() {
   std::vector<std::string> missing;  // innermost first
   struct stat status = {};
@@ -274,7 +276,7 @@ void remove_unfinished_files() noexcept {
       }
     }
   }
-  for (bool again = true; again;) {  // a folder after those in it
+  for (bool again = true; again;) {  // a directory must come after the files in it
     again = false;
     for (const auto& slot : all_unfinished) {
       const TemporaryPath* made = slot.load();

@@ -1,5 +1,5 @@
-// What a run has begun and not finished: files and folders that go again where it ends early, by an
-// error, a signal, or, once their names are wanted again, by the end of its process.
+// Unfinished files and directories of a run. They are removed if the run ends early by an error or
+// a signal. If the process dies, they are removed when their names are needed again.
 #pragma once
 
 #include <sys/types.h>
@@ -12,23 +12,23 @@
 
 namespace attn {
 
-/// A file or folder that this process made; it goes with the object unless kept. It is locked
-/// (flock) meanwhile, so that others see whether its maker lives: a process number says nothing of
-/// other machines, and is given out again.
+/// A file or directory made by this process and removed with the object unless keep() is called. It
+/// is locked (flock) meanwhile, so that other processes can tell whether its owner is alive: a
+/// process id says nothing about other machines and is reused.
 class TemporaryPath {
  public:
   enum class Kind {
     file,
-    folder,  ///< goes where it is empty
-    tree,    ///< goes with all that is in it; a signal removes the files of its first level
+    folder,  ///< a directory, removed if it is empty
+    tree,  ///< a directory removed with its content; a signal removes the files of its first level
   };
 
-  /// Makes `path`, which must not exist. Null with errno where the system refuses. A signal finds
-  /// either nothing or a file that it knows of.
+  /// Creates `path`, which must not exist. Returns null and sets errno on failure. A signal at any
+  /// moment finds either nothing or a file that is registered for removal.
   static std::unique_ptr<TemporaryPath> make(Kind kind, const std::string& path, mode_t mode);
 
-  /// Makes a file or tree beside `path`, under a name that says whose it is; one of that name which
-  /// a process left behind when it died is removed before. Null with errno.
+  /// Creates a file or tree next to `path`, under a name derived from it. A file of that name that
+  /// a dead process left behind is removed first. Returns null and sets errno on failure.
   static std::unique_ptr<TemporaryPath> make_beside(Kind kind, const std::string& path,
                                                     mode_t mode);
 
@@ -38,23 +38,23 @@ class TemporaryPath {
 
   Kind kind() const { return kind_; }
   const std::string& path() const { return path_; }
-  int descriptor() const { return descriptor_; }  ///< of a file: open for writing
-  void keep();                                    ///< it is finished: renamed, or wanted as it is
+  int descriptor() const { return descriptor_; }  ///< open for writing, for a file
+  void keep();  ///< called when the file is finished: renamed, or wanted as it is
 
  private:
   TemporaryPath(Kind kind, std::string path) : kind_(kind), path_(std::move(path)) {}
   bool create(mode_t mode);
 
   const Kind kind_;
-  const std::string path_;  ///< never moves: a signal reads it
+  const std::string path_;  ///< never moves, because a signal handler reads it
   int descriptor_ = -1;
   bool made_ = false;
 };
 
-/// Makes a folder and its missing parents; without keep() those that were made go again.
+/// Creates a directory and its missing parents; without keep() the new ones are removed again.
 class NewDirectories {
  public:
-  /// SystemError "PATH: cannot make the directory: REASON" naming `path`.
+  /// Throws SystemError "PATH: cannot make the directory: REASON" naming `path`.
   explicit NewDirectories(const std::string& path);
   ~NewDirectories();
   NewDirectories(const NewDirectories&) = delete;
@@ -68,19 +68,19 @@ class NewDirectories {
   std::vector<std::unique_ptr<TemporaryPath>> made_;  ///< outermost first
 };
 
-/// The name of what make_beside was making when it left a file called `name` behind, as far as it
-/// fits; empty where `name` is not one of its names.
+/// Returns the name of the target for which make_beside created the file `name`, as far as it was
+/// not cut off; empty if `name` is not such a file.
 std::string_view target_of_temporary(std::string_view name);
 
-/// Removes what make_beside left at `path` where it belongs to this user and no process holds it.
-/// True where nothing is there any more.
+/// Removes what make_beside left at `path` if it belongs to this user and no process holds it.
+/// Returns true if nothing is there any more.
 bool remove_abandoned(const std::string& path);
 
-/// For a signal handler that ends the process: no thread begins anything new from now on.
-/// Async-signal-safe, as the next one.
+/// Makes every thread stop creating files, for a signal handler that ends the process. This
+/// function and the next one are async-signal-safe.
 void stop_making_files() noexcept;
 
-/// Removes all that is unfinished.
+/// Removes all unfinished files and directories.
 void remove_unfinished_files() noexcept;
 
 }  // namespace attn

@@ -40,7 +40,7 @@ void append_base64(std::string& out, std::span<const float> values) {
 
 std::optional<std::vector<float>> decode_base64_floats(std::string_view text, std::uint64_t count) {
   const std::optional<std::uint64_t> bytes = checked_multiply(count, sizeof(float));
-  // Four letters hold three bytes; "=" fills up the last four.
+  // Four letters hold three bytes; "=" pads the last group.
   if (!bytes || text.size() % 4 != 0 || text.size() / 4 != *bytes / 3 + (*bytes % 3 > 0)) return {};
   const std::string_view letters = text.substr(0, text.size() - (3 - *bytes % 3) % 3);
   if (text.substr(letters.size()).find_first_not_of('=') != text.npos) return {};
@@ -51,7 +51,7 @@ std::optional<std::vector<float>> decode_base64_floats(std::string_view text, st
   for (const char letter : letters) {
     const std::size_t digit = kDigits.find(letter);
     if (digit == kDigits.npos) return {};
-    // Bits come highest first, and the bytes of a float lowest first.
+    // Bits arrive highest first; the bytes of a float are stored lowest first.
     waiting = waiting << 6 | digit;
     have += 6;
     if (have < 32) continue;

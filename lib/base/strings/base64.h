@@ -1,4 +1,4 @@
-// Bytes as base64 (RFC 4648), with its padding.
+// Base64 (RFC 4648) with padding.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace attn {
 
 void append_base64(std::string& out, std::string_view bytes);
 
-/// The bytes of floats, little-endian.
+/// Appends the bytes of the floats in little-endian order.
 void append_base64(std::string& out, std::span<const float> values);
 
-/// The floats back; nothing unless the text is base64 of just `count` of them.
+/// Decodes exactly `count` floats; nullopt if the text is not base64 of that many.
 std::optional<std::vector<float>> decode_base64_floats(std::string_view text, std::uint64_t count);
 
-/// The bytes; nothing where the text is none, or its padding is not exact.
+/// Decodes bytes; nullopt if the text is not base64 or its padding is wrong.
 std::optional<std::string> decode_base64(std::string_view text);
 
 }  // namespace attn

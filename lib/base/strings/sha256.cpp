@@ -31,7 +31,7 @@ std::uint32_t big_endian(const unsigned char* bytes) {
          std::uint32_t{bytes[2]} << 8 | std::uint32_t{bytes[3]};
 }
 
-/// FIPS 180-4, 6.2.2: one block of 64 bytes.
+/// FIPS 180-4, 6.2.2: processes one block of 64 bytes.
 void compress(State& state, const unsigned char* block) {
   std::array<std::uint32_t, 64> w{};
   for (std::size_t t = 0; t < 16; ++t) w[t] = big_endian(block + 4 * t);
@@ -80,7 +80,7 @@ void Sha256::update(std::string_view bytes) {
 }
 
 std::string Sha256::hex() const {
-  // 5.1.1: a 1 bit, zeros, and the length in bits end the last block.
+  // FIPS 180-4, 5.1.1: the last block ends with a 1 bit, zeros and the length in bits.
   Sha256 ended = *this;
   std::string tail(1, '\x80');
   while ((count_ + tail.size()) % kBlock != kBlock - 8) tail += '\0';

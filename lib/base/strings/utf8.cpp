@@ -18,15 +18,15 @@ bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F);
 }
 
-/// Characters that reorder or break the text around them.
+/// True for characters that reorder or break the text around them.
 bool is_layout_control(char32_t c) {
   return c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/// Columns of a printable character: none for what combines with the one before it, for formats
-/// that are not drawn and for Hangul vowels and finals; two for the East Asian widths W and F,
-/// which hold the emoji, and for both planes of ideographs, assigned or not.
+/// Returns the columns of a printable character: 0 for combining characters, invisible format
+/// characters and Hangul vowels and finals; 2 for the East Asian widths W and F, which include
+/// emoji, and for both ideographic planes, assigned or not.
 int width_of(char32_t c) {
   if (c < 0x300) return 1;
   if (c >= 0x1160 && c <= 0x11FF) return 0;
@@ -35,7 +35,7 @@ int width_of(char32_t c) {
   const std::uint32_t category = U_GET_GC_MASK(point);
   if ((category & U_GC_CN_MASK) != 0) return 1;
   if ((category & (U_GC_MN_MASK | U_GC_ME_MASK)) != 0) return 0;
-  // Arabic and Kaithi number signs are formats, and are drawn.
+  // Arabic and Kaithi number signs are format characters but visible.
   if ((category & U_GC_CF_MASK) != 0 &&
       !u_hasBinaryProperty(point, UCHAR_PREPENDED_CONCATENATION_MARK)) {
     return 0;
@@ -44,7 +44,8 @@ int width_of(char32_t c) {
   return width == U_EA_WIDE || width == U_EA_FULLWIDTH ? 2 : 1;
 }
 
-/// Bytes of `text` that fill at most `columns`, with the marks that combine with the last one.
+/// Returns the number of bytes of `text` that fill at most `columns` columns, with the combining
+/// characters of the last character.
 std::size_t prefix_length(std::string_view text, int columns) {
   std::size_t at = 0;
   int used = 0;
@@ -57,14 +58,14 @@ std::size_t prefix_length(std::string_view text, int columns) {
   return at;
 }
 
-/// A line's end begins there; of \r alone only where the text ends with it.
+/// True if a line end begins here; a lone \r counts only at the end of the text.
 bool ends_line(std::string_view rest) {
   return rest.starts_with('\n') || rest.starts_with("\r\n") || rest == "\r";
 }
 
 }  // namespace
 
-// ICU's macros convert between signs and sizes as they like.
+// ICU's macros convert freely between signs and sizes.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
@@ -111,7 +112,7 @@ CleanedText clean_text(std::string_view bytes) {
 
 bool is_valid_utf8(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
-    if (byte_value(bytes[at]) < 0x80) {  // most bytes of most files
+    if (byte_value(bytes[at]) < 0x80) {  // the common case
       ++at;
       continue;
     }
@@ -169,7 +170,7 @@ std::string truncate_to_width(std::string_view text, int columns) {
 
 namespace {
 
-/// Without the middle, cut between characters.
+/// Replaces the middle of a text by "…" between characters if the text is too long.
 std::string without_middle(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   const auto continues = [&](std::size_t at) {
@@ -185,7 +186,7 @@ std::string without_middle(std::string_view text, std::size_t most) {
 }  // namespace
 
 std::string excerpt(std::string_view piece, int columns) {
-  const std::size_t most_bytes = 4 * to_size(columns);  // that are looked at
+  const std::size_t most_bytes = 4 * to_size(columns);  // no more bytes can be needed
   return truncate_to_width(printable(piece.substr(0, most_bytes)), columns);
 }
 

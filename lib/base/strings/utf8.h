@@ -1,4 +1,4 @@
-// Text from outside: made valid UTF-8 without control characters before anything else sees it.
+// Cleaning of outside text (valid UTF-8, no control characters), and UTF-8 helpers.
 #pragma once
 
 #include <algorithm>
@@ -10,57 +10,56 @@
 namespace attn {
 
 struct CleanedText {
-  std::string text;  ///< valid UTF-8 without C0/C1 controls (a tab or line's end becomes a blank)
-  std::size_t invalid_bytes = 0;  ///< maximal invalid sequences replaced by U+FFFD
-  std::size_t controls = 0;       ///< control characters replaced by U+FFFD
+  std::string text;  ///< valid UTF-8 without C0/C1 controls (a tab or line end becomes a space)
+  std::size_t invalid_bytes = 0;  ///< number of maximal invalid sequences replaced by U+FFFD
+  std::size_t controls = 0;       ///< number of control characters replaced by U+FFFD
 };
 
-/// Replaces every maximal invalid UTF-8 sequence (Unicode's recommended practice; overlong forms,
-/// surrogates and code points above U+10FFFF are invalid) and every control character but tabs
-/// and ends of lines, which become blanks.
+/// Replaces every maximal invalid UTF-8 sequence and every control character by U+FFFD, except that
+/// tabs and line ends become spaces. Follows Unicode's recommended practice: overlong forms,
+/// surrogates and code points above U+10FFFF are invalid.
 CleanedText clean_text(std::string_view bytes);
 
-/// A byte of text as a number from 0 to 255, whatever the sign of `char`.
+/// Returns a byte of text as a number from 0 to 255, whether or not `char` is signed.
 constexpr unsigned char byte_value(char c) {
   return static_cast<unsigned char>(c);
 }
 
-/// Whether the byte goes on with a character that an earlier one began (10xxxxxx).
+/// True if the byte continues a multi-byte character (10xxxxxx).
 constexpr bool is_continuation_byte(char c) {
   return (byte_value(c) & 0xC0U) == 0x80U;
 }
 
 bool is_valid_utf8(std::string_view bytes);
 
-/// The character at the start of a non-empty text. Where the bytes are invalid, `value` is U+FFFD
-/// and `length` that of the maximal invalid sequence.
+/// The character at the start of a non-empty text. If the bytes are invalid, `value` is U+FFFD and
+/// `length` is the length of the maximal invalid sequence.
 struct CodePoint {
   char32_t value = 0;
-  std::size_t length = 1;  ///< bytes
+  std::size_t length = 1;  ///< in bytes
   bool valid = true;
 };
 CodePoint decode_code_point(std::string_view bytes);
 
-/// Appends a code point (no surrogate, at most U+10FFFF) as UTF-8.
+/// Appends a code point (not a surrogate, at most U+10FFFF) as UTF-8.
 void append_code_point(std::string& out, char32_t value);
 
-/// Every maximal invalid sequence becomes U+FFFD; all else stays.
+/// Replaces every maximal invalid sequence by U+FFFD and keeps everything else.
 std::string valid_text(std::string_view bytes);
 
-/// For a terminal or a message: controls, escapes, bidirectional marks and line separators made
-/// visible as \u{1b} and so on; invalid bytes become U+FFFD.
+/// Makes text safe for a terminal or a message: control characters, escapes, bidirectional controls
+/// and line separators are shown as \u{1b} and so on; invalid bytes become U+FFFD.
 std::string printable(std::string_view text);
 
-/// Columns that a terminal gives to a printable text (wide East Asian and emoji 2, combining 0).
+/// Returns the number of terminal columns of a printable text (wide East Asian characters and emoji
+/// count 2, combining characters 0).
 int display_width(std::string_view text);
 
-/// The longest prefix of at most `columns` columns; `…` ends it where something was cut.
+/// Returns the longest prefix of at most `columns` columns. If anything was cut, it ends in `…`.
 std::string truncate_to_width(std::string_view text, int columns);
 
-// Text files are lines.
-
-/// The lines of a text without their ends (\n or \r\n). The last one needs no end, and after a
-/// final end there is no further line. Views into `text`.
+/// Splits a text into lines without their ends (\n or \r\n). The last line needs no line end, and a
+/// final line end does not start another line. The results are views into `text`.
 inline std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -73,10 +72,10 @@ inline std::vector<std::string_view> split_lines(std::string_view text) {
   return lines;
 }
 
-// Small letters of protocols and formats; those of languages are ICU's
+// ASCII lower case is for protocols and file formats. For natural language, use ICU
 // (text/sentence_splitter.cpp).
 
-/// A to Z become a to z, whatever the locale; all other bytes stay.
+/// Lower-cases A to Z regardless of the locale; all other bytes stay the same.
 inline std::string ascii_lower(std::string_view text) {
   std::string small(text);
   for (char& c : small) {
@@ -85,14 +84,12 @@ inline std::string ascii_lower(std::string_view text) {
   return small;
 }
 
-// What came in, quoted in a message, and messages with long names: for a person.
-
-/// A piece of a file or of an argument for a message: printable, and cut to so many columns,
-/// because it may be as long as whoever wrote it wanted.
+/// Quotes a part of a file or argument in a message: printable, and cut to `columns` columns,
+/// because outside input can be arbitrarily long.
 std::string excerpt(std::string_view piece, int columns = 60);
 
-/// A valid UTF-8 message in which words of more than 300 bytes, and what is then still longer than
-/// 4,000 bytes, lose their middle to "…".
+/// Shortens a valid UTF-8 message: the middle of every word of more than 300 bytes is replaced by
+/// "…", then the middle of a message that is still longer than 4,000 bytes.
 std::string shorten_message(std::string_view message);
 
 }  // namespace attn

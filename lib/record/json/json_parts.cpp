@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-/// A member; null where nothing defines the figure.
+/// Writes a member, with null for an undefined metric.
 void write_figure(JsonWriter& json, std::string_view key, const std::optional<float>& metric) {
   json.key(key);
   json.number_or_null(metric.value_or(std::numeric_limits<float>::quiet_NaN()));

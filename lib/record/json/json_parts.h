@@ -1,4 +1,4 @@
-// Pieces of JSON that several documents are made of: each writes one value, or members of an
+// Parts of JSON that several documents share: each function writes one value, or members of an
 // object.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace attn {
 
-/// [layer][head] of what `each(layer, head)` writes.
+/// Writes [layer][head] with the values that `each(layer, head)` writes.
 template <typename Each>
 void write_heads(JsonWriter& json, int layers, int heads, Each&& each) {
   json.array_of(layers,
                 [&](int layer) { json.array_of(heads, [&](int head) { each(layer, head); }); });
 }
 
-/// [row][column], `columns` of the values a row.
+/// Writes [row][column] with `columns` values per row.
 template <typename Value>
 void write_rows(JsonWriter& json, std::span<const Value> values, int columns) {
   json.array([&] {
@@ -26,23 +26,23 @@ void write_rows(JsonWriter& json, std::span<const Value> values, int columns) {
   });
 }
 
-/// Members: "tokens":[…],"ids":[…]
+/// Writes the members "tokens":[…],"ids":[…].
 void write_tokens(JsonWriter& json, const TokenSequence& sequence);
 
-/// What is known of a model.
+/// Writes the properties of a model.
 void write_model(JsonWriter& json, const ModelSummary& model);
 
-/// [layer][head], each an object of figures (docs/json.md).
+/// Writes [layer][head], each an object of metrics (docs/json.md).
 void write_site_report(JsonWriter& json, const SiteReport& kind);
 
-/// [layer, head] of each.
+/// Writes [layer, head] for each head.
 void write_head_indices(JsonWriter& json, const std::vector<HeadIndex>& places);
 
-/// Members: precision, recall and error rate of links.
+/// Writes the members for precision, recall and error rate of links.
 void write_alignment_score(JsonWriter& json, const GoldScore& score);
 
-/// A word alignment; `weights`: whether those of all pairs of words are in it. Weights that are not
-/// finite are null.
+/// Writes a word alignment; `weights` includes the weights of all pairs of words. Non-finite
+/// weights are written as null.
 void write_alignment(JsonWriter& json, const WordAlignment& alignment, bool weights);
 
 }  // namespace attn

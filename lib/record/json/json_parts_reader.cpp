@@ -16,7 +16,7 @@
 namespace attn {
 namespace {
 
-/// Base64 of as many float32 as the product of `sides`; `of` says what they are.
+/// Reads base64 of as many float32 values as the product of `sides`; `of` says what they are.
 std::vector<float> read_floats(const JsonReader& place, std::initializer_list<std::uint64_t> sides,
                                const std::string& of) {
   const std::string& text = place.string();
@@ -30,7 +30,7 @@ std::vector<float> read_floats(const JsonReader& place, std::initializer_list<st
              "base64 of " + of);
 }
 
-/// [layer][head][row][column].
+/// Reads [layer][head][row][column].
 HeadVectors read_vector(const JsonReader& place, const MapShape& shape, std::size_t rows,
                         std::size_t columns) {
   return {to_int(shape.layers), to_int(shape.heads), to_int(rows), to_int(columns),
@@ -84,7 +84,7 @@ std::vector<ResidualStreamState> read_residual_stream(const JsonReader& residual
 
 namespace {
 
-/// An object of figures, each a number or null where nothing defines it.
+/// Reads an object of metrics, each a number or null if it is not defined.
 HeadMetrics read_head_metrics(const JsonReader& metrics) {
   HeadMetrics read;
   for (const auto& [key, value] : metrics.object().value().items()) {
@@ -104,7 +104,7 @@ HeadMetrics read_head_metrics(const JsonReader& metrics) {
   return read;
 }
 
-/// The words that are linked, each of a number of its own.
+/// Reads the words that can be linked; each must have its own index.
 std::vector<Word> read_words(const JsonReader& words) {
   std::vector<Word> read;
   words.for_each([&](const JsonReader& place) {

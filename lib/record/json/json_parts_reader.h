@@ -1,5 +1,5 @@
-// Vectors of a record from outside, checked while they are read: those of the heads, and those on a
-// token's way.
+// Reads and checks the vectors of a record from outside: those of the heads and of the residual
+// stream.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,27 @@
 
 namespace attn {
 
-/// The query, key and value vectors of one kind of attention.
+/// Reads the query, key and value vectors of one attention site.
 AttentionVectors read_vectors(const JsonReader& vectors, const MapShape& shape);
 
-/// Where a way leads through: the blocks of a stack's layers.
+/// The blocks of a stack through which a residual stream passes.
 struct ResidualStreamShape {
-  std::size_t rows = 0;  ///< tokens
+  std::size_t rows = 0;  ///< in tokens
   std::size_t layers = 0;
   std::vector<std::string_view> blocks;
 };
 
-/// The vectors of all tokens, stage by stage. A stage inside a block names it and its layer.
+/// Reads the vectors of all tokens, stage by stage. A stage inside a block names the block and its
+/// layer.
 std::vector<ResidualStreamState> read_residual_stream(const JsonReader& residual_stream,
                                                       const ResidualStreamShape& shape);
 
-// What was read out of maps, of a record from outside: figures of heads, and word alignments.
+// Reads and checks the analysis in a record from outside: metrics of heads, and word alignments.
 
-/// [layer][head] of figures, each a number, or null where nothing defines it.
+/// Reads [layer][head] of metrics, each a number, or null if it is not defined.
 SiteReport read_site_report(const JsonReader& layers, AttentionSite site, const MapShape& shape);
 
-/// Links name words by their index.
+/// Reads an alignment; its links name words by their index.
 WordAlignment read_alignment(const JsonReader& alignment);
 
 }  // namespace attn

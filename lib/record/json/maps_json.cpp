@@ -15,7 +15,7 @@
 namespace attn {
 namespace {
 
-/// The reasons that occur, in the order of Reason.
+/// Returns the reasons that occur, in the order of PatternReason.
 std::vector<PatternReason> reasons_of(const PatternMaps& seen) {
   std::vector<PatternReason> reasons;
   for (const PatternCells& pattern : seen.patterns) {
@@ -29,7 +29,7 @@ std::vector<PatternReason> reasons_of(const PatternMaps& seen) {
   return reasons;
 }
 
-/// [first,count,what,…] a query: the runs of a pattern, where `what(run)` is something.
+/// Writes [first,count,what,…] per query: the runs of a pattern for which `what(run)` is not empty.
 template <typename What>
 void write_runs(JsonWriter& json, const PatternCells& pattern, What&& what) {
   json.array_of(to_int(pattern.rows.size()) - 1, [&](int query) {
@@ -53,7 +53,7 @@ bool has_bias(const PatternCells& pattern) {
   return std::any_of(pattern.runs.begin(), pattern.runs.end(), bias_of);
 }
 
-/// [first,count,layers,…] a query.
+/// Writes [first,count,layers,…] per query.
 void write_reach(JsonWriter& json, const ReceptiveField& field) {
   const auto side = to_size(field.side);
   json.array_of(field.side, [&](int row) {
@@ -70,7 +70,7 @@ void write_reach(JsonWriter& json, const ReceptiveField& field) {
   });
 }
 
-/// The computed cells of one head, a row a query.
+/// Writes the computed cells of one head, one row per query.
 void write_cells(JsonWriter& json, const AttentionMaps& maps, int layer, int head) {
   std::span<const float> rest = maps.cells(layer, head);
   json.array_of(maps.queries, [&](int query) {
@@ -200,7 +200,7 @@ namespace {
 
 constexpr unsigned kMantissaBits = 23;
 
-/// Bits, lowest first, as pairs of letters.
+/// Writes bits, lowest first, as pairs of letters.
 class LetterBits {
  public:
   explicit LetterBits(std::string& out) : out_(out) {}
@@ -209,7 +209,7 @@ class LetterBits {
     waiting_ |= bits << count_;
     for (count_ += count; count_ >= 13; count_ -= 13) flush();
   }
-  /// The last bits, filled up with zeros.
+  /// Writes the last bits, padded with zeros.
   void finish() {
     if (count_ > 0) flush();
     count_ = 0;
@@ -243,7 +243,7 @@ std::uint32_t bits_of(float weight) {
 
 void add_weight(LetterBits& bits, float weight) {
   const std::uint32_t word = bits_of(weight);
-  const std::uint32_t exponent = word >> kMantissaBits;  // the sign is its highest bit
+  const std::uint32_t exponent = word >> kMantissaBits;  // the highest bit is the sign
   if (word == 0) {
     add_size(bits, 0);
   } else if (exponent >= 1 && exponent <= 127) {
@@ -255,7 +255,7 @@ void add_weight(LetterBits& bits, float weight) {
   }
 }
 
-/// Whether square maps of `side` rows have nothing after the diagonal.
+/// True if all maps are square with `side` rows and have only zeros after the diagonal.
 bool are_triangles(std::span<const float> weights, std::size_t side) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const std::size_t query = i / side % side, key = i % side;

@@ -9,8 +9,8 @@
 namespace attn {
 namespace {
 
-/// Runs [first, count, what, …] of a row of `cells`, rising and apart, each handed to `read` with
-/// the place of its `what`.
+/// Reads the runs [first, count, what, …] of a row of `cells` cells, which must be ascending and
+/// disjoint, and calls `read` with each run and its `what`.
 template <typename Read>
 void read_runs(const JsonReader& runs, std::size_t cells, Read&& read) {
   runs.array();
@@ -53,7 +53,7 @@ PatternCells read_pattern(const JsonReader& rows, const MapShape& shape,
   return pattern;
 }
 
-/// The biases of a pattern's runs.
+/// Reads the biases of a pattern's runs.
 void read_biases(const JsonReader& rows, const MapShape& shape, PatternCells& pattern) {
   rows.array(shape.queries, "rows, one a query");
   for (std::size_t query = 0; query < shape.queries; ++query) {
@@ -73,7 +73,7 @@ void read_biases(const JsonReader& rows, const MapShape& shape, PatternCells& pa
   }
 }
 
-/// [layer][head][query] of the computed cells.
+/// Reads [layer][head][query] of the computed cells.
 void read_cells(const JsonReader& weights, const MapShape& shape, AttentionMaps& maps) {
   int place = 0;
   read_heads(weights, shape, [&](const JsonReader& rows) {
@@ -142,7 +142,7 @@ void read_dense(const JsonReader& maps, const MapShape& shape, std::vector<float
 AttentionMaps read_maps(const JsonReader& owner, std::string_view kind, MapShape& shape) {
   AttentionMaps maps{
       to_int(shape.layers), to_int(shape.heads), to_int(shape.queries), to_int(shape.keys), {}};
-  if (kind == "cross") {  // which follows no pattern
+  if (kind == "cross") {  // cross-attention has no pattern
     read_dense(owner[kind], shape, maps.weights);
     return maps;
   }
@@ -165,7 +165,7 @@ AttentionMaps read_maps(const JsonReader& owner, std::string_view kind, MapShape
 
 namespace {
 
-/// [layer][query][mixture]
+/// Reads [layer][query][mixture].
 std::vector<float> read_mixing(const JsonReader& layers, const MapShape& shape) {
   std::vector<float> numbers;
   layers.for_each(shape.layers, "layers", [&](const JsonReader& rows) {
@@ -181,7 +181,7 @@ void read_mixtures(const JsonReader& approximation, MapShape& shape, AttentionMa
   const JsonReader weights = approximation["weights"];
   read_heads(weights, shape,
              [&](const JsonReader& map) { map.array(shape.queries, "rows, one a query"); });
-  // All rows are as long as the first.
+  // All rows are as long as the first one.
   const Json* first = &weights.value();
   for (int depth = 0; depth < 3 && !first->empty(); ++depth) first = &first->front();
   shape.keys = first->is_array() ? first->size() : 0;
@@ -196,7 +196,7 @@ void read_mixtures(const JsonReader& approximation, MapShape& shape, AttentionMa
   more.projected_values = read_mixing(approximation["values"], shape);
 }
 
-/// [round] of a permutation of 0 … count − 1.
+/// Reads one permutation of 0 … count − 1 per round.
 std::vector<std::vector<std::int32_t>> read_orders(const JsonReader& rounds, std::size_t count) {
   std::vector<std::vector<std::int32_t>> orders;
   rounds.for_each([&](const JsonReader& tokens) {
@@ -214,7 +214,7 @@ std::vector<std::vector<std::int32_t>> read_orders(const JsonReader& rounds, std
   return orders;
 }
 
-/// [round] of the tokens' buckets. Nothing is hashed in a sentence of one chunk.
+/// Reads the tokens' buckets per round. A sentence of one chunk is not hashed.
 std::vector<std::vector<std::int32_t>> read_buckets(const JsonReader& rounds, std::size_t tokens,
                                                     std::size_t count) {
   std::vector<std::vector<std::int32_t>> buckets;
@@ -227,7 +227,7 @@ std::vector<std::vector<std::int32_t>> read_buckets(const JsonReader& rounds, st
   return buckets;
 }
 
-/// A query's best key: −1 where there is no other.
+/// Reads a query's best key, −1 if there is no other token.
 int read_best(const JsonReader& best, std::size_t keys) {
   if (best.value() == -1) return -1;
   const std::uint64_t key = best.unsigned_integer();

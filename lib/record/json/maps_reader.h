@@ -1,4 +1,4 @@
-// Attention maps of a record from outside, checked while they are read.
+// Reads and checks the attention maps of a record from outside.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// What the arrays of one kind of attention measure.
+/// The array sizes of one attention site.
 struct MapShape {
   std::size_t layers = 0;
   std::size_t heads = 0;
@@ -19,24 +19,25 @@ struct MapShape {
   std::size_t keys = 0;
 };
 
-/// [layer][head] of something that `read` takes.
+/// Reads [layer][head] and calls `read` for each entry.
 template <typename Read>
 void read_heads(const JsonReader& layers, const MapShape& shape, Read&& read) {
   layers.for_each(shape.layers, "layers",
                   [&](const JsonReader& heads) { heads.for_each(shape.heads, "heads", read); });
 }
 
-/// [layer][head][query][key], put at the end of `weights`.
+/// Appends [layer][head][query][key] to `weights`.
 void read_dense(const JsonReader& maps, const MapShape& shape, std::vector<float>& weights);
 
-/// The maps that `owner` has of a kind, with what a pattern left of them (`seen`) and what stands
-/// beside them (`approximation`, docs/json.md). In `shape` keys become mixtures, where they are.
+/// Reads the maps of one site in `owner`, with the cells of a pattern (`seen`) and the data of an
+/// approximation (`approximation`, docs/json.md). If the keys are mixtures, updates `shape` to
+/// their number.
 AttentionMaps read_maps(const JsonReader& owner, std::string_view kind, MapShape& shape);
 
-// What linformer, performer and lsh have beside their weights, of a record from outside.
+// Reads the data of linformer, performer and lsh besides their weights from a record from outside.
 
-/// One kind of attention's `approximation` (docs/json.md). Of linformer the weights are read, too,
-/// and the keys of `shape` and `maps` become mixtures.
+/// Reads the `approximation` of one site (docs/json.md). For linformer it also reads the weights,
+/// and updates the keys of `shape` and `maps` to the mixtures.
 Approximation read_approximation(const JsonReader& approximation, MapShape& shape,
                                  AttentionMaps& maps);
 

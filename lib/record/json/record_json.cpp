@@ -29,7 +29,7 @@ void write_vectors(JsonWriter& json, const AttentionVectors& vectors) {
   });
 }
 
-/// A member, where there is a way.
+/// Writes a member if there is a residual stream.
 void write_residual_stream(JsonWriter& json,
                            const std::vector<ResidualStreamState>& residual_stream) {
   if (residual_stream.empty()) return;
@@ -65,9 +65,9 @@ void write_part(JsonWriter& json, const LinePart& part) {
   });
 }
 
-/// Maps of a kind under its name: [layer][head][query][key]; nothing of large maps of a pattern, of
-/// which `seen` has what was computed, and of mixtures, which are in `approximation`: a reader of
-/// maps expects tokens.
+/// Writes the maps of a site under its name: [layer][head][query][key]. Writes an empty array for
+/// large maps of a pattern, whose computed cells are in `seen`, and for mixtures, which are in
+/// `approximation`, because readers of maps expect tokens.
 void write_maps(JsonWriter& json, std::string_view kind, const AttentionMaps& maps, bool packed) {
   json.key(kind);
   if (maps.sparse() || (maps.has_projected_keys() && !packed)) return json.array([] {});
@@ -86,7 +86,7 @@ struct OfKind {
   const Value& value;
 };
 
-/// A member: an object with what `write` makes of each kind's value.
+/// Writes a member: an object with one value per site, written by `write`.
 template <typename Value, typename Write>
 void write_kinds(JsonWriter& json, std::string_view name,
                  std::initializer_list<OfKind<Value>> kinds, Write write) {
@@ -99,7 +99,7 @@ void write_kinds(JsonWriter& json, std::string_view name,
   });
 }
 
-/// Members: what a pattern left of the maps of a kind, and what stands beside them.
+/// Writes the members for the pattern and the approximation of a site's maps.
 void write_beside(JsonWriter& json, std::string_view kind, const AttentionMaps& maps, bool packed) {
   const auto member = [&](std::string_view name, auto write, bool how) {
     json.key(name);
@@ -109,7 +109,7 @@ void write_beside(JsonWriter& json, std::string_view kind, const AttentionMaps& 
   if (maps.approximation) member("approximation", write_approximation, packed);
 }
 
-/// One record, in one form.
+/// Writes one record with the given options.
 class RecordWriter {
  public:
   RecordWriter(JsonWriter& json, const RecordJsonOptions& form, const AttentionRecord& record)
@@ -142,7 +142,7 @@ class RecordWriter {
   Pieces special_;
 };
 
-/// For the page: where the words of `pieces` end.
+/// Writes, for the page, where the words of `pieces` end.
 void RecordWriter::write_ends(const Pieces& pieces, const std::string& text) {
   if (!form_.packed) return;
   const bool marked = std::any_of(pieces.begin(), pieces.end(),
@@ -157,7 +157,7 @@ void RecordWriter::write_ends(const Pieces& pieces, const std::string& text) {
   json_.member("ends", ends);
 }
 
-/// For the page: the heads that align best.
+/// Writes, for the page, the heads that align best.
 void RecordWriter::write_best(const std::optional<SiteReport>& cross) {
   if (!form_.packed) return;
   json_.key("best");
@@ -178,7 +178,7 @@ void RecordWriter::write_alternatives(const Alternatives& alternatives) {
   });
 }
 
-/// A member: [layer][head][…] of the rows of one step, where they were recorded.
+/// Writes a member with the rows of one step, [layer][head][…], if they were recorded.
 void RecordWriter::write_step_rows(std::string_view kind, const std::vector<float>& rows) {
   if (rows.empty()) return;
   json_.key(kind);
@@ -190,7 +190,7 @@ void RecordWriter::write_step_rows(std::string_view kind, const std::vector<floa
   });
 }
 
-/// `paths`: the pieces from the start to each node so far; parents come before their children.
+/// `paths` holds the tokens from the start to each node so far; parents come before their children.
 void RecordWriter::write_node(const SearchNode& node, std::vector<Pieces>& paths) {
   json_.object([&] {
     json_.member("parent", node.parent);
@@ -293,7 +293,7 @@ void RecordWriter::write(const AttentionRecord& record) {
   });
 }
 
-/// Bytes that the line will take, roughly: a weight is seldom longer than 13 characters.
+/// Estimates the length of the line in bytes: a weight is seldom longer than 13 characters.
 std::size_t estimated_size(const AttentionRecord& record) {
   std::size_t weights = record.encoder_self.weights.size();
   for (const HypothesisRecord& hypothesis : record.hypotheses) {

@@ -1,4 +1,4 @@
-// The attention record as JSON, version 1 (docs/json.md describes each field).
+// Attention records as JSON, version 1 (docs/json.md describes each field).
 #pragma once
 
 #include <string>
@@ -7,20 +7,20 @@
 
 namespace attn {
 
-/// What of a record is written, where the record has it, and how.
+/// The parts of a record to write, if the record has them, and their format.
 struct RecordJsonOptions {
-  bool vectors = true;  ///< queries, keys and values, ways through the layers, logits
+  bool vectors = true;  ///< queries, keys and values, residual streams, logits
   bool search = true;
-  bool report = true;  ///< the figures of every head
+  bool report = true;  ///< the metrics of every head
   bool alignment = true;
-  bool packed = false;  ///< as the HTML page reads it: maps as text, and beside all tokens where
-                        ///< words end (docs/json.md, "In the HTML page")
+  bool packed = false;  ///< for the HTML page: maps as text, and the ends of words for all tokens
+                        ///< (docs/json.md, "In the HTML page")
 };
 
-/// One object on one line, ending in a newline; several records make JSON Lines.
+/// Returns one object on one line with a final newline; several records make JSON Lines.
 std::string to_json_line(const AttentionRecord& record, const RecordJsonOptions& form = {});
 
-/// {"format": "attn-demo.what_if", …} on one line (docs/json.md).
+/// Returns {"format": "attn-demo.what_if", …} on one line (docs/json.md).
 std::string what_if_json(const WhatIfRecord& record, const RecordJsonOptions& form = {});
 
 }  // namespace attn

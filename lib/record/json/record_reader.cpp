@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-/// A size of the model, at most what the program takes of it.
+/// Reads a size of the model, with the program's limit `most`.
 int read_size(const JsonReader& model, const std::string& key, std::int64_t most) {
   const JsonReader place = model[key];
   const std::uint64_t number = place.unsigned_integer();
@@ -21,7 +21,7 @@ int read_size(const JsonReader& model, const std::string& key, std::int64_t most
   return to_int(number);
 }
 
-/// The sizes of a stack, which are put where the arguments say.
+/// Reads the sizes of a stack into `summary`.
 void read_stack(const JsonReader& model, const std::string& stack, ModelSummary& summary) {
   const bool encoder = stack == "encoder";
   int& layers = encoder ? summary.encoder_layers : summary.decoder_layers;
@@ -40,7 +40,8 @@ void read_stack(const JsonReader& model, const std::string& stack, ModelSummary&
   }
   const auto scale = model.find(stack + "_scale");
   (encoder ? summary.encoder_scale : summary.decoder_scale) =
-      scale ? scale->number() : 1 / std::sqrt(static_cast<float>(head_dim));  // as most models do
+      scale ? scale->number()
+            : 1 / std::sqrt(static_cast<float>(head_dim));  // the default of most models
 }
 
 ModelSummary read_model(const JsonReader& model) {
@@ -81,7 +82,8 @@ TokenSequence read_tokens(const JsonReader& sequence) {
   return read;
 }
 
-/// The likeliest pieces of each of `steps` steps, as many a step; nothing where there are none.
+/// Reads the likeliest tokens of each of `steps` steps, the same number per step; nullopt if there
+/// are none.
 std::optional<Alternatives> read_alternatives(const JsonReader& alternatives, std::size_t steps) {
   Alternatives read;
   const JsonReader tokens = alternatives["tokens"];
@@ -109,7 +111,7 @@ std::optional<Alternatives> read_alternatives(const JsonReader& alternatives, st
   return count > 0 || steps == 0 ? std::optional(std::move(read)) : std::nullopt;
 }
 
-/// All that is known of one kind of attention.
+/// Everything that a record says about one attention site.
 struct Attention {
   AttentionMaps maps;
   std::optional<AttentionVectors> vectors;
@@ -156,7 +158,7 @@ HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRe
   read.decoder_self_vectors = std::move(decoder.vectors);
   read.decoder_report = std::move(decoder.report);
   read.cross = std::move(cross.maps);
-  if (length == 0) read.cross.keys = 0;  // as the recorder has it
+  if (length == 0) read.cross.keys = 0;  // the recorder does the same
   read.cross_vectors = std::move(cross.vectors);
   read.cross_report = std::move(cross.report);
   if (const auto alignment = hypothesis.find("alignment")) {
@@ -172,7 +174,7 @@ HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRe
   return read;
 }
 
-/// How the translations were come by.
+/// Reads how the translations were obtained.
 Decoding read_decoding(const JsonReader& decoding) {
   Decoding read;
   if (const auto given = decoding.find("given")) read.given = given->boolean();
@@ -182,7 +184,7 @@ Decoding read_decoding(const JsonReader& decoding) {
   return read;
 }
 
-/// One row of every head.
+/// Reads one row of every head.
 std::vector<float> read_step(const JsonReader& node, std::string_view key, const MapShape& shape) {
   std::vector<float> weights;
   if (const auto rows = node.find(key)) {
@@ -193,7 +195,7 @@ std::vector<float> read_step(const JsonReader& node, std::string_view key, const
   return weights;
 }
 
-/// A node behind `before`; its parent stands among them, and `step` counts the tokens before it.
+/// Reads a node; its parent must be among `before`, and `step` counts the tokens before it.
 SearchNode read_node(const JsonReader& node, const std::vector<SearchNode>& before,
                      MapShape shape) {
   SearchNode read;
@@ -243,11 +245,11 @@ LinePart read_part(const JsonReader& part) {
 
 Json parsed_line(std::string_view line, const std::string& where) {
   try {
-    // A record has as many numbers as its maps have cells; each takes two bytes of the line or
-    // more, and how long a line may be is the file's business.
+    // A record has as many numbers as its maps have cells. Each takes at least two bytes of the
+    // line, and the caller limits the length of the line.
     return parse_json(line, where, {.max_bytes = line.size(), .max_values = line.size() / 2 + 1});
   } catch (const InputError& error) {
-    // The parser counts the lines of its text, and this is one.
+    // The parser counts lines within its text, which is a single line.
     std::string message = error.what();
     if (message.starts_with(where + ":1:")) message.erase(where.size(), 2);
     throw InputError("{}", message);

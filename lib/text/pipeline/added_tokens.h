@@ -1,5 +1,5 @@
-// Tokens that stand in a text as they are, before any model cuts it: what add_tokens() of
-// transformers adds, "<NAME>" and the like.
+// Tokens that are found in a text as they are, before the subword model runs: those that
+// add_tokens() of transformers adds, such as "<NAME>".
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace attn {
 
-/// As files list them (added_tokens of tokenizer.json, added_tokens_decoder).
+/// An added token as listed in files (added_tokens of tokenizer.json, added_tokens_decoder).
 struct AddedToken {
   std::string text;
   int id = 0;
-  bool single_word = false;  ///< not inside of a word
-  bool lstrip = false;       ///< the white space before it is a part of it
-  bool rstrip = false;       ///< and that behind it
-  bool normalized = true;    ///< found in the normalised text
-  bool special = false;      ///< left out of a decoded text
-  /// Is no token where somebody types it: the marks that the model itself puts around a text.
+  bool single_word = false;  ///< matches only whole words
+  bool lstrip = false;       ///< includes the whitespace before it
+  bool rstrip = false;       ///< includes the whitespace after it
+  bool normalized = true;    ///< searched for in the normalized text
+  bool special = false;      ///< left out of decoded text
+  /// Not a token if a user types it; for the special tokens that the model puts around a text.
   bool typed_as_text = false;
 };
 
@@ -32,21 +32,21 @@ class AddedTokens {
 
   struct Part {
     std::string_view text;
-    std::optional<int> token;  ///< nothing: an ordinary part of the text
+    std::optional<int> token;  ///< nullopt for ordinary text
   };
-  /// The parts of a valid UTF-8 text, one after another: of the tokens that begin first the
-  /// longest, as the tokenizers library finds them. Without tokens the text is one part.
+  /// Splits a valid UTF-8 text into consecutive parts. Among the tokens that begin first, the
+  /// longest wins, as in the tokenizers library. Without any token the text is one part.
   std::vector<Part> split(std::string_view text) const;
 
   bool empty() const { return tokens_.empty(); }
 
  private:
   std::vector<AddedToken> tokens_;
-  PieceTrie trie_;  ///< of their texts
+  PieceTrie trie_;  ///< of the tokens' texts
 };
 
-/// InputError, beginning with `where`, unless the token is the piece `taken` (null: there is none
-/// of its id), or the next one behind the `pieces` that there are.
+/// Throws InputError, beginning with `where`, unless the token equals the token `taken` that has
+/// its id (null if there is none), or follows the last of the `pieces` existing tokens.
 void check_added_token(const AddedToken& token, std::size_t pieces, const std::string* taken,
                        const std::string& where);
 

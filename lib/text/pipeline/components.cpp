@@ -1,4 +1,5 @@
-// The parts of a pipeline: normalizers (but unicode_form.cpp), pre-tokenizers and decoders.
+// The components of a pipeline: normalizers (Unicode forms are in icu_text.cpp), pre-tokenizers and
+// decoders.
 #include <unicode/uchar.h>
 
 #include <algorithm>
@@ -16,9 +17,9 @@
 namespace attn {
 namespace {
 
-constexpr std::size_t kLongCluster = 6;  // bytes; no rule is looked up for such
+constexpr std::size_t kLongCluster = 6;  // in bytes; longer clusters are not looked up
 
-/// Charsmap keeps views of the bytes that it was made of.
+/// Owns the bytes of which Charsmap keeps views.
 struct OwnedCharsmap {
   explicit OwnedCharsmap(std::string all) : bytes(std::move(all)), rules(bytes) {}
   std::string bytes;
@@ -51,11 +52,11 @@ std::string by_rules(const Charsmap& rules, std::string_view text) {
 struct LaterLetters {
   char32_t first;
   char32_t last;
-  char32_t small;  ///< of the first one
+  char32_t small;  ///< lower case of the first one
 };
 
-/// Capital letters that came after Unicode 15.0, which is as far as Debian 12's ICU goes; the
-/// library knows them. A newer ICU says the same of them.
+/// Capital letters added after Unicode 15.0, the version of Debian 12's ICU; the library knows
+/// them. A newer ICU gives the same results.
 constexpr LaterLetters kLaterLetters[] = {
     {0x1C89, 0x1C89, 0x1C8A},    {0xA7CB, 0xA7CB, 0x0264}, {0xA7CC, 0xA7CC, 0xA7CD},
     {0xA7CE, 0xA7CE, 0xA7CF},    {0xA7D2, 0xA7D2, 0xA7D3}, {0xA7D4, 0xA7D4, 0xA7D5},
@@ -70,7 +71,8 @@ char32_t small_letter(char32_t c) {
   return static_cast<char32_t>(u_tolower(static_cast<UChar32>(c)));
 }
 
-/// Joined and cut again into words of `word`'s kind: only what begins where it began is at a start.
+/// Joins the parts and splits them again into words; only a word at the start of `text` is at the
+/// start.
 std::vector<PreToken> words_in(const std::string& text, const std::vector<std::string_view>& parts,
                                bool at_start) {
   std::vector<PreToken> words;
@@ -89,7 +91,7 @@ Normalizer precompiled_normalizer(std::string charsmap) {
 
 Normalizer lowercase_normalizer() {
   return [](const std::string& text) {
-    constexpr char32_t kDottedI = 0x130;  // the one letter whose small form is two characters
+    constexpr char32_t kDottedI = 0x130;  // the only letter whose lower case is two characters
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
       const CodePoint c = decode_code_point(std::string_view(text).substr(i));
@@ -175,7 +177,7 @@ TokenDecoder byte_level_decoder() {
   return [](const std::vector<std::string>& tokens) {
     std::string bytes;
     for (const std::string& token : tokens) bytes += bytes_of_token(token).value_or(token);
-    // A model may cut a character in two.
+    // A model may split a character.
     return std::vector<std::string>{valid_text(bytes)};
   };
 }

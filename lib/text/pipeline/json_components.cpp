@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostStripped = 1000;
 
-/// {"String": "…"} or {"Regex": "…"}.
+/// Reads {"String": "…"} or {"Regex": "…"}.
 TextPattern pattern_of(KeyReader& reader) {
   const Json* value = reader.find("pattern");
   const bool object = value != nullptr && value->is_object() && value->size() == 1;
@@ -66,7 +66,8 @@ const Readers<Normalizer>& normalizer_readers() {
   return readers;
 }
 
-/// Of Metaspace: its mark, where it is put (add_prefix_space in older files), whether it splits.
+/// The keys of Metaspace: its mark, where it is added (add_prefix_space in older files), and
+/// whether it splits.
 struct MetaspaceKeys {
   explicit MetaspaceKeys(KeyReader& reader) : mark(required_text(reader, "replacement")) {
     const bool older = reader.boolean("add_prefix_space").value_or(true);
@@ -79,7 +80,7 @@ struct MetaspaceKeys {
           "prepend_scheme",
           fmt::format("{} is not known here; known are always, first and never", in_quotes(name)));
     }
-    reader.text("str_rep");  // of older files: the mark again
+    reader.text("str_rep");  // the mark again, in older files
   }
   std::string mark;
   PrependScheme scheme = PrependScheme::always;
@@ -104,7 +105,7 @@ PreTokenizer split_of(KeyReader& reader) {
 }
 
 PreTokenizer byte_level_of(KeyReader& reader) {
-  reader.boolean("trim_offsets");  // of places in the text, which nobody asks for
+  reader.boolean("trim_offsets");  // concerns text offsets, which are not used here
   const bool prefix = reader.boolean("add_prefix_space").value_or(true);
   return byte_level_pre_tokenizer(prefix, reader.boolean("use_regex").value_or(true));
 }
@@ -192,10 +193,10 @@ bool has_byte_level(const Json& decoder) {
   return false;
 }
 
-// The post-processor of tokenizer.json: the ids around a text.
+// The post-processor of tokenizer.json: special tokens around a text.
 namespace {
 
-/// ["</s>", 2]
+/// Reads the id of a pair ["</s>", 2].
 int pair_id(KeyReader& reader, const char* key) {
   const Json* pair = reader.find(key);
   const bool right = pair != nullptr && pair->is_array() && pair->size() == 2 &&
@@ -204,7 +205,7 @@ int pair_id(KeyReader& reader, const char* key) {
   return *as_int((*pair)[1]);
 }
 
-/// The ids of a special token of a template, by its name there.
+/// Returns the ids of a special token from its name in the template.
 std::vector<int> template_ids(const Json& tokens, const std::string& name,
                               const KeyReader& reader) {
   std::vector<int> ids;
@@ -222,11 +223,11 @@ std::vector<int> template_ids(const Json& tokens, const std::string& name,
   return ids;
 }
 
-/// [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}, …]
+/// Reads [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}, …].
 SpecialTokensTemplate template_of(KeyReader& reader) {
   const Json* parts = reader.find("single");
   const Json* tokens = reader.find("special_tokens");
-  reader.find("pair");  // of two texts, which nobody asks for
+  reader.find("pair");  // for pairs of texts, which are not used here
   if (parts == nullptr || !parts->is_array() || tokens == nullptr || !tokens->is_object()) {
     reader.fail("single", "is missing; expected it and special_tokens");
   }

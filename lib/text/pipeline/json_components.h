@@ -1,5 +1,5 @@
-// The parts of tokenizer.json: each object of a known "type" becomes a component of a pipeline
-// (json_frame.cpp: those of the post-processor).
+// The components of tokenizer.json: each object with a known "type" becomes a component of a
+// Pipeline.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,22 +15,23 @@
 
 namespace attn {
 
-/// Each takes the value of its key in tokenizer.json, which may be null (none) or a Sequence.
-/// InputError, beginning with `where` and the component's place, for a type, a key or a value that
-/// is not known.
+/// Each function reads the value of its key in tokenizer.json, which may be null (none) or a
+/// Sequence. Throws InputError, beginning with `where` and the path of the component, for an
+/// unknown type, key or value.
 std::vector<Normalizer> normalizers_of(const Json& value, const std::string& where);
 std::vector<PreTokenizer> pre_tokenizers_of(const Json& value, const std::string& where);
 std::vector<TokenDecoder> decoders_of(const Json& value, const std::string& where);
 
-/// Of a post-processor: TemplateProcessing's "single", RobertaProcessing, ByteLevel (nothing).
+/// Reads a post-processor: TemplateProcessing's "single", RobertaProcessing or ByteLevel (adds
+/// nothing).
 SpecialTokensTemplate post_processor_of(const Json& value, const std::string& where);
 
-/// Whether a ByteLevel is among the decoders.
+/// True if the decoders contain a ByteLevel.
 bool has_byte_level(const Json& decoder);
 
-// What the readers of tokenizer.json's components share.
+// Shared by the readers of tokenizer.json's components.
 
-/// What a type's keys become.
+/// Creates a component from the keys of its object.
 template <typename Component>
 using Reader = std::function<Component(KeyReader&)>;
 template <typename Component>
@@ -42,7 +43,7 @@ inline std::string required_text(KeyReader& reader, const std::string& key) {
   return *text;
 }
 
-/// The components of a value, those of a Sequence one after another.
+/// Appends the components of a value; a Sequence is flattened.
 template <typename Component>
 void read_components(const Json& value, const std::string& where, const char* sequence_key,
                      const Readers<Component>& readers, std::vector<Component>& out) {

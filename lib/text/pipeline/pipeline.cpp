@@ -127,7 +127,7 @@ class PipelineTokenizer : public TokenizerKind {
 
   Pipeline p_;
   int in_use_ = 0;
-  std::vector<std::string> shown_;  ///< [V] pieces as people read them
+  std::vector<std::string> shown_;  ///< [V] readable form of the tokens
 };
 
 }  // namespace
@@ -150,7 +150,7 @@ void add_tokens(Pipeline& pipeline, const std::vector<AddedToken>& tokens,
     if (token.special) at(pipeline.is_special, token.id) = true;
     AddedToken found = token;
     if (token.normalized) found.text = normalised(pipeline.normalizers, token.text);
-    // As the library decodes it.
+    // The text to which the library decodes the token.
     if (found.text != token.text) pipeline.decoded_texts[token.id] = found.text;
     if (!found.text.empty()) (token.normalized ? in_normalised : raw).push_back(found);
   }
@@ -158,7 +158,7 @@ void add_tokens(Pipeline& pipeline, const std::vector<AddedToken>& tokens,
   pipeline.normalized_added_tokens = AddedTokens(std::move(in_normalised));
 }
 
-// The languages of a pipeline, and where their tokens stand around a text.
+// The languages of a pipeline, and the positions of their tokens around a text.
 namespace {
 
 int language_of(const Languages& languages, const std::string& code, const char* key,

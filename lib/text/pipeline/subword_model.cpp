@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-constexpr double kUnknownLoss = 10;  // below the least likely piece
+constexpr double kUnknownLoss = 10;  // below the score of the least likely piece
 
 class UnigramModel : public SubwordModel {
  public:
@@ -36,14 +36,14 @@ class UnigramModel : public SubwordModel {
 
  private:
   struct ViterbiState {
-    double score = 0;  ///< of the best cut of this prefix
+    double score = 0;  ///< of the best segmentation of this prefix
     std::size_t begin = 0;
     bool reached = false;
     bool unknown = false;
   };
 
-  /// By Viterbi's search; a run of unknown characters, and of the unknown piece where the text
-  /// spells it, is one.
+  /// Viterbi search. A run of unknown characters becomes one piece, together with the unknown piece
+  /// itself if the text spells it.
   std::vector<std::string_view> likeliest(std::string_view word) const {
     const std::vector<ViterbiState> best = search(word);
     std::vector<std::string_view> pieces;
@@ -126,7 +126,7 @@ class BpeModel : public SubwordModel {
           word.substr(begin, decode_code_point(word.substr(begin)).length);
       begin += character.size();
       const std::optional<int> id = vocabulary_->find(character);
-      // The library forgets byte pieces when it asks whether an unknown character came before.
+      // The library ignores byte pieces when it checks whether the previous character was unknown.
       if (!id && unknown_.byte_fallback && add_bytes(character, ids)) continue;
       if (id) {
         ids.push_back(*id);

@@ -1,5 +1,4 @@
-// The model of a tokenizer: cuts a word that is prepared into pieces of its vocabulary
-// (unigram_model.cpp, bpe_model.cpp).
+// The subword model of a tokenizer: splits a prepared word into tokens of its vocabulary.
 #pragma once
 
 #include <memory>
@@ -18,8 +17,8 @@ namespace attn {
 class SubwordModel {
  public:
   virtual ~SubwordModel() = default;
-  /// Appends the pieces of a word to `out`: ids and texts, and counts what is unknown. What is
-  /// unknown and has no id is left out.
+  /// Appends the tokens of a word (ids and texts) to `out` and counts the unknown ones. Unknown
+  /// text is left out if the model has no id for it.
   virtual void tokenize(std::string_view word, EncodedText& out) const = 0;
 };
 
@@ -28,20 +27,21 @@ struct ScoredPiece {
   double score = 0;
 };
 
-/// A unigram model as the tokenizers library cuts (Kudo 2018): sums are of doubles, a later piece
-/// of the same text stands for an earlier one, a run of unknown characters is one piece, or, with
-/// `byte_fallback`, the byte pieces of it where all are there.
+/// A unigram model that tokenizes like the tokenizers library (Kudo 2018). Scores are summed as
+/// doubles, and of several pieces with the same text the last one counts. A run of unknown
+/// characters is one token or, with `byte_fallback`, its byte tokens if the vocabulary has all of
+/// them.
 std::unique_ptr<const SubwordModel> unigram_model(std::vector<ScoredPiece> pieces, int unknown,
                                                   bool byte_fallback);
 
-/// What byte pairs do with a character that is no piece.
+/// The handling of characters that are not in the vocabulary of a BPE model.
 struct UnknownHandling {
-  std::optional<int> unknown;  ///< its id; nothing: it is left out
-  bool fuse_unk = false;       ///< a run of them is one
-  bool byte_fallback = false;  ///< rather its byte pieces, where all are there
+  std::optional<int> unknown;  ///< id of the unknown token; nullopt leaves the character out
+  bool fuse_unk = false;       ///< a run of unknown characters gives one token
+  bool byte_fallback = false;  ///< use byte tokens instead if the vocabulary has all of them
 };
 
-/// Byte-pair encoding (byte_merges.h) from single characters on.
+/// Byte-pair encoding (text/byte_level_bpe.h), starting from single characters.
 std::unique_ptr<const SubwordModel> bpe_model(std::shared_ptr<const Vocabulary> vocabulary,
                                               BpeMerges merges, UnknownHandling unknown);
 

@@ -54,7 +54,7 @@ struct Piece {
   bool match = false;
 };
 
-/// The matches and what lies between them.
+/// Returns the matches and the text between them.
 std::vector<Piece> matches_and_gaps(std::string_view text, const TextPattern& pattern,
                                     bool invert) {
   std::vector<Piece> pieces;
@@ -68,7 +68,7 @@ std::vector<Piece> matches_and_gaps(std::string_view text, const TextPattern& pa
   return pieces;
 }
 
-/// A match joins the piece that `joined` saw before it, unless that was a match itself.
+/// Joins each match to the piece before it, unless that was a match itself.
 std::vector<Piece> merged(const std::vector<Piece>& pieces, bool contiguous) {
   std::vector<Piece> all;
   bool match_before = false;
@@ -159,7 +159,7 @@ bool is_word_character(char32_t c) {
          (category & (U_GC_M_MASK | U_GC_ND_MASK | U_GC_PC_MASK)) != 0;
 }
 
-/// The character before the end of a text that is not empty.
+/// Returns the last character of a non-empty text.
 std::string_view last_character(std::string_view text) {
   std::size_t begin = text.size() - 1;
   while (begin > 0 && is_continuation_byte(text[begin])) --begin;

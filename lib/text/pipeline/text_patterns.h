@@ -1,4 +1,4 @@
-// The patterns by which tokenizers replace and split, and what a split does with what it finds.
+// Patterns with which tokenizers replace and split text, and what a split does with the matches.
 #pragma once
 
 #include <cstddef>
@@ -10,41 +10,42 @@
 
 namespace attn {
 
-/// A place of a text, in bytes.
+/// A range of bytes in a text.
 struct TextSpan {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
-/// All places of a valid UTF-8 text that a pattern matches, from left to right, none of them empty.
+/// Returns all non-empty matches of a pattern in a valid UTF-8 text, from left to right.
 using TextPattern = std::function<std::vector<TextSpan>(std::string_view)>;
 
-/// The text itself, which is not empty.
+/// Matches a fixed, non-empty text.
 TextPattern literal_pattern(std::string text);
-/// White space, a character at a time.
+/// Matches whitespace, one character at a time.
 TextPattern whitespace_pattern();
-/// A regular expression: one of those that published tokenizers have; nothing for others. They are
-/// " {2,}", "\s+", "\n" and byte_level_words' own.
+/// Returns the pattern of a regular expression that published tokenizers use, or nullopt for any
+/// other. Supported are " {2,}", "\s+", "\n" and the one of byte_level_words.
 std::optional<TextPattern> supported_regex(std::string_view expression);
-std::string supported_regex_list();  ///< for a message
+std::string supported_regex_list();  ///< for messages
 
 enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
-/// The parts of a text as NormalizedString::split of the tokenizers library makes them; empty ones
-/// are left out. `invert`: what the pattern does not match counts as matched.
+/// Splits a text like NormalizedString::split of the tokenizers library, without empty parts. With
+/// `invert`, the text between matches counts as matched.
 std::vector<std::string_view> split_text(std::string_view text, const TextPattern& pattern,
                                          SplitBehavior behavior, bool invert = false);
 
-/// The text with `to` for each match.
+/// Replaces every match by `to`.
 std::string replace_matches(std::string_view text, const TextPattern& pattern, std::string_view to);
 
-// What Unicode says of characters, as the regular expressions of tokenizers ask for it.
+// Unicode character classes used by the regular expressions of tokenizers.
 
-/// Bytes of white space (White_Space) that a valid UTF-8 text begins or ends with.
+/// Return the length in bytes of the whitespace (White_Space) at the start or end of a valid UTF-8
+/// text.
 std::size_t leading_whitespace_bytes(std::string_view text);
 std::size_t trailing_whitespace_bytes(std::string_view text);
 
-/// \w: letters, marks, decimal digits, connecting signs and joiners.
+/// Match \w: letters, marks, decimal digits, connector punctuation and joiners.
 bool begins_with_word_character(std::string_view text);
 bool ends_with_word_character(std::string_view text);
 

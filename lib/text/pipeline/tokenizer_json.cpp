@@ -25,7 +25,8 @@ class TokenizerJsonReader {
       : root_(document, where), settings_(settings), where_(where) {}
 
   Pipeline run() {
-    for (const char* key : {"version", "truncation", "padding"}) root_.find(key);  // of batches
+    for (const char* key : {"version", "truncation", "padding"})
+      root_.find(key);  // only for batches
     p_.normalizers = normalizers_of(part("normalizer"), where_);
     p_.pre_tokenizers = pre_tokenizers_of(part("pre_tokenizer"), where_);
     p_.decoders = decoders_of(part("decoder"), where_);
@@ -48,7 +49,7 @@ class TokenizerJsonReader {
     return found == nullptr ? nothing : *found;
   }
 
-  /// Files of old do not say the model's type.
+  /// Old files do not contain the model's type.
   void read_model() {
     const Json& json = part("model");
     KeyReader model(json, where_ + ": model");
@@ -65,7 +66,7 @@ class TokenizerJsonReader {
     model.refuse_unused();
   }
 
-  /// "vocab": [["<unk>", 0.0], …]
+  /// Reads "vocab": [["<unk>", 0.0], …].
   void read_unigram(KeyReader& model) {
     const Json* vocab = model.find("vocab");
     const std::optional<int> unknown = model.integer("unk_id");
@@ -122,7 +123,7 @@ class TokenizerJsonReader {
     p_.subword_model = bpe_model(std::move(vocabulary), std::move(merges), unknown);
   }
 
-  /// "a b" or ["a", "b"].
+  /// Reads merges as "a b" or ["a", "b"].
   BpeMerges read_merges(KeyReader& model, const Vocabulary& vocabulary) {
     const Json* list = model.find("merges");
     if (list == nullptr || !list->is_array()) {
@@ -151,7 +152,7 @@ class TokenizerJsonReader {
     return merges;
   }
 
-  /// What would change the pieces and no class of these models has.
+  /// Rejects options that would change the result and that no class of these models uses.
   void refuse_other_pairs(KeyReader& model) const {
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
       const Json* value = model.find_not_null(key);
@@ -217,7 +218,7 @@ class TokenizerJsonReader {
     }
   }
 
-  /// In front of a translation stands its own language's mark.
+  /// A translation begins with the language token of its own language.
   void set_target() {
     p_.target = p_.source;
     const auto id_of = [&](const std::string& token) {
@@ -235,7 +236,7 @@ class TokenizerJsonReader {
   const TokenizerSettings& settings_;
   const std::string& where_;
   Pipeline p_;
-  std::string unknown_;  ///< the model's own name for what it does not know
+  std::string unknown_;  ///< the model's own unknown token
 };
 
 }  // namespace
@@ -246,7 +247,7 @@ Pipeline read_tokenizer_json(std::string_view text, const TokenizerSettings& set
   return TokenizerJsonReader(document, settings, where).run();
 }
 
-// tokenizer.json of a directory, with tokenizer_config.json beside it.
+// The tokenizer of a directory with tokenizer.json and tokenizer_config.json.
 
 std::unique_ptr<const TokenizerKind> json_tokenizer(const std::string& directory) {
   const TokenizerSettings settings = read_tokenizer_settings(directory);

@@ -1,5 +1,5 @@
-// tokenizer.json: the one file in which the tokenizers library keeps a whole tokenizer, and which
-// transformers 5 writes for BART, LED, Pegasus, T5, NLLB and mBART.
+// tokenizer.json: a whole tokenizer in one file of the tokenizers library, written by transformers
+// 5 for BART, LED, Pegasus, T5, NLLB and mBART.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace attn {
 
-/// The pipeline that a file's text describes, with what `settings` say of the model's own tokens.
-/// InputError, beginning with `where`, for what is no such file, and, by its name, for a component,
-/// a key or a pattern that is not known here; ids from 0 to V − 1 must each have one piece.
+/// Builds the pipeline that a file describes; `settings` define the model's special tokens. Throws
+/// InputError, beginning with `where`, if the text is not such a file or contains an unknown
+/// component, key or pattern, which the message names. Every id from 0 to V − 1 must have exactly
+/// one token.
 Pipeline read_tokenizer_json(std::string_view text, const TokenizerSettings& settings,
                              const std::string& where);
 

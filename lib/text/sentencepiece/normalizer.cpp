@@ -70,10 +70,10 @@ std::optional<Charsmap::Rule> Charsmap::longest(std::string_view text) const {
 
 namespace {
 
-constexpr std::size_t kUnit = 4;          // bytes of one unit of the double array
-constexpr std::size_t kBlockUnits = 256;  // it grows by blocks of one unit a byte value
-constexpr int kMaxMatches = 32;           // the library's array for the matches of one search
-constexpr int kMaxKeyBytes = 512;         // of a rule's left side; real ones have about 20
+constexpr std::size_t kUnit = 4;          // bytes per unit of the double array
+constexpr std::size_t kBlockUnits = 256;  // the array grows in blocks of one unit per byte value
+constexpr int kMaxMatches = 32;    // size of the library's array for the matches of one search
+constexpr int kMaxKeyBytes = 512;  // of a rule's left side; real ones have about 20
 constexpr std::uint32_t kValueBit = 1u << 31;
 
 std::uint32_t little_endian(std::string_view bytes, std::size_t at) {
@@ -84,8 +84,8 @@ std::uint32_t little_endian(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-/// One pass over the trie. A unit u with label c is a child of those units p for which
-/// p ^ offset(p) ^ c == u, so units are grouped by u ^ label(u), the "base" of their parents.
+/// Checks the trie in one pass. A unit u with label c is a child of every unit p with p ^ offset(p)
+/// ^ c == u, so units are grouped by u ^ label(u), the "base" of their parents.
 class CharsmapCheck {
  public:
   CharsmapCheck(std::string_view charsmap, std::size_t offset, const std::string& where)
@@ -126,7 +126,7 @@ class CharsmapCheck {
 
   bool has_leaf(std::size_t i) const { return charsmap_has_leaf(units_[i]); }
 
-  /// What a search that arrives at unit i may read next lies inside.
+  /// Checks that everything a search may read after reaching unit i is in range.
   void check_unit(std::size_t i) const {
     const std::size_t base = base_of(i);
     if ((base | (kBlockUnits - 1)) >= units_.size()) {
@@ -140,8 +140,8 @@ class CharsmapCheck {
     }
   }
 
-  /// A counting sort of the units by base; base and unit lie in one block, so it is in range. The
-  /// root is one of them: a search goes through it again where another unit leads there.
+  /// Counting sort of the units by base; base and unit are in the same block, so the base is in
+  /// range. The root is included: a search passes through it again if another unit leads there.
   void group_children() {
     starts_.assign(units_.size() + 1, 0);
     const auto parent_base = [this](std::size_t i) { return i ^ (units_[i] & 0xFF); };
@@ -157,7 +157,8 @@ class CharsmapCheck {
     }
   }
 
-  /// The most matches on any path from `base` down. A cycle runs into the depth limit.
+  /// Returns the largest number of matches on any path from `base` down. A cycle reaches the depth
+  /// limit.
   int longest(std::size_t base, int depth) {
     if (matches_[base] != kUnknown) return matches_[base];
     if (depth > kMaxKeyBytes) fail("a normalisation rule without end");
@@ -210,7 +211,7 @@ std::string SentencePieceNormalizer::normalise(std::string_view text) const {
   while (!text.empty()) {
     Step next = step(text);
     text.remove_prefix(next.length);
-    // A beginning that becomes more than a blank ends what is left out before the text.
+    // Leading spaces are dropped until a step gives more than one space.
     if (!begun && rules_.remove_extra_whitespaces && next.text == " ") continue;
     if (!begun && rules_.add_dummy_prefix && !blank_at_end_) out += blank;
     begun = true;

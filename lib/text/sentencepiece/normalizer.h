@@ -1,5 +1,5 @@
-// The normalisation rules inside a SentencePiece model: a Darts-clone double array whose values are
-// offsets into a block of replacement strings (charsmap_check.h checks them).
+// The normalization rules inside a SentencePiece model: a Darts-clone double array whose values are
+// offsets into a block of replacement strings (check_charsmap() validates them).
 #pragma once
 
 #include <cstddef>
@@ -14,69 +14,68 @@
 
 namespace attn {
 
-/// The array's units as numbers, and the strings behind them.
+/// The units of the array, and the replacement strings after them.
 struct CharsmapParts {
   std::vector<std::uint32_t> units;
   std::string_view strings;
 };
 
-/// Of a precompiled_charsmap that is as long as its first number says.
+/// Splits a precompiled_charsmap that is as long as its first number says.
 CharsmapParts charsmap_parts(std::string_view charsmap);
 
-/// What a unit's place is combined with for its children's places.
+/// Returns the base of the unit at `place`; XOR with a byte gives the index of a child.
 constexpr std::size_t charsmap_base(std::size_t place, std::uint32_t unit) {
   return place ^ (std::size_t{unit >> 10} << ((unit & 0x200) >> 6));
 }
 
-/// Whether a rule ends here; its value then stands at the unit's base.
+/// True if a rule ends at this unit; its value is then stored at the unit's base.
 constexpr bool charsmap_has_leaf(std::uint32_t unit) {
   return (unit & 0x100) != 0;
 }
 
-/// A checked precompiled_charsmap: what stands for what begins a text. Keeps views of its bytes.
+/// The rules of a checked precompiled_charsmap. Keeps views of its bytes.
 class Charsmap {
  public:
   explicit Charsmap(std::string_view charsmap) : parts_(charsmap_parts(charsmap)) {}
 
   struct Rule {
-    std::size_t length = 0;  ///< of what is replaced, in bytes
+    std::size_t length = 0;  ///< bytes that are replaced
     std::string_view replacement;
   };
 
-  /// The shortest rule that `text` begins with, or the longest; nothing where there is none.
+  /// Return the shortest or the longest rule that `text` begins with; nullopt if there is none.
   std::optional<Rule> shortest(std::string_view text) const;
   std::optional<Rule> longest(std::string_view text) const;
 
  private:
-  /// Calls visit(rule) for each rule that `text` begins with, the shortest first, while it says to
-  /// go on.
+  /// Calls visit(rule) for each rule that `text` begins with, the shortest first, until it returns
+  /// false.
   template <typename Visit>
   void each_rule(std::string_view text, Visit&& visit) const;
 
   CharsmapParts parts_;
 };
 
-// A look at the normalisation rules inside a SentencePiece model (charsmap.h) before anybody uses
-// them: the library follows their indices without one.
+// Validation of the normalization rules before their first use: the SentencePiece library follows
+// their indices unchecked.
 
-/// InputError unless every index that a search can follow stays inside `charsmap` (a whole
-/// precompiled_charsmap field, at byte `offset` of the file that `where` names), no search finds
+/// Checks a whole precompiled_charsmap field at byte `offset` of the file `where`. Throws
+/// InputError unless every index that a search can follow stays inside `charsmap`, no search finds
 /// more matches than the library has room for, and replacements are whole UTF-8 strings.
 void check_charsmap(std::string_view charsmap, std::size_t offset, const std::string& where);
 
-// What SentencePiece does to a text before it cuts it: the rules of the model's charsmap, and its
-// blanks as ▁.
+// SentencePiece's normalization: the rules of the model's charsmap, and spaces as ▁.
 
 class SentencePieceNormalizer {
  public:
-  /// Pieces that the user defined pass as they are. The checked bytes of `rules` outlive this.
+  /// Leaves user-defined pieces unchanged. The checked bytes of `rules` must outlive this object.
   SentencePieceNormalizer(const NormalizerSpec& rules, bool blank_at_end, PieceTrie user_defined);
 
-  /// Of valid UTF-8 without zero bytes.
+  /// Normalizes valid UTF-8 without zero bytes.
   std::string normalise(std::string_view text) const;
 
  private:
-  /// What the text's beginning becomes, and how many bytes that takes.
+  /// The replacement of the beginning of a text, and the number of bytes it replaces.
   struct Step {
     std::string_view text;
     std::size_t length = 0;
@@ -84,7 +83,7 @@ class SentencePieceNormalizer {
   Step step(std::string_view text) const;
 
   NormalizerSpec rules_;
-  bool blank_at_end_;  ///< the ▁ that is added stands behind the text
+  bool blank_at_end_;  ///< the added ▁ goes after the text
   std::optional<Charsmap> charsmap_;
   PieceTrie user_defined_;
 };

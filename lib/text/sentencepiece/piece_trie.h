@@ -1,4 +1,5 @@
-// Which pieces begin at a place of a text: a tree of their bytes (Fredkin 1960, "Trie memory").
+// Finds the pieces that begin at a position of a text: a trie of their bytes (Fredkin 1960, "Trie
+// memory").
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace attn {
 
-/// The tree's edges stand in one hash table, so that a step down is one look-up, and making the
-/// tree costs little more than reading its pieces.
+/// All edges are in one hash table, so a step down is one look-up, and building the trie costs
+/// little more than reading the pieces.
 class PieceTrie {
  public:
   void add(std::string_view piece, int id);
@@ -28,7 +29,7 @@ class PieceTrie {
   }
 
  private:
-  static constexpr std::uint32_t kNone = 0;  ///< also what an empty slot holds
+  static constexpr std::uint32_t kNone = 0;  ///< also marks empty slots
   static constexpr std::uint32_t kRoot = 1;
   static constexpr int kNoPiece = -1;
 
@@ -37,7 +38,7 @@ class PieceTrie {
     std::uint32_t child = kNone;
   };
 
-  /// Of the slot that holds `key`, or of the empty one where it belongs.
+  /// Returns the slot that holds `key`, or the empty slot where it belongs.
   std::size_t slot(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t i = to_size(key * 0x9E3779B97F4A7C15U >> 32) & mask;
@@ -50,8 +51,9 @@ class PieceTrie {
   std::uint32_t make_child(std::uint32_t node, unsigned char byte);
   void grow();
 
-  std::vector<int> ids_ = {kNoPiece, kNoPiece};        ///< of each node's piece
-  std::vector<Slot> slots_ = std::vector<Slot>(1024);  ///< a power of two, at most half in use
+  std::vector<int> ids_ = {kNoPiece, kNoPiece};  ///< of each node's piece
+  /// The size is a power of two; at most half of the slots are in use.
+  std::vector<Slot> slots_ = std::vector<Slot>(1024);
 };
 
 }  // namespace attn

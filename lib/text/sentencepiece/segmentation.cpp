@@ -15,7 +15,7 @@
 namespace attn {
 namespace {
 
-constexpr float kUnknownPenalty = 10;  // below the least likely piece; SentencePiece's own number
+constexpr float kUnknownPenalty = 10;  // below the least likely piece; SentencePiece's own value
 constexpr float kUserDefinedLoss = 0.1F;
 
 }  // namespace
@@ -66,7 +66,7 @@ std::vector<std::string> SentencePieceUnigram::pieces_of(std::string_view text, 
 
 std::vector<std::string> SentencePieceUnigram::encode(std::string_view text) const {
   struct ViterbiState {
-    float score = 0;  ///< of the best cut of this prefix
+    float score = 0;  ///< of the best segmentation of this prefix
     bool reached = false;
     Edge last;
   };
@@ -81,22 +81,22 @@ std::vector<std::string> SentencePieceUnigram::encode(std::string_view text) con
   return pieces_of(text, [&](std::size_t end) { return best[end].last; });
 }
 
-/// Going forward: the weights of all pieces that end at each place.
+/// The forward pass: the weights of all pieces that end at each position.
 struct SentencePieceUnigram::Lattice {
   static constexpr std::size_t kNone = std::string_view::npos;
   struct Step {
     Edge edge;
-    double weight = 0;         ///< ln Σ exp(alpha · score) over the cuts that end in this edge
-    std::size_t next = kNone;  ///< another one that ends at the same place
+    double weight = 0;  ///< ln Σ exp(alpha · score) over the segmentations that end in this edge
+    std::size_t next = kNone;  ///< the next step that ends at the same position
   };
   struct LatticePosition {
     double largest = -std::numeric_limits<double>::infinity();  ///< of its steps' weights
     double sum = 0;                                             ///< Σ exp(weight − largest)
-    std::size_t first = kNone;                                  ///< of its steps
+    std::size_t first = kNone;                                  ///< the first of its steps
     double weight() const { return largest + std::log(sum); }
   };
   std::vector<Step> steps;
-  std::vector<LatticePosition> places;  ///< one a byte, and the text's end
+  std::vector<LatticePosition> places;  ///< one per byte, and the end of the text
 };
 
 SentencePieceUnigram::Lattice SentencePieceUnigram::lattice(std::string_view text,
@@ -153,7 +153,7 @@ class SentencePieceBpe::MergeQueue {
         symbol.frozen = true;
       });
       if (!symbol.frozen) symbol.size = decode_code_point(text.substr(begin)).length;
-      symbol.previous = symbols_.size() - 1;  // kNone before the first
+      symbol.previous = symbols_.size() - 1;  // kNone for the first one
       symbol.next = symbols_.size() + 1;
       symbols_.push_back(symbol);
     }
@@ -167,7 +167,7 @@ class SentencePieceBpe::MergeQueue {
       agenda_.pop();
       Symbol& left = symbols_[merge.left];
       Symbol& right = symbols_[merge.right];
-      // One of them has been merged with another since.
+      // One of them has been merged with another symbol since.
       if (left.size == 0 || right.size == 0 || left.size + right.size != merge.size) continue;
       if (dropout > 0 && random.uniform() < dropout) continue;
       left.size = merge.size;
@@ -192,7 +192,7 @@ class SentencePieceBpe::MergeQueue {
 
   struct Symbol {
     std::size_t begin = 0;
-    std::size_t size = 0;  ///< 0: it is a part of another now
+    std::size_t size = 0;  ///< 0 if it is now part of another symbol
     std::size_t previous = kNone;
     std::size_t next = kNone;
     bool frozen = false;
@@ -202,13 +202,13 @@ class SentencePieceBpe::MergeQueue {
     std::size_t left;
     std::size_t right;
     std::size_t size;  ///< of both together
-    /// Best score last, as a heap wants it; of equal ones the leftmost.
+    /// Heap order: the best score on top, and the leftmost among equal scores.
     bool operator<(const Merge& other) const {
       return score < other.score || (score == other.score && left > other.left);
     }
   };
 
-  /// The ordinary piece of this text; null where there is none.
+  /// Returns the ordinary piece with this text, or null.
   const SentencePieceEntry* find(std::string_view piece) const {
     const auto found = model_.index.find(piece);
     if (found == model_.index.end()) return nullptr;
@@ -230,7 +230,8 @@ class SentencePieceBpe::MergeQueue {
     if (piece->type == PieceType::unused) left_part_[both] = one.size;
   }
 
-  /// Unused pieces are steps on the way to others; where one is left, its parts are the pieces.
+  /// Unused pieces are intermediate steps of merges; an unused piece in the result is split into
+  /// its parts.
   void add(std::string_view text, std::vector<SegmentedPiece>& cut) const {
     const SentencePieceEntry* piece = find(text);
     const auto parts = left_part_.find(text);

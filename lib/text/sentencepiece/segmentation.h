@@ -1,8 +1,9 @@
-// Cuts normalised text into pieces of a unigram model: the likeliest ones, or ones drawn at random.
+// Splits normalized text into pieces of a SentencePiece model: the best segmentation, or a random
+// one.
 //
-// The library can do this, but two reasons speak for an own version: it builds an index that takes
-// most of the time of starting the program, and Debian's 0.1.97 adds scores in mixed precision, so
-// that equally likely cuts ("0" "00" and "00" "0") come out differently from the SentencePiece that
+// The SentencePiece library can do this too, with two drawbacks: it builds an index that takes most
+// of the program's start time, and Debian's 0.1.97 adds scores in mixed precision. Equally likely
+// segmentations ("0" "00" and "00" "0") then differ from those of the SentencePiece that
 // transformers uses today, which adds floats.
 #pragma once
 
@@ -17,69 +18,72 @@
 
 namespace attn {
 
-/// Kudo 2018, "Subword Regularization": the lattice of all segmentations. Both functions take text
-/// that is normalised and valid UTF-8. What no piece covers is unknown, a character at a time; a
-/// run of unknown characters comes out as one piece, or as byte pieces where the model has them.
+/// The lattice of all segmentations (Kudo 2018, "Subword Regularization"). Texts must be normalized
+/// and valid UTF-8. Characters that no piece covers are unknown; a run of them becomes one piece,
+/// or byte pieces if the model has them.
 class SentencePieceUnigram {
  public:
-  /// Keeps nothing of `model`.
+  /// Keeps no reference to `model`.
   explicit SentencePieceUnigram(const SentencePieceModel& model);
 
-  /// The segmentation with the largest sum of scores, by Viterbi's search.
+  /// Returns the segmentation with the largest sum of scores, by Viterbi search.
   std::vector<std::string> encode(std::string_view text) const;
 
-  /// A segmentation x drawn from P(x) ∝ exp(alpha · Σ score of its pieces) over all of the lattice
-  /// (section 3.2 of the paper with l → ∞; SentencePiece's SampleEncode with nbest_size −1): sums
-  /// over all cuts of each prefix going forward, and one piece after another drawn by them going
-  /// back. `alpha` is from 0 (every cut is as likely) on; 1 draws from the model itself, and the
-  /// larger it is, the nearer to encode().
+  /// Samples a segmentation x from P(x) ∝ exp(alpha · Σ score of its pieces) over the whole lattice
+  /// (section 3.2 of the paper with l → ∞; SentencePiece's SampleEncode with nbest_size −1). The
+  /// forward pass sums over all segmentations of each prefix, and the backward pass samples one
+  /// piece after another. `alpha` must be at least 0, where all segmentations are equally likely. 1
+  /// samples from the model itself, and larger values approach encode().
   std::vector<std::string> sample(std::string_view text, double alpha,
                                   RandomGenerator& random) const;
 
-  /// ln Σ exp(alpha · Σ score) over all of the lattice: what makes those probabilities sum to 1.
+  /// Returns ln Σ exp(alpha · Σ score) over the whole lattice, the normalizer of these
+  /// probabilities.
   double log_sum(std::string_view text, double alpha) const;
 
  private:
   struct Lattice;
-  /// A piece in the lattice. Its text is what lies between begin and its end.
+  /// A piece in the lattice, from `begin` to the position where the edge ends.
   struct Edge {
     std::size_t begin = 0;  ///< in bytes
     int id = 0;
     float score = 0;
   };
 
-  /// Calls offer(end, edge) for each piece that begins at `begin`, the shortest first; the unknown
-  /// one last, where no piece is a character long.
+  /// Calls offer(end, edge) for each piece that begins at `begin`, the shortest first. If no piece
+  /// is one character long, the last one is the unknown piece.
   template <typename Offer>
   void each_piece(std::string_view text, std::size_t begin, Offer&& offer) const;
 
   Lattice lattice(std::string_view text, double alpha) const;
 
-  /// The path that ends in last(text.size()), last(the begin of that), …
+  /// Follows the best edges backward from the end of the text: last(text.size()), then last(its
+  /// begin), …
   template <typename Last>
   std::vector<std::string> pieces_of(std::string_view text, Last&& last) const;
 
-  PieceTrie pieces_;           ///< the normal and the user-defined ones
+  PieceTrie pieces_;           ///< the normal and user-defined pieces
   std::vector<float> scores_;  ///< by id; user-defined pieces always win
   int unknown_id_;
   float unknown_score_ = 0;
   bool byte_fallback_;
 };
 
-// Cuts normalised text by a byte-pair model, whose merges may be left out at random.
+// Segmentation by a BPE model, optionally with dropout of merges.
 
-/// Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units": from single
-/// characters on, the neighbours whose joint piece has the best score are joined, again and again.
-/// Pieces that the user defined are characters of their own and join nobody.
+/// BPE (Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units"):
+/// starting from single characters, the neighbours whose merged piece has the best score are
+/// merged, again and again. User-defined pieces act as characters that are never merged.
 class SentencePieceBpe {
  public:
-  /// The model outlives this.
+  /// The model must outlive this object.
   explicit SentencePieceBpe(const SentencePieceModel& model);
 
-  /// BPE-dropout (Provilkov et al. 2020) as SentencePiece has it: where a merge's turn comes, it is
-  /// left out with probability `dropout`, and two neighbours once left out stay apart until one of
-  /// them has grown. (In the paper they may join at a later step: its cuts are a little coarser for
-  /// the same number.) At 0 this is the model's own cut, and draws no number.
+  /// BPE-dropout (Provilkov et al. 2020) as in SentencePiece: each merge is skipped with
+  /// probability `dropout` when it is due, and two neighbours stay apart after a skip until one of
+  /// them has grown. (In the paper they may merge at a later step, so its segmentations are
+  /// slightly coarser for the same dropout.) With 0 this gives the model's own segmentation and
+  /// uses no random numbers.
   std::vector<std::string> sample(std::string_view text, double dropout,
                                   RandomGenerator& random) const;
 

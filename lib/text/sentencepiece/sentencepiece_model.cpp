@@ -18,10 +18,10 @@
 namespace attn {
 namespace {
 
-constexpr std::size_t kMaxPieceBytes = 2048;  // the library recurses once a byte to build its index
-constexpr std::size_t kMaxNesting = 64;       // its room for user-defined pieces that begin alike
+constexpr std::size_t kMaxPieceBytes = 2048;  // the library recurses once per byte
+constexpr std::size_t kMaxNesting = 64;       // its limit for user-defined pieces that begin alike
 
-/// A field of a message that the library reads.
+/// A message field that the library reads.
 struct KnownField {
   std::uint32_t number;
   ProtobufWireType type;
@@ -45,8 +45,8 @@ class ModelCheck {
   }
 
  private:
-  /// The known field's name, or null; the wrong type or a second occurrence is damage, because the
-  /// library would silently read something else than this check.
+  /// Returns the name of a known field, or null. A wrong type or a second occurrence is treated as
+  /// damage, because the library would silently read something other than what was checked here.
   const char* known(const ProtobufField& field, std::initializer_list<KnownField> fields,
                     std::set<std::uint32_t>& seen) const {
     for (const KnownField& candidate : fields) {
@@ -102,7 +102,7 @@ class ModelCheck {
     ProtobufReader fields = reader(message);
     ProtobufField field;
     SentencePieceEntry piece;
-    std::uint32_t seen = 0;  // one bit a field number; a set would cost more than all the rest
+    std::uint32_t seen = 0;  // one bit per field number; a set would cost more than all the rest
     const std::size_t offset = offset_of(message);
     const auto fail = [&](const std::string& found) {
       throw_damaged_file(where_, offset, fmt::format("piece {}: {}", model_.pieces.size(), found));
@@ -238,7 +238,7 @@ class ModelCheck {
     }
   }
 
-  /// In sorted order, the pieces that a piece begins with are on the stack.
+  /// The pieces are sorted, and the stack holds those that the current piece begins with.
   void check_nesting() const {
     std::vector<std::string_view> sorted;
     for (const SentencePieceEntry& piece : model_.pieces) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// Pieces that pass as they are, and are no part of others.
+/// Returns the user-defined pieces, which are matched as they are and never part of others.
 PieceTrie user_defined_of(const SentencePieceModel& model) {
   PieceTrie trie;
   for (const SentencePieceEntry& piece : model.pieces) {
@@ -49,7 +49,7 @@ struct SentencePieceProcessor::Parts {
     if (model.segmentation == SegmentationType::bpe) pairs.emplace(model);
   }
 
-  std::string bytes;  ///< of the file, which all that follows may keep views of
+  std::string bytes;  ///< of the file; the members below may keep views of it
   SentencePieceModel model;
   PieceTrie user_defined;
   SentencePieceNormalizer normaliser;
@@ -62,7 +62,7 @@ struct SentencePieceProcessor::Parts {
     return found == model.index.end() ? PieceType::unknown : at(model.pieces, found->second).type;
   }
 
-  /// Words from blank to blank, or characters and pieces that the user defined.
+  /// Returns words between spaces, or characters and user-defined pieces.
   std::vector<SegmentedPiece> parts_of(std::string_view text) const {
     std::vector<SegmentedPiece> cut;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -101,7 +101,7 @@ SegmentationType SentencePieceProcessor::segmentation() const {
 std::vector<std::string> SentencePieceProcessor::encode(std::string_view text) const {
   const std::string normalised = normalise(text);
   if (parts_->unigram) return parts_->unigram->encode(normalised);
-  RandomGenerator unused(0, "", 0);  // no merge is left out
+  RandomGenerator unused(0, "", 0);  // dropout is 0, so no number is drawn
   if (parts_->pairs) return parts_->pairs->sample(normalised, 0, unused);
   return expand_unknown_pieces(parts_->parts_of(normalised), parts_->model.byte_fallback);
 }
@@ -122,7 +122,7 @@ std::string SentencePieceProcessor::join(const std::vector<std::string>& pieces)
   const bool drops_blank = rules.add_dummy_prefix || rules.remove_extra_whitespaces;
   std::string text, bytes;
   bool at_begin = true;
-  // Bytes in a row are characters; what is none becomes U+FFFD, a byte at a time.
+  // Consecutive bytes are decoded as characters; each invalid byte becomes U+FFFD.
   const auto add_bytes = [&] {
     for (std::string_view left = bytes; !left.empty();) {
       const CodePoint c = decode_code_point(left);

@@ -1,5 +1,5 @@
-// One SentencePiece file, checked and ready: text to pieces and pieces to text, as the library does
-// it, which is asked for training alone.
+// A validated SentencePiece file: text to pieces and back with the same results as the library,
+// which is used for training only.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace attn {
 
 class SentencePieceProcessor {
  public:
-  /// `bytes` are the whole file. InputError, beginning with `where`, where it is damaged.
+  /// `bytes` is the whole file. Throws InputError, beginning with `where`, if it is damaged.
   SentencePieceProcessor(std::string bytes, const std::string& where);
   ~SentencePieceProcessor();
   SentencePieceProcessor(const SentencePieceProcessor&) = delete;
@@ -22,18 +22,19 @@ class SentencePieceProcessor {
 
   SegmentationType segmentation() const;
 
-  /// The pieces of a clean text.
+  /// Splits a clean text into pieces.
   std::vector<std::string> encode(std::string_view text) const;
 
-  /// A clean text as the model sees it, ▁ for its blanks.
+  /// Normalizes a clean text as the model sees it, with ▁ for spaces.
   std::string normalise(std::string_view text) const;
 
-  /// One cut of what normalise() gave, drawn at random: Unigram::sample or
+  /// Samples one segmentation of the result of normalise(), with SentencePieceUnigram::sample or
   /// SentencePieceBpe::sample.
   std::vector<std::string> sample(std::string_view normalised, double sampling,
                                   RandomGenerator& random) const;
 
-  /// The text of the pieces, in which a piece that the model lacks stands as it is (its ▁ too).
+  /// Joins pieces to a text. A piece that the model does not contain is copied unchanged, with its
+  /// ▁.
   std::string join(const std::vector<std::string>& pieces) const;
 
  private:
