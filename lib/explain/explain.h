@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-// One head from words to words: every matrix that attention's formula mentions, as the model
-// computed it.
-// Sources: explain_head.cpp, compare_attention.cpp, meaning.cpp.
-=======
 // One head step by step: every matrix in the formula of attention, as the model computed it.
->>>>>>> c2
+// Its sources are explain_head.cpp, compare_attention.cpp and meaning.cpp.
 #pragma once
 
 #include <string>

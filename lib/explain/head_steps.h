@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-// The observer behind explanations: it keeps what one attention layer read, computed and wrote.
-// Sources: head_steps_layer.cpp.
-=======
 // An observer for explanations: it keeps what an attention layer read, computed and wrote.
->>>>>>> c2
+// head_steps_formula.cpp and head_steps_layer.cpp turn that into steps.
 #pragma once
 
 #include <algorithm>

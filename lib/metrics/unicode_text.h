@@ -1,9 +1,5 @@
-<<<<<<< HEAD
-// What Python does to a text before sacreBLEU counts anything: split() and strip().
-// Sources: lowercase.cpp.
-=======
-// Python's split(), strip() and lower(), which sacreBLEU applies before counting.
->>>>>>> c2
+// Python's split(), strip() and lower(), which sacreBLEU applies before counting
+// (unicode_text.cpp, lowercase.cpp).
 #pragma once
 
 #include <cstddef>
