@@ -61,7 +61,7 @@ void GlobalTokenRows::gather(const ConstMatrixRef& all, MatrixRef sentences) con
 
 namespace {
 
-/// Without the first `globals` rows and keys; the others count from there.
+/// Removes the first `globals` rows and keys; the remaining ones are renumbered from 0.
 PatternCells without_global_cells(const PatternCells& seen, Index globals) {
   PatternCells own;
   const auto first = narrow_cast<std::int32_t>(globals);

@@ -1,5 +1,5 @@
-// Global tokens that a model brings itself (Pegasus-X): rows before each sentence's own, and an
-// observer that does not see them.
+// Learned global tokens (Pegasus-X): extra rows before each sentence's own, and an observer that
+// hides them.
 #pragma once
 
 #include <span>
@@ -12,20 +12,22 @@
 
 namespace attn {
 
-/// Of x [T, D] the rows before each sentence through a norm of their own → the same rows of
-/// `normal`.
+/// Applies a separate norm to the global rows of x [T, D], which precede each sentence, and writes
+/// them to the same rows of `normal`.
 void norm_global_rows(const LayerNorm& norm, std::span<const AttentionGroup> groups,
                       const ConstMatrixRef& x, MatrixRef normal);
 
-/// Where the rows of a batch lie with G global tokens' rows before each sentence's.
+/// The row layout of a batch with G global rows before each sentence.
 class GlobalTokenRows {
  public:
   GlobalTokenRows(const PackedTokens& source, Index globals);
 
   Index rows() const { return tokens_.offsets.back(); }  ///< S + B·G
-  /// Every sentence looks at itself and its global tokens; they refer to this object.
+  /// Returns groups in which every sentence attends to itself and its global tokens. They point
+  /// into this object.
   std::vector<AttentionGroup> groups() const;
-  /// Calls f(first row of sentence b with its globals, of its own tokens among them, its length).
+  /// Calls f(first row of sentence b in the full layout, its first row without global tokens, its
+  /// length).
   template <typename F>
   void for_each(F&& f) const {
     for (Index b = 0; b < tokens_.sentences(); ++b) {
@@ -33,12 +35,13 @@ class GlobalTokenRows {
       f(first, first - b * globals(), tokens_.length(b) - globals());
     }
   }
-  /// The sentences' rows [S, D] with `global_tokens` [G, D] before each → `all` [S + B·G, D].
+  /// Copies the sentences' rows [S, D], each sentence preceded by `global_tokens` [G, D], to `all`
+  /// [S + B·G, D].
   void prepend(const Parameter& global_tokens, const ConstMatrixRef& sentences,
                MatrixRef all) const;
-  /// The sentences' rows to their places among `all`; global tokens' rows stay.
+  /// Copies the sentences' rows to their positions in `all`; global rows are unchanged.
   void scatter(const ConstMatrixRef& sentences, MatrixRef all) const;
-  /// The sentences' rows among `all`.
+  /// Copies the sentences' rows out of `all`.
   void gather(const ConstMatrixRef& all, MatrixRef sentences) const;
   Index globals() const { return std::ssize(positions_); }
   Index sentences() const { return tokens_.sentences(); }
@@ -48,13 +51,15 @@ class GlobalTokenRows {
   std::vector<Index> positions_;  ///< 0 … G − 1
 };
 
-/// Passes on what an observer would see if the sentences stood alone: of a head the sentence's own
-/// queries and keys, so that the weights on global tokens are missing from its rows and stand in
-/// `outside`; of a stage the sentences' rows. What it writes to the weights and to `outside`
-/// counts; where it leaves nothing of a head, the global tokens' rows get nothing either.
+/// Shows an observer the attention as if there were no global tokens. For heads it passes on each
+/// sentence's own queries and keys, so weights on global tokens are missing from the rows and are
+/// summed in `outside`. For stages it passes on the sentences' rows. Changes that the observer
+/// makes to the weights and to `outside` take effect. If the observer clears a head, the global
+/// rows are cleared too.
 class GlobalTokenFilter : public AttentionObserver {
  public:
-  /// All outlive this. `offsets` are the sentences' without the global rows.
+  /// All arguments must outlive this object. `offsets` are the sentences' offsets without global
+  /// rows.
   GlobalTokenFilter(AttentionObserver& observer, Index globals, const Offsets& offsets)
       : observer_(observer), globals_(globals), offsets_(offsets) {}
 
@@ -76,14 +81,14 @@ class GlobalTokenFilter : public AttentionObserver {
   const Offsets& offsets_;
 };
 
-// Global tokens with projections of their own (LED), as a block variant: what self-attention meets
-// in the encoder's layers of such a model.
+// Global tokens with projections of their own (LED), as a block variant: the self-attention of such
+// a model's encoder layers.
 
-/// A global token's query, and what it looks at, are made by matrices of their own from the same
-/// rows that the others are made from.
+/// Projects the same rows with separate matrices for the queries of global tokens and for the keys
+/// and values that they attend to.
 class GlobalTokenAttention : public KvCacheLayer {
  public:
-  /// Projects `x` [T, D], the rows that the block reads, into `work`, which outlives this.
+  /// Projects `x` [T, D], the block's input, into `work`, which must outlive this object.
   GlobalTokenAttention(const MultiHeadAttention& layer, std::span<const AttentionGroup> groups,
                        const ConstMatrixRef& x, Matrix& work);
 
@@ -91,7 +96,7 @@ class GlobalTokenAttention : public KvCacheLayer {
               AttentionObserver* observer) override;
 
  private:
-  const Matrix& work_;  ///< [T, 3D] = Q | K | V; queries of global tokens alone
+  const Matrix& work_;  ///< [T, 3D] = Q | K | V; only global tokens' queries are used
 };
 
 }  // namespace attn

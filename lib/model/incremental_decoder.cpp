@@ -16,13 +16,14 @@ KvCacheShape kv_cache_shape(const ModelConfig& config) {
           config.decoder_head_dim()};
 }
 
-/// An observer sees keys, so that with one they are kept, whatever the kind would keep instead.
+/// Returns the cache of the decoder's attention pattern; with an observer, which needs keys, always
+/// one that keeps keys.
 std::unique_ptr<KvCache> make_decoder_cache(const ModelConfig& config, bool observed) {
   const KvCacheShape shape = kv_cache_shape(config);
   return observed ? make_exact_kv_cache(shape) : attention_for(shape.pattern).make_kv_cache(shape);
 }
 
-/// Rows of a cache are numbered in 32 bits.
+/// Throws MemoryError if the cache has more rows than 32-bit row numbers can address.
 void check_rows(Index rows) {
   if (rows <= std::numeric_limits<std::int32_t>::max()) return;
   throw MemoryError(
@@ -78,7 +79,7 @@ std::vector<Index> IncrementalDecoder::add_sentences(const EncodedSource& source
                                               cross_cache_[i].part(first_source, source_rows));
     }
   } catch (...) {
-    for (const Index slot : joined) at(slots_, slot).source_rows = 0;  // given back as a whole
+    for (const Index slot : joined) at(slots_, slot).source_rows = 0;  // all are released together
     for (const Index slot : joined) remove_sentence(slot);
     source_rows_.release(first_source, source_rows);
     throw;
@@ -86,7 +87,7 @@ std::vector<Index> IncrementalDecoder::add_sentences(const EncodedSource& source
   return joined;
 }
 
-/// Number `b` of the sentences of `source`, into a slot that is free.
+/// Copies sentence `b` of `source` into a free slot.
 void IncrementalDecoder::fill_slot(Slot& slot, const EncodedSource& source, std::size_t b,
                                    const SlotSize& size) {
   slot = Slot();
@@ -102,8 +103,8 @@ void IncrementalDecoder::fill_slot(Slot& slot, const EncodedSource& source, std:
   slot.size = size;
 }
 
-/// For sources that have joined, and the longest that may be found for them: the system gives pages
-/// only for what is.
+/// Reserves memory for the sources that have joined and for the longest ones still possible; the
+/// system only provides pages that are used.
 void IncrementalDecoder::reserve_for(std::span<const SlotSize> sizes) {
   Index rows = self_rows_.rows();
   for (const SlotSize& size : sizes) rows += size.hypotheses * kv_cache_->cached_steps(size.steps);
@@ -134,7 +135,7 @@ void IncrementalDecoder::reserve(Index rows) {
   work_.reserve(rows, config, /*encoder=*/false, observer_ != nullptr);
 }
 
-/// The first of the rows that the sentence's keys and values at its place take.
+/// Returns the first of the rows that hold the sentence's keys and values at its current position.
 Index IncrementalDecoder::row_of_position(Slot& slot) {
   Index& row = at(slot.key_rows, kv_cache_->cache_position(slot.length, std::ssize(slot.key_rows)));
   if (row < 0) {
@@ -144,7 +145,7 @@ Index IncrementalDecoder::row_of_position(Slot& slot) {
   return row;
 }
 
-/// What the hypotheses of one sentence continue, `parents` [rows], and where they stand.
+/// Records which hypotheses `parents` [rows] of a sentence continue, and their positions.
 void IncrementalDecoder::assign_slot_rows(Slot& slot, Index first, std::span<const Index> parents) {
   const auto rows = std::ssize(parents);
   if (!slot.taken || rows > slot.size.hypotheses || slot.length >= slot.size.steps) {
@@ -175,7 +176,7 @@ void IncrementalDecoder::add_groups(Index number, Index first, Index rows) {
     const std::int32_t* keys = slot.ancestors.data() + r * slot.size.steps;
     self_groups_.push_back({number, first + r, 1, 0, slot.length + 1, keys, {true, {}}});
   }
-  // The beams of one sentence share its keys.
+  // The beams of a sentence share its source keys.
   cross_groups_.push_back({number,
                            first,
                            rows,
@@ -214,7 +215,7 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   const StackRun run{
       model_.config(), AttentionSite::decoder_self, self_groups_, cross_groups_, observer_,
       work_,           position_encoding_,          positions_};
-  MatrixRef x = x_.topRows(n);  // [n, D] on its way through the stack
+  MatrixRef x = x_.topRows(n);  // [n, D] running through the stack
   embed_inputs(parameters.decoder, run, tokens, x);
   for (std::size_t i = 0; i < cross_cache_.size(); ++i) {
     const GrowableMatrix& source = cross_cache_[i];

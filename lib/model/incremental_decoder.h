@@ -1,5 +1,5 @@
-// Decoding step by step, with the keys and values of past steps kept: a step costs one row a
-// hypothesis and never recomputes the past.
+// Step-by-step decoding with a KV cache: a step computes one row per hypothesis and never
+// recomputes the past.
 #pragma once
 
 #include <cstdint>
@@ -15,44 +15,44 @@
 
 namespace attn {
 
-/// What a sentence takes of a decoder.
+/// The resources that a sentence needs in a decoder.
 struct SlotSize {
-  Index hypotheses = 1;  ///< most at a time
-  Index steps = 1;       ///< most tokens of each
+  Index hypotheses = 1;  ///< maximum number at a time
+  Index steps = 1;       ///< maximum tokens of each
 };
 
-/// The decoder's memory for sentences that come and go between its steps, each in a slot, and each
-/// at a place of its own: what a step computes of a sentence depends on no other.
+/// Decodes sentences that join and leave between steps. Each has its own slot and position, and its
+/// results depend on no other sentence.
 ///
-/// Beams fork and die, so a hypothesis's past is scattered over the rows that its ancestors had.
-/// Keys and values stay where they were written, in rows that the sentence takes step by step and
-/// gives back when it leaves; each hypothesis carries the list of its ancestors' rows, and
-/// attention gathers by it. Re-ordering beams moves a few integers and no key or value. What is
-/// kept is the kind of attention's own business (PatternAttention::make_kv_cache): where all layers
-/// look through windows, a step takes the rows of one that nobody sees any more, and performers
-/// keep sums of one size. An observer sees keys, so that with one they are kept.
+/// Beams fork and die, so the past of a hypothesis is scattered over its ancestors' rows. Keys and
+/// values stay where they were written, in rows that a sentence allocates step by step and releases
+/// when it leaves. Each hypothesis keeps a list of its ancestors' rows, through which attention
+/// gathers. Reordering beams moves a few integers and no keys or values. The attention pattern
+/// decides what is cached (PatternAttention::make_kv_cache): if all layers use windows, a step
+/// reuses a row that has left the window; performers keep sums of constant size. With an observer,
+/// keys are always kept.
 class IncrementalDecoder {
  public:
-  /// A null observer is off; with one, all sentences join before the first step.
+  /// `observer` may be null; with an observer, all sentences must join before the first step.
   explicit IncrementalDecoder(const Transformer& model, AttentionObserver* observer = nullptr);
 
-  /// Takes encoded sentences in, which the next step begins; of each what it takes at most.
-  /// Projects them to every layer's cross-attention keys and values, once. Returns their slots: the
-  /// lowest that are free. MemoryError where the cache has no room for them.
+  /// Adds encoded sentences, which begin at the next step, with the maximum size of each. Projects
+  /// them once to the cross-attention keys and values of every layer. Returns their slots, the
+  /// lowest free ones. Throws MemoryError if the cache has no room for them.
   std::vector<Index> add_sentences(const EncodedSource& source, std::span<const SlotSize> sizes);
 
-  /// Gives a sentence's slot and rows to others.
+  /// Releases a sentence's slot and rows.
   void remove_sentence(Index slot);
 
-  /// One token for each hypothesis, those of a sentence side by side. Row r belongs to slot
-  /// slots[r] and continues row parents[r] of the step before, but at its sentence's first step.
-  /// Every sentence takes part in every step from its first to its last. Returns logits [n, V],
-  /// valid until the next step.
+  /// Decodes one token per hypothesis; the hypotheses of a sentence are adjacent. Row r belongs to
+  /// slot slots[r] and, except at the sentence's first step, continues row parents[r] of the
+  /// previous step. Every sentence takes part in every step from its first to its last. Returns
+  /// logits [n, V], valid until the next step.
   MatrixRef step(std::span<const int> tokens, std::span<const Index> parents,
                  std::span<const Index> slots);
 
-  /// Bytes of cache that a batch takes: keys and values of `rows` hypotheses over `steps` steps,
-  /// and of `source_rows` encoder rows, for all layers.
+  /// Returns the cache size of a batch in bytes, over all layers: keys and values of `rows`
+  /// hypotheses over `steps` steps, and of `source_rows` encoder rows.
   static std::uint64_t cache_bytes(const ModelConfig& config, Index rows, Index steps,
                                    Index source_rows);
 
@@ -60,13 +60,13 @@ class IncrementalDecoder {
   struct Slot {
     bool taken = false;
     SlotSize size;
-    Index length = 0;             ///< tokens that its hypotheses have
-    Index last_row = 0;           ///< the first of its rows in the step before
-    std::vector<Index> key_rows;  ///< of each place that is kept its first row of keys; −1: not yet
+    Index length = 0;             ///< tokens per hypothesis so far
+    Index last_row = 0;           ///< first of its rows in the previous step
+    std::vector<Index> key_rows;  ///< first key row of each cached position; −1: none yet
     Index first_source = 0, source_rows = 0;
-    std::vector<std::uint8_t> key_padding_mask;  ///< of the source, as in PackedTokens
+    std::vector<std::uint8_t> key_padding_mask;  ///< for the source, as in PackedTokens
     std::vector<std::int32_t> ancestors;         ///< [hypotheses, steps]: rows of each one's past
-    std::vector<std::int32_t> next_ancestors;    ///< the other of the two, swapped at each step
+    std::vector<std::int32_t> next_ancestors;    ///< swapped with `ancestors` at each step
   };
 
   Index free_slot();
@@ -81,18 +81,18 @@ class IncrementalDecoder {
   const Transformer& model_;
   AttentionObserver* observer_;
   AttentionPositionEncoding position_encoding_;
-  Index reserved_positions_ = 0;             ///< that those reach
-  std::unique_ptr<KvCache> kv_cache_;        ///< of self-attention, all layers
+  Index reserved_positions_ = 0;             ///< positions that these reach
+  std::unique_ptr<KvCache> kv_cache_;        ///< self-attention, all layers
   std::vector<GrowableMatrix> cross_cache_;  ///< per layer [S, 2I']
-  RowAllocator self_rows_, source_rows_;     ///< who has which rows of both
+  RowAllocator self_rows_, source_rows_;     ///< allocation of rows in both caches
   std::deque<Slot> slots_;
-  std::vector<Index> parents_;            ///< of this step's rows, −1 where a sentence begins
-  std::vector<std::int32_t> cache_rows_;  ///< rows of the memory that they take
-  std::vector<Index> positions_;          ///< their places
+  std::vector<Index> parents_;  ///< parent of each row of this step; −1 at a sentence's start
+  std::vector<std::int32_t> cache_rows_;  ///< cache rows that they write
+  std::vector<Index> positions_;          ///< their positions
   std::vector<AttentionGroup> self_groups_;
   std::vector<AttentionGroup> cross_groups_;
-  Matrix x_;       ///< [most rows, D]
-  Matrix logits_;  ///< [most rows, V]
+  Matrix x_;       ///< [maximum rows, D]
+  Matrix logits_;  ///< [maximum rows, V]
   Workspace work_;
 };
 

@@ -12,11 +12,11 @@
 namespace attn {
 namespace {
 
-/// Rows of the feed-forward's hidden layer, the widest matrix of all, that are there at a time: a
-/// long sentence takes no more memory for it than a batch of short ones.
+/// Maximum rows of the feed-forward's hidden layer, the widest matrix of all, in memory at a time.
+/// A long sentence thus needs no more memory than a batch of short ones.
 constexpr Index kHiddenRows = 1024;
 
-/// Tells an observer what stands at a stage; costs nothing without one.
+/// Reports the values of a stage to an observer; free without one.
 struct StageReporter {
   AttentionObserver* observer = nullptr;
   AttentionSite site = AttentionSite::encoder_self;
@@ -27,8 +27,8 @@ struct StageReporter {
   }
 };
 
-/// By what names observers know the matrices of a block; its input and output have names where the
-/// block is an attention, and are the neighbours' where it is the feed-forward.
+/// The names under which observers know a block's matrices. Input and output are named only in
+/// attention blocks; a feed-forward's are its neighbors'.
 struct BlockStages {
   std::optional<Stage> input;
   Stage normed;
@@ -43,13 +43,13 @@ constexpr BlockStages feed_forward_stages{std::nullopt, Stage::feed_forward_norm
                                           Stage::feed_forward_output, Stage::feed_forward_sum,
                                           Stage::layer_output};
 
-/// One block of a layer: its norm, and who watches it.
+/// One block of a layer: its norm and its observer.
 struct Block {
   const StackRun& run;
   const LayerNorm& norm;
   StageReporter report;
   const BlockStages& stages;
-  const LayerNorm* global_norm = nullptr;  ///< for the rows before each sentence
+  const LayerNorm* global_norm = nullptr;  ///< for the global rows before each sentence
 };
 
 Block attention_block(const StackRun& run, const LayerNorm& norm, AttentionSite site, Index layer) {
@@ -60,8 +60,8 @@ Block feed_forward_block(const StackRun& run, const LayerNorm& norm, Index layer
   return {run, norm, {run.observer, run.site, layer}, feed_forward_stages};
 }
 
-/// What a block reads: x itself, or norm(x) where the norm stands before the block (Xiong et al.
-/// 2020, Pegasus). x [T, D] → [T, D].
+/// Returns the block's input: x, or norm(x) in pre-norm models (Xiong et al. 2020, Pegasus). x [T,
+/// D] → [T, D].
 ConstMatrixRef pre_norm(const Block& block, const ConstMatrixRef& x) {
   if (block.stages.input) block.report(*block.stages.input, x);
   if (!block.run.config.normalize_before) return x;
@@ -74,8 +74,8 @@ ConstMatrixRef pre_norm(const Block& block, const ConstMatrixRef& x) {
   return normal;
 }
 
-/// The way past a block: x ← norm(x + out) where the norm stands behind it ("Add & Norm" in the
-/// paper, Marian), else x ← x + out. x, out [T, D].
+/// Adds the block's output to the residual stream: x ← norm(x + out) in post-norm models ("Add &
+/// Norm" in the paper, Marian), else x ← x + out. x, out [T, D].
 void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
   block.report(block.stages.attn_output, out);
   add_rows(out, x);
@@ -84,8 +84,8 @@ void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
   block.report(block.stages.output, x);
 }
 
-/// Every row looks at the rows of its own sentence, or at what `memory` has of it. x [T, D] → out
-/// [T, D].
+/// Every row attends to the rows of its own sentence, or to their cached keys in `memory`. x [T, D]
+/// → out [T, D].
 void self_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
                     KvCacheLayer* memory, MatrixRef out) {
   const StackRun& run = block.run;
@@ -113,7 +113,7 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
   layer.output_projection(heads, out);
 }
 
-/// Every row of the target looks at the rows of its source sentence, whose keys and values stand in
+/// Every target row attends to the rows of its source sentence, whose keys and values are in
 /// `source` [S, 2I']. x [T, D] → out [T, D].
 void cross_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
                      const ConstMatrixRef& source, MatrixRef out) {
@@ -130,7 +130,7 @@ void cross_attention(const MultiHeadAttention& layer, const Block& block, const 
   layer.output_projection(heads, out);
 }
 
-/// Every row for itself. x [T, D] → out [T, D].
+/// Transforms every row independently. x [T, D] → out [T, D].
 void feed_forward(const FeedForward& layer, const Block& block, const ConstMatrixRef& x,
                   MatrixRef out) {
   Matrix& hidden = block.run.work.hidden;
@@ -144,9 +144,9 @@ void feed_forward(const FeedForward& layer, const Block& block, const ConstMatri
 }  // namespace
 
 void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, MatrixRef x) {
-  MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] what the block at hand has made of x
+  MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] output of the current block
 
-  // Self-attention: every token looks at every token of its sentence.
+  // Self-attention: every token attends to every token of its sentence.
   Block self = attention_block(run, layer.self_attention_norm, run.site, index);
   if (layer.global_norm.weight.exists()) self.global_norm = &layer.global_norm;
   const ConstMatrixRef rows = pre_norm(self, x);
@@ -157,7 +157,7 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
   self_attention(layer.self_attention, self, rows, globals ? &*globals : nullptr, out);
   add_and_norm(self, out, x);
 
-  // Feed-forward: every token for itself.
+  // Feed-forward: transforms every token independently.
   const Block forward = feed_forward_block(run, layer.feed_forward_norm, index);
   feed_forward(layer.feed_forward, forward, pre_norm(forward, x), out);
   add_and_norm(forward, out, x);
@@ -165,19 +165,19 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
 
 void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
                    const DecoderMemory& memory, MatrixRef x) {
-  MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] what the block at hand has made of x
+  MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] output of the current block
 
-  // Masked self-attention: every token looks at itself and at those before it.
+  // Masked self-attention: every token attends to itself and to earlier tokens.
   const Block self = attention_block(run, layer.self_attention_norm, run.site, index);
   self_attention(layer.self_attention, self, pre_norm(self, x), memory.kv_cache, out);
   add_and_norm(self, out, x);
 
-  // Cross-attention: every token looks at the source sentence, as the encoder left it.
+  // Cross-attention: every token attends to the encoder's output for the source sentence.
   const Block cross = attention_block(run, layer.cross_attention_norm, AttentionSite::cross, index);
   cross_attention(layer.cross_attention, cross, pre_norm(cross, x), memory.source, out);
   add_and_norm(cross, out, x);
 
-  // Feed-forward: every token for itself.
+  // Feed-forward: transforms every token independently.
   const Block forward = feed_forward_block(run, layer.feed_forward_norm, index);
   feed_forward(layer.feed_forward, forward, pre_norm(forward, x), out);
   add_and_norm(forward, out, x);

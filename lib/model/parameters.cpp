@@ -8,15 +8,15 @@
 namespace attn {
 namespace {
 
-/// Weight or bias of a linear layer or a norm.
+/// Returns the weight or bias of a linear layer or a norm.
 template <typename Module>
 auto& pick(Module& module, const ParameterEntry& entry) {
   const bool bias = entry.role == ParameterRole::bias || entry.role == ParameterRole::norm_bias;
   return bias ? module.bias : module.weight;
 }
 
-// In what follows `Layer`, `Stack` and `Model` are const or not; so is what comes back. Null: the
-// parameter is of another part of the layer.
+// Below, `Layer`, `Stack` and `Model` may be const, and so is the result then. Null means that the
+// parameter belongs to another part of the layer.
 
 template <typename Attention>
 auto* in_self_attention(Attention& attention, const ParameterEntry& entry) {
@@ -151,7 +151,7 @@ ParameterInfo info_of(const ParameterBlock& block, const ParameterEntry& entry,
           entry.fused_projections};
 }
 
-/// visit(block, entry, layer) for every parameter.
+/// Calls visit(block, entry, layer) for every parameter.
 template <typename Visit>
 void walk(const ModelConfig& config, const Visit& visit) {
   for (const ParameterBlock& block : parameter_table(model_sizes(config))) {

@@ -1,4 +1,4 @@
-// Which rows of a memory are taken, in ranges.
+// Allocates ranges of rows.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,11 @@
 
 namespace attn {
 
-/// Hands out rows that lie one after another: the first gap that is large enough, else the memory
-/// grows. What is given back joins the gaps beside it, so that a memory in which all is free is one
-/// gap again, however its rows came and went.
+/// Allocates contiguous rows: the first gap that is large enough, else the memory grows. Released
+/// rows merge with adjacent gaps, so that a memory with all rows free is always a single gap.
 class RowAllocator {
  public:
-  /// The first of `count` rows that nobody has.
+  /// Returns the first of `count` free rows and marks them as taken.
   Index allocate(Index count) {
     for (auto gap = gaps_.begin(); count > 0 && gap != gaps_.end(); ++gap) {
       const auto [first, size] = *gap;
@@ -29,7 +28,7 @@ class RowAllocator {
     return first;
   }
 
-  /// Rows of one take(), or some of them.
+  /// Releases all or some rows of one allocate().
   void release(Index first, Index count) {
     if (count == 0) return;
     auto after = gaps_.lower_bound(first);
@@ -47,11 +46,11 @@ class RowAllocator {
     gaps_.emplace(first, count);
   }
 
-  /// Rows that the memory must have for all that was ever taken.
+  /// Returns the rows that the memory needs for everything ever allocated.
   Index rows() const { return rows_; }
 
  private:
-  std::map<Index, Index> gaps_;  ///< first row and size; none touches another
+  std::map<Index, Index> gaps_;  ///< first row and size; gaps never touch
   Index rows_ = 0;
 };
 

@@ -17,9 +17,8 @@
 namespace attn {
 namespace {
 
-/// What the last product of T5's feed-forward reads has outliers, a thousand times as large as the
-/// rest, which one scale of 8 bits a row would round to nothing: it stays in float32, as in
-/// transformers.
+/// T5's second feed-forward matmul stays in float32, as in transformers: its input has outliers a
+/// thousand times as large as the rest, which one int8 scale per row would round to nothing.
 Backend backend_of_second(const ModelConfig& config, Backend backend) {
   return config.norm == NormType::rms && backend == Backend::int8 ? Backend::panels : backend;
 }
@@ -35,7 +34,7 @@ void prepare_feed_forward(FeedForward& layer, const ModelConfig& config,
   layer.second_packed = layer.second.prepare(in_float);
 }
 
-/// What the products' panels take, each filled up to whole panels.
+/// Returns the size of all packed weights, each padded to whole panels.
 std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& parameters,
                             Backend backend) {
   std::size_t floats = 0;
@@ -67,7 +66,7 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
     : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
   FloatArena arena(prepared_floats(config_, parameters_, backend));
   const PreparationOptions how(backend, &arena, &when_packed);
-  how.release({parameters_.output});  // packed last: a quarter of a small model less at the peak
+  how.release({parameters_.output});  // packed last: a small model's peak is a quarter lower
   for (EncoderLayer& layer : parameters_.encoder_layers) {
     layer.self_attention.prepare_self(how);
     if (layer.global_attention.query.weight.exists()) {
@@ -75,7 +74,8 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
     }
     prepare_feed_forward(layer.feed_forward, config_, how);
   }
-  // In the order of a decoder's step, whose products fetch ahead what lies behind them.
+  // Pack in the order of a decoder step, because each matmul prefetches the memory after its
+  // weights.
   for (DecoderLayer& layer : parameters_.decoder_layers)
     layer.cross_attention.prepare_key_value(how);
   for (DecoderLayer& layer : parameters_.decoder_layers) {
@@ -100,7 +100,7 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
   const StackRun run{config_, AttentionSite::encoder_self, groups,   {}, observer,
                      work,    position_encoding,           positions};
 
-  Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
+  Matrix x(rows, config_.d_model);  // [T, D] running through the stack
   embed_inputs(parameters_.encoder, run, source.ids, x);
   for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
     encoder_layer(parameters_.encoder_layers[i], to_index(i), run, x);
@@ -119,13 +119,14 @@ EncodedSource Transformer::encode_with_global_tokens(const PackedTokens& source,
   const std::vector<AttentionGroup> groups = layout.groups();
   Workspace work;
   work.reserve(layout.rows(), config_, /*encoder=*/true, observer != nullptr);
-  const AttentionPositionEncoding position_encoding;  // no class has global tokens and such places
+  const AttentionPositionEncoding
+      position_encoding;  // no model class has both global tokens and these positions
   const std::vector<Index> positions = positions_of(source);
   const StackRun run{config_, AttentionSite::encoder_self, groups,   {}, observer,
                      work,    position_encoding,           positions};
 
-  Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] before and after the layers
-  Matrix x(layout.rows(), d_model);  // [T + B·G, D] the global tokens' rows before each sentence's
+  Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] input and output of the layers
+  Matrix x(layout.rows(), d_model);  // [T + B·G, D] with global rows before each sentence
   {
     StackRun entering = run;
     entering.observer = nullptr;
@@ -162,8 +163,8 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
   const StackRun run{config_, AttentionSite::decoder_self, self,     cross, observer,
                      work,    position_encoding,           positions};
 
-  Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
-  Matrix keys_values(source.rows.rows(), 2 * config_.decoder_kv_dim());  // of a layer
+  Matrix x(rows, config_.d_model);  // [T, D] running through the stack
+  Matrix keys_values(source.rows.rows(), 2 * config_.decoder_kv_dim());  // of one layer
   embed_inputs(parameters_.decoder, run, decoder_input.ids, x);
   for (std::size_t i = 0; i < parameters_.decoder_layers.size(); ++i) {
     const DecoderLayer& layer = parameters_.decoder_layers[i];
@@ -182,7 +183,7 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// Numbers of all parameters, positions among them, and half of a tied output's copy.
+/// Counts the numbers of all parameters, including positions and half of a tied output's copy.
 std::optional<std::uint64_t> numbers_of(const ModelConfig& config) {
   const auto parameters = count_parameters(config);
   const auto output =
@@ -201,7 +202,7 @@ std::uint64_t prepared_bytes(const ModelConfig& config, Backend backend) {
   const auto numbers = numbers_of(config);
   if (!numbers) return kUnlimited;
   const bool mixed =
-      backend == Backend::int8 && config.norm == NormType::rms;  // see transformer.cpp
+      backend == Backend::int8 && config.norm == NormType::rms;  // see backend_of_second()
   const bool halves = mixed || (backend == Backend::bfloat16 && cpu_multiplies_bfloat16());
   const std::uint64_t size = halves ? 2 : backend == Backend::int8 ? 1 : sizeof(float);
   return checked_multiply(*numbers, size).value_or(kUnlimited);
@@ -221,7 +222,7 @@ float bound_of(const ParameterInfo& info, const Parameter& p, const ModelConfig&
   return exact_sqrt(3.0 / static_cast<double>(config.d_model));
 }
 
-/// Number i depends on the seed, the parameter's name and i alone.
+/// Initializes a parameter; number i depends only on the seed, the parameter's name and i.
 void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig& config,
                 std::uint64_t seed) {
   float* data = p.data;
@@ -265,7 +266,7 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
       std::fill_n(data, count, 0.0F);
       break;
   }
-  // The decoder starts from pad: CTranslate2 starts from a zero row there, and pad is never a word.
+  // The decoder starts from pad, which is never a word: CTranslate2 starts from a zero row.
   const Index zero = frozen_row(config);
   if (info.role == ParameterRole::embedding && zero >= 0 && zero < p.rows) {
     std::fill_n(data + zero * p.columns, p.columns, 0.0F);
@@ -278,7 +279,7 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
 void initialise_for_training(const ParameterInfo& info, const Parameter& p,
                              const ModelConfig& config, std::uint64_t seed) {
   initialise(info, p, config, seed);
-  // A class that nothing ever is to produce would weigh on a smoothed loss.
+  // A class that is never produced would add to a smoothed loss.
   if (info.role == ParameterRole::logits_bias && config.pad_token_id < loss_classes(config)) {
     p.data[config.pad_token_id] = 0.0F;
   }

@@ -67,7 +67,7 @@ void TokenizedSentences::add(std::span<const int> ids) {
 
 void tokenize_pairs(std::size_t count, const std::function<TokenizedPair(std::size_t)>& cut,
                     const std::function<void(std::size_t, const TokenizedPair&)>& take) {
-  constexpr std::size_t kPairs = 4096;  // cut by the threads at a time
+  constexpr std::size_t kPairs = 4096;  // pairs that the threads tokenize at a time
   constexpr Index kCostOfPair = 1 << 16;
   std::vector<TokenizedPair> pairs;
   for (std::size_t first = 0; first < count; first += kPairs) {
@@ -115,7 +115,8 @@ Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::si
 
 namespace {
 
-/// Sorts by the target's length, then the source's, keeps the order among equals, and cuts.
+/// Sorts by the target's length, then the source's, keeping equal sentences in order, and cuts into
+/// batches.
 std::vector<BatchPlan> cut(const Corpus& corpus, std::vector<std::uint32_t> order,
                            std::uint64_t batch_tokens) {
   const auto longer = [&](std::uint32_t i) {
@@ -166,7 +167,7 @@ std::vector<BatchPlan> plan_by_length(const Corpus& corpus, std::uint64_t batch_
 
 namespace {
 
-/// A cut has at most a piece a byte, its language mark and </s>.
+/// A sentence has at most one token per byte, plus its language token and </s>.
 std::size_t max_token_count(const NormalizedText& text) {
   return text.text.size() + 2;
 }

@@ -1,4 +1,4 @@
-// Parallel text as training reads it: two files, a sentence a line, as ids.
+// Parallel text as training reads it: two files with one sentence per line, tokenized to ids.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,23 @@
 
 namespace attn {
 
-/// Both sides' lines, as many on each.
+/// The lines of both sides, equally many on each.
 struct ParallelText {
   std::vector<std::string> source;
   std::vector<std::string> target;
   std::size_t controls = 0;  ///< control characters that were replaced by U+FFFD
 };
 
-/// Reads two files line by line. SystemError where one cannot be read; InputError where they differ
-/// in lines (both counts), are empty, or hold invalid UTF-8 (the first line with it).
+/// Reads two files line by line. Throws SystemError if one cannot be read; InputError if their line
+/// counts differ (naming both), or if they are empty or hold invalid UTF-8 (naming the first such
+/// line).
 ParallelText read_parallel(const ParallelFiles& files);
 
-/// The same of the two files' bytes.
+/// Same for the content of the two files.
 ParallelText parse_parallel(std::string_view source, std::string_view target,
                             const ParallelFiles& files);
 
-/// One language's sentences as ids, one after another.
+/// The sentences of one language as ids, stored back to back.
 class TokenizedSentences {
  public:
   void add(std::span<const int> ids);
@@ -44,70 +45,71 @@ class TokenizedSentences {
   std::vector<std::size_t> offsets_{0};
 };
 
-/// Pairs to train on; every sentence ends in </s> and has at least one piece before it.
+/// Sentence pairs for training; every sentence ends in </s> and has at least one token before it.
 struct Corpus {
   TokenizedSentences source;
   TokenizedSentences target;
-  std::vector<std::uint32_t> lines;  ///< of the text, from 0: which one each pair is
-  std::size_t empty = 0;             ///< pairs skipped because a side has no piece
-  std::size_t too_long = 0;          ///< pairs skipped because a side has more than max_tokens
+  std::vector<std::uint32_t> lines;  ///< line of each pair in the text, from 0
+  std::size_t empty = 0;             ///< pairs skipped because a side has no token
+  std::size_t too_long = 0;  ///< pairs skipped because a side has more than max_tokens tokens
 
   std::size_t size() const { return source.size(); }
 };
 
-/// What a tokenizer makes of one line of both sides.
+/// A tokenized line of both sides.
 struct TokenizedPair {
   std::vector<int> source;
   std::vector<int> target;
 };
 
-/// take(i, cut(i)) for each i below `count`: cut on the threads, take in order.
+/// Calls take(i, cut(i)) for each i below `count`: `cut` runs on the threads, `take` in order.
 void tokenize_pairs(std::size_t count, const std::function<TokenizedPair(std::size_t)>& cut,
                     const std::function<void(std::size_t, const TokenizedPair&)>& take);
 
-/// Tokens of a side beyond which a pair is left out.
+/// Returns the number of tokens per side beyond which a pair is left out.
 std::size_t max_side_tokens(const ModelConfig& model, const TrainConfig& train);
 
-/// `languages` stand around the texts. A side that has nothing but the tokenizer's own tokens is
-/// empty.
+/// Adds the tokens of `languages` to the texts. A side with nothing but the tokenizer's own tokens
+/// counts as empty.
 Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens,
                    const LanguageChoice& languages = {});
 
-// Which sentences make a batch, and in which order batches come.
+// Batches of sentences and their order.
 
 /// The sentences of one batch, as indices into a corpus.
 using BatchPlan = std::vector<std::uint32_t>;
 
-/// The batches of one epoch: sentences of like length together (they cost the attention the same,
-/// and a batch is cut where sentences × longest would pass `batch_tokens`), in an order that
-/// depends on seed and epoch alone. Every pair occurs once.
+/// Returns the batches of one epoch. Sentences of similar length go together, because attention
+/// then costs the same for each, and a batch ends before sentences × longest exceeds
+/// `batch_tokens`. The order depends only on seed and epoch, and every pair occurs once.
 std::vector<BatchPlan> plan_epoch(const Corpus& corpus, std::uint64_t batch_tokens,
                                   std::uint64_t seed, std::uint64_t epoch);
 
-/// Sentences in order of length, cut in the same way: for validation.
+/// Batches the sentences in order of length with the same limit, for validation.
 std::vector<BatchPlan> plan_by_length(const Corpus& corpus, std::uint64_t batch_tokens);
 
-// Subword regularisation (Kudo 2018) and BPE-dropout (Provilkov et al. 2020): the training text,
-// cut anew at random for each epoch, so that the model sees many cuts of a word.
+// Subword regularization (Kudo 2018) and BPE-dropout (Provilkov et al. 2020): each epoch tokenizes
+// the training text anew at random, so that the model sees many segmentations of a word.
 
 struct SubwordSamplingSettings {
   double sampling = 0;         ///< tokenizer.sampling
   std::uint64_t seed = 1;      ///< train.seed
-  std::size_t max_tokens = 0;  ///< of a side; at least that of the best cuts
-  int language = -1;           ///< the mark of sources that begin with none; -1: none
+  std::size_t max_tokens = 0;  ///< per side; at least the maximum over the best segmentations
+  int language = -1;           ///< language token for sources that begin with none; −1: none
 };
 
-/// The pairs of a corpus as text that is ready to be cut. Read-only after it is made.
+/// A corpus as text, ready to be tokenized at random. Read-only once constructed.
 class SubwordSampledText {
  public:
-  /// `best` is what make_corpus made of `text`. `tokenizer` can be sampled from
-  /// (Tokenizer::require_sampling) and outlives this.
+  /// `best` must be the result of make_corpus() for `text`. `tokenizer` must support sampling
+  /// (Tokenizer::require_sampling) and outlive this object.
   SubwordSampledText(const ParallelText& text, const Corpus& best, const Tokenizer& tokenizer,
                      const SubwordSamplingSettings& settings);
 
-  /// The pairs of `best`, in its order, as epoch `epoch` cuts them. A sentence's cut depends on
-  /// seed, epoch, side and line alone. One whose cut has more than max_tokens keeps its best cut
-  /// for that epoch: leaving it out would train on other pairs in each epoch.
+  /// Returns the pairs of `best`, in the same order, as tokenized for `epoch`. A sentence's
+  /// segmentation depends only on seed, epoch, side and line. If it exceeds max_tokens, the
+  /// sentence keeps its best segmentation for that epoch; dropping it would make epochs train on
+  /// different pairs.
   Corpus tokenize(const Corpus& best, std::uint64_t epoch) const;
 
   std::size_t max_side_tokens() const {

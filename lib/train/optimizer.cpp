@@ -112,11 +112,11 @@ std::shared_ptr<AlignedFloats> WeightAverage::evaluation_weights(
   if (averaging_ == WeightAveraging::exponential) return mean_;
   if (snapshots_ == 0) return weights;
   const std::size_t count = std::min(to_size(snapshots_), last_.size());
-  // The first is copied: blended with share 1, y + (x − y) would still round with the y of an
+  // Copy the first snapshot. Blending with share 1, y + (x − y), would still round with the y of an
   // earlier call.
   std::copy_n(last_[0].data(), last_[0].size(), mean_->data());
   for (std::size_t i = 1; i < count; ++i) {
-    // After i + 1 terms each counts 1 / (i + 1).
+    // The mean of i + 1 terms gives the newest the weight 1 / (i + 1).
     blend({last_[i].data(), last_[i].size()}, 1.0F / static_cast<float>(i + 1), mean_->data());
   }
   return mean_;

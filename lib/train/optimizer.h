@@ -1,4 +1,4 @@
-// Adam (Kingma and Ba 2015) with clipping of the gradient's norm, over one row of parameters.
+// Adam (Kingma and Ba 2015) with clipping by gradient norm, over one flat array of parameters.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,14 @@ class Adam {
  public:
   Adam(std::size_t size, const AdamConfig& config);
 
-  /// √Σ g². The additions run in blocks of fixed size: the same bits on any number of threads.
+  /// Returns √Σ g². Adds in blocks of fixed size, so the bits do not depend on the number of
+  /// threads.
   static double norm(std::span<const float> gradients);
 
-  /// One update, number step + 1 (of the bias correction), with the gradients' norm as norm() gives
-  /// it. Where it is above clip_norm the gradients count clip_norm / (norm + 1e-6) times, as in
-  /// PyTorch's clip_grad_norm_. Leaves the gradients zero. Weights and gradients have `size`.
-  /// Whether all weights are finite.
+  /// Makes one update, number step + 1 for bias correction; `norm` must be norm(gradients). If it
+  /// exceeds clip_norm, gradients are scaled by clip_norm / (norm + 1e-6), as in PyTorch's
+  /// clip_grad_norm_. Sets the gradients to zero. Both spans must have `size` elements. Returns
+  /// true if all weights are finite.
   [[nodiscard]] bool update(std::span<float> weights, std::span<float> gradients, double norm,
                             double learning_rate);
 
@@ -45,25 +46,25 @@ class Adam {
   std::uint64_t step_ = 0;
 };
 
-// The averaged copy of the weights, which translates better than the last ones do.
+// The averaged copy of the weights, which translates better than the final ones.
 
-/// Polyak averaging in two forms: an exponential mean of all updates, or the mean of the last
-/// checkpoints' weights (Vaswani et al. 2017, section 6.1). Averaging::none keeps nothing.
+/// Polyak averaging in two forms: an exponential mean of all updates, or the mean of the weights at
+/// the last checkpoints (Vaswani et al. 2017, section 6.1). WeightAveraging::none keeps nothing.
 class WeightAverage {
  public:
   WeightAverage(const TrainConfig& config, std::span<const float> weights);
 
-  /// Update t (from 1) was made. Early on the exponential mean forgets faster, (1 + t) / (10 + t),
-  /// so that the random weights it began with do not linger.
+  /// Adds the weights after update t (from 1). Early on, the exponential mean forgets faster, (1 +
+  /// t) / (10 + t), so that the random initial weights do not linger.
   void after_update(std::span<const float> weights, std::uint64_t t);
 
-  /// A checkpoint is being written.
+  /// Adds the weights at a checkpoint.
   void after_checkpoint(std::span<const float> weights);
 
-  /// What is validated and kept: the average, or `weights` where there is none (yet).
+  /// Returns the weights to validate and keep: the average, or `weights` if there is none (yet).
   std::shared_ptr<AlignedFloats> evaluation_weights(const std::shared_ptr<AlignedFloats>& weights);
 
-  /// For checkpoints; snapshots() in all decides which of them count.
+  /// Returns the arrays for checkpoints; the total in snapshots() decides which of them count.
   std::vector<CheckpointArray> arrays();
   std::uint64_t snapshots() const { return snapshots_; }
   void set_snapshots(std::uint64_t snapshots) { snapshots_ = snapshots; }
@@ -72,7 +73,7 @@ class WeightAverage {
   WeightAveraging averaging_;
   double decay_;
   std::shared_ptr<AlignedFloats> mean_;
-  std::vector<AlignedFloats> last_;  ///< a ring
+  std::vector<AlignedFloats> last_;  ///< ring buffer
   std::uint64_t snapshots_ = 0;
 };
 

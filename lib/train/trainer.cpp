@@ -59,8 +59,7 @@ class Trainer::Run {
   TrainingOutcome run(const std::atomic<int>& stop) {
     log_.open(state_);
     loop_.begin_epoch();
-    // A look that is due before any update: of a new run, or of one that was stopped while it
-    // looked.
+    // Run a validation that is due before any update: in a new run, or in one stopped during it.
     if (!validate(loop_.validation_due(), stop)) return stopped();
     update_timer_.start();
     while (!loop_.finished()) {
@@ -79,13 +78,13 @@ class Trainer::Run {
   }
 
  private:
-  // --- what follows an update ------------------------------------------------------------------
+  // --- after an update -------------------------------------------------------------------------
 
-  /// Logs, validates and saves where it is time; false where the run was stopped.
+  /// Logs, validates and saves when due; returns false if the run was stopped.
   bool after_update(const std::atomic<int>& stop) {
     show_progress();
     const bool save = state_.update % setup_.train.checkpoint_every == 0;
-    if (save) loop_.average_checkpoint();  // also where a signal came
+    if (save) loop_.average_checkpoint();  // also after a signal
     if (stop != 0) {
       stopped();
       return false;
@@ -133,14 +132,14 @@ class Trainer::Run {
 
   // --- validation ------------------------------------------------------------------------------
 
-  /// False where it was stopped before its end: nothing has changed then.
+  /// Returns false if it was stopped before its end, leaving everything unchanged.
   bool validate(ValidationType type, const std::atomic<int>& stop) {
     if (type == ValidationType::none) return true;
     Stopwatch watch;
     watch.start();
     Transformer candidate = loop_.model();
     const bool early = type == ValidationType::early;
-    bool best = !early;  // without a dev part the newest is
+    bool best = !early;  // without a dev set, the newest model is kept
     if (validator_) {
       const bool scores = !early || setup_.train.early_scores;
       const std::optional<ValidationResult> result =
@@ -176,7 +175,7 @@ class Trainer::Run {
     return best;
   }
 
-  /// Every file appears whole, the weights last; the others are the same each time.
+  /// Writes every file atomically, the weights last; the other files never change.
   void save_best(Transformer& candidate) const {
     const std::string directory = in_directory("model");
     std::error_code error;
@@ -186,7 +185,7 @@ class Trainer::Run {
     save_model(candidate, setup_.decode, directory, DType::f32);
   }
 
-  /// What the kept tokenizer says of languages, where they stand around texts.
+  /// Returns the kept tokenizer's languages, if texts have language tokens.
   LanguageCodes language_codes() const {
     const Languages& known = tokenizer_.languages();
     if (!known.uses_language_tokens()) return {};
@@ -211,11 +210,11 @@ class Trainer::Run {
   const Tokenizer& tokenizer_;
   TrainingListener& listener_;
   TrainingLoop loop_;
-  RunState& state_;  ///< theirs
+  RunState& state_;  ///< of the loop
   std::optional<Validator> validator_;
   TrainingLog log_;
   std::uint64_t last_checkpoint_ = 0;
-  Stopwatch update_timer_;  ///< of updates alone: validations and checkpoints stop it
+  Stopwatch update_timer_;  ///< times updates only; paused for validations and checkpoints
   Index timed_tokens_ = 0;
   std::uint64_t timed_updates_ = 0;
 };
@@ -234,7 +233,7 @@ TrainingOutcome Trainer::run(const std::atomic<int>& stop) {
 
 TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& train,
                                const BatchShape& largest) {
-  // Weights, gradients, two moments; products prepared for both passes, and a translating model's.
+  // Weights, gradients, two moments; weights prepared for both passes and for a translating model.
   std::uint64_t copies = 4 + 2 + 1;
   if (train.average == WeightAveraging::exponential) copies += 1;
   if (train.average == WeightAveraging::checkpoints) copies += 1 + train.average_last;
@@ -242,7 +241,7 @@ TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& trai
   const std::optional<std::uint64_t> bytes =
       trained ? checked_product({*trained, copies, sizeof(float)}) : std::nullopt;
   BatchShape passed = largest;
-  if (train.r_drop > 0) {  // each pair goes through the model twice
+  if (train.r_drop > 0) {  // each pair passes through the model twice
     passed.source_tokens *= 2;
     passed.target_tokens *= 2;
     passed.sentences *= 2;
@@ -274,7 +273,7 @@ BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train) {
 }
 
 BatchShape largest_batch(const SubwordSampledText& text, const TrainConfig& train) {
-  // A sentence has two tokens or more: a piece and </s>.
+  // A sentence has at least two tokens: one word token and </s>.
   return {train.batch_tokens, train.batch_tokens, text.max_side_tokens(), train.batch_tokens / 2};
 }
 

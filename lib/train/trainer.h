@@ -1,4 +1,4 @@
-// The training run: batches through the model, updates, validations, checkpoints and logs.
+// The training run: batches, updates, validations, checkpoints and logs.
 #pragma once
 
 #include <atomic>
@@ -20,19 +20,19 @@ enum class TrainingOutcome { finished, stopped };
 
 class Trainer {
  public:
-  /// `tokenizer` and `listener` outlive the trainer.
+  /// `tokenizer` and `listener` must outlive the trainer.
   Trainer(TrainerSetup setup, const Tokenizer& tokenizer, TrainingListener& listener);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// Goes on from the newest checkpoint in DIR/checkpoints; false where there is none. InputError
-  /// where it belongs to another config or other data, naming the difference.
+  /// Resumes from the newest checkpoint in DIR/checkpoints; returns false if there is none. Throws
+  /// InputError if it belongs to another config or other data, naming the difference.
   bool resume();
 
-  /// Trains until the config says stop (finished), or until `stop` is not 0: then the update under
-  /// way is finished and a checkpoint written (stopped). InputError where the loss is no longer
-  /// finite, SystemError where the system refuses to write; checkpoints before stay.
+  /// Trains until the config ends the run (finished), or until `stop` is not 0: then finishes the
+  /// current update and writes a checkpoint (stopped). Throws InputError if the loss is no longer
+  /// finite and SystemError if a write fails; earlier checkpoints stay.
   TrainingOutcome run(const std::atomic<int>& stop);
 
  private:
@@ -40,9 +40,9 @@ class Trainer {
   std::unique_ptr<Run> run_;
 };
 
-// Time that is measured with breaks.
+// A stopwatch that can be paused.
 
-/// Stands still at first.
+/// Paused at first.
 class Stopwatch {
  public:
   void start() { running_since_ = Clock::now(); }
@@ -54,7 +54,7 @@ class Stopwatch {
     if (!running_since_) return seconds_;
     return seconds_ + std::chrono::duration<double>(Clock::now() - *running_since_).count();
   }
-  /// Begins at 0; goes on where it was going.
+  /// Resets the time to 0 without pausing or starting.
   void reset() {
     seconds_ = 0;
     if (running_since_) start();
@@ -67,11 +67,11 @@ class Stopwatch {
   double seconds_ = 0;
 };
 
-// How much memory a training run will take, known before it begins.
+// The memory needs of a training run, computed before it begins.
 
-/// Bytes at the peak of a run; both saturate at 2⁶⁴ − 1.
+/// Peak memory of a run in bytes; both members saturate at 2⁶⁴ − 1.
 struct TrainingMemory {
-  /// Weights, gradients, moments, averages, and the products prepared from the weights.
+  /// Weights, gradients, moments, averages, and prepared copies of the weights.
   std::uint64_t parameters = 0;
   /// Activations and scratch of the largest batch.
   std::uint64_t activations = 0;
@@ -79,19 +79,19 @@ struct TrainingMemory {
 TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& train,
                                const BatchShape& largest);
 
-/// A batch of short sentences that fills train.batch_tokens on both sides: what is known before the
-/// text is.
+/// Returns the batch shape assumed while the text is unknown: short sentences that fill
+/// train.batch_tokens on both sides.
 BatchShape expected_batch(const TrainConfig& train);
 
-/// At least every batch of an epoch over this corpus.
+/// Returns an upper bound on every batch of an epoch over this corpus.
 BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train);
 
-/// At least every batch of any epoch that cuts the text anew: whatever the cuts, a batch's
-/// sentences times its longest one are at most train.batch_tokens.
+/// Returns an upper bound on every batch of any epoch with sampled segmentation: a batch's
+/// sentences times the longest one never exceed train.batch_tokens.
 BatchShape largest_batch(const SubwordSampledText& text, const TrainConfig& train);
 
-/// MemoryError, beginning with `where` and with the figures, where that is more than this process
-/// may still allocate.
+/// Throws MemoryError, beginning with `where` and with the numbers, if this is more than the
+/// process may still allocate.
 void require_training_memory(const TrainingMemory& memory, const BatchShape& largest,
                              const std::string& where);
 

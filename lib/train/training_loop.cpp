@@ -29,7 +29,7 @@ Backend matmul_backend(const TrainConfig& c) {
   return c.precision == TrainingPrecision::bfloat16 ? Backend::bfloat16 : default_backend();
 }
 
-/// The weights of the model that the run begins with, or random ones.
+/// Returns the weights of the initial model, or random ones.
 TrainableModel initial_model(TrainerSetup& setup) {
   if (setup.initial_model == nullptr) return {setup.model, setup.train.seed};
   TrainableModel model(setup.model, *setup.initial_model);
@@ -54,7 +54,7 @@ TrainingLoop::TrainingLoop(TrainerSetup& setup)
 
 void TrainingLoop::begin_epoch() {
   if (setup_.sampled) {
-    sampled_corpus_ = {};  // the last epoch's need not be there beside it
+    sampled_corpus_ = {};  // free the last epoch's corpus first
     sampled_corpus_ = setup_.sampled->tokenize(setup_.corpus, state_.epoch);
   }
   plan_ = plan_epoch(corpus(), setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
@@ -171,7 +171,7 @@ void TrainingLoop::restore(const RunState& state) {
 AttentionRecord probe_record(const Transformer& model, const Tokenizer& tokenizer,
                              const TrainerSetup& setup, std::uint64_t update) {
   DecodeConfig search = setup.decode;
-  // A model that has learned nothing does not end, and its maps would fill the disk.
+  // An untrained model never emits an end token, and its attention maps would fill the disk.
   const std::size_t length =
       tokenizer.encode_source(setup.probe, setup.languages.source).ids.size();
   if (to_size(search.max_new_tokens) > 2 * length + 10) search.max_new_tokens = 0;

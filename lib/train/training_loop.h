@@ -1,4 +1,4 @@
-// What a training run is made of.
+// The parts of a training run.
 #pragma once
 
 #include <cstdint>
@@ -21,80 +21,84 @@
 
 namespace attn {
 
-/// Everything that a run needs, read and checked.
+/// The checked inputs of a run.
 struct TrainerSetup {
-  std::string directory;  ///< DIR; exists, and nobody else writes into it
+  std::string directory;  ///< DIR; exists, and no other process writes into it
   TrainConfig train;
-  ModelConfig model;    ///< fits the tokenizer
-  DecodeConfig decode;  ///< of the model that is kept
-  /// Of all texts. The model's start and the forced first token of `decode` agree with the
-  /// target's.
+  ModelConfig model;    ///< matches the tokenizer
+  DecodeConfig decode;  ///< for the model that is kept
+  /// Languages of all texts. The model's start token and `decode`'s forced first token match the
+  /// target language.
   LanguageChoice languages;
-  /// Training begins with its weights, of the shape `model`; null: random ones from the seed.
+  /// Training begins with these weights, whose shape is `model`; null: random weights from the
+  /// seed.
   std::shared_ptr<const Transformer> initial_model;
   std::string tokenizer_directory;
   Corpus corpus;
-  std::optional<SubwordSampledText> sampled;  ///< the corpus' text, where each epoch cuts it anew
+  std::optional<SubwordSampledText>
+      sampled;  ///< text of the corpus, if epochs sample the segmentation
   std::optional<ParallelText> dev;
   std::string probe;         ///< sentence whose attention is recorded; empty: none
-  std::string probe_target;  ///< its translation; empty: the model's own at the time
-  Json identity;             ///< what a resumed run must share (run_identity.h)
+  std::string probe_target;  ///< its translation; empty: the model's own at that time
+  Json identity;             ///< settings that a resumed run must share (run_identity())
   std::string title;         ///< of the curve
 };
 
-/// How a run's models are validated.
+/// Returns the validation settings of a run.
 ValidationSettings validation_settings(const TrainerSetup& setup);
 
-// The updates of a run, one after the other, from the first random weights on: no file, no log, and
-// nobody who looks. Whoever asks for them between two others' doings gets the same bits.
+// The sequence of a run's updates from the first random weights on, without files, logs or
+// listeners. The bits are the same whatever happens between two updates.
 
-/// A look at the model between two updates.
+/// A validation of the model between two updates.
 enum class ValidationType {
   none,
-  early,  ///< before the first validation: measured and recorded, nothing else
-  full,   ///< a validation: decides which model is kept, and when to stop
+  early,  ///< before the first full validation: measured and recorded, nothing else
+  full,   ///< decides which model is kept and when to stop
 };
 
 class TrainingLoop {
  public:
-  /// `setup` outlives it; the model to begin with is taken out of it.
+  /// `setup` must outlive the loop; the initial model is moved out of it.
   explicit TrainingLoop(TrainerSetup& setup);
 
-  /// The epoch's cuts and batches, before the first update: they depend on nothing but the setup
-  /// and the epoch's number.
+  /// Prepares the epoch's segmentation and batches before its first update; they depend only on the
+  /// setup and the epoch's number.
   void begin_epoch();
 
-  /// One update; the sum of its losses. InputError where loss or weights are no longer finite; it
-  /// says which checkpoint is kept, `checkpointed`, 0 being none.
+  /// Makes one update and returns the sum of its losses. Throws InputError if loss or weights are
+  /// no longer finite; the message names the last checkpoint, `last_checkpoint` (0: none).
   LossSum update(std::uint64_t last_checkpoint);
 
-  /// Whether all of an epoch's batches were seen; begin_next_epoch() goes on.
+  /// True if all batches of the epoch have been seen; continue with begin_next_epoch().
   bool epoch_ends() const { return state_.next_batch >= plan_.size(); }
   void begin_next_epoch();
 
-  /// Whether the config ends the run here.
+  /// True if the config ends the run here.
   bool finished() const;
 
-  /// By updates, or as many as the epochs will have if all have as many batches as this one.
+  /// Returns the configured number of updates, or an estimate from the number of epochs that
+  /// assumes that all have as many batches as this one.
   std::uint64_t total_updates() const;
 
-  /// What is due after the last update.
+  /// Returns the validation that is due after the last update.
   ValidationType validation_due() const;
 
-  /// The model as it is now: the average where there is one, in the memory that the next update
+  /// Returns the current model, averaged if averaging is on. It shares memory that the next update
   /// changes.
   Transformer model();
 
-  /// A checkpoint's state and arrays, the latter where they lie; restore() after they were read.
+  /// Returns the arrays of a checkpoint's state, by reference. Call restore() after reading into
+  /// them.
   std::vector<CheckpointArray> arrays();
   void restore(const RunState& state);
-  /// The number of averaged snapshots goes into the state, too.
+  /// Stores the number of averaged snapshots in the state.
   void before_checkpoint() { state_.snapshots = average_.snapshots(); }
-  /// Where the config asks for a checkpoint, though none may be written.
+  /// Adds a snapshot to the average at a checkpoint of the config, even if none is written.
   void average_checkpoint() { average_.after_checkpoint(model_.weights()); }
 
   RunState& state() { return state_; }
-  std::span<const float> weights() { return model_.weights(); }  ///< that the optimizer moves
+  std::span<const float> weights() { return model_.weights(); }  ///< as updated by the optimizer
   double gradient_norm() const { return gradient_norm_; }        ///< of the last update
   double learning_rate() const { return learning_rate_; }
 
@@ -103,23 +107,23 @@ class TrainingLoop {
   [[noreturn]] void throw_non_finite(const LossSum& sum, std::uint64_t last_checkpoint) const;
 
   TrainerSetup& setup_;
-  bool has_dev_or_probe_;  ///< there is something to look at
+  bool has_dev_or_probe_;  ///< there is something to validate or record
   TrainableModel model_;
   TrainingPass pass_;
   Adam adam_;
   WeightAverage average_;
   RunState state_;
-  Corpus sampled_corpus_;        ///< as the current epoch has cut it, where the setup samples
-  std::vector<BatchPlan> plan_;  ///< of the epoch that is going on
+  Corpus sampled_corpus_;        ///< in the current epoch's segmentation, if the setup samples
+  std::vector<BatchPlan> plan_;  ///< of the current epoch
   TrainingBatch batch_;
   double gradient_norm_ = 0;
   double learning_rate_ = 0;
 };
 
-// The sentence that is watched while a model learns.
+// The probe: a sentence that is recorded while the model learns.
 
-/// Its record by the model after update `update`: setup.probe reading setup.probe_target, or, where
-/// that is empty, with the model's own translation. `tokenizer` fits the model.
+/// Records the model after update `update` reading setup.probe with the translation
+/// setup.probe_target or, if that is empty, the model's own. `tokenizer` must match the model.
 AttentionRecord probe_record(const Transformer& model, const Tokenizer& tokenizer,
                              const TrainerSetup& setup, std::uint64_t update);
 

@@ -11,7 +11,8 @@
 namespace attn {
 namespace {
 
-constexpr std::uint64_t kLossTokens = 256;       ///< of a batch: [T, V] logits are alive at once
+constexpr std::uint64_t kLossTokens =
+    256;  ///< per batch, because its [T, V] logits are in memory at once
 constexpr std::size_t kSentencesPerSearch = 64;  ///< translated together
 
 TrainingBatch batch_of(const Corpus& corpus, const BatchPlan& plan, int start) {

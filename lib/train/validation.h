@@ -1,4 +1,4 @@
-// What the dev part says of a model: its loss, and BLEU and chrF of searched text.
+// Validation on the dev set: loss, BLEU and chrF.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace attn {
 
-/// Of searched text.
+/// Scores of the translations found by beam search.
 struct ValidationScores {
   BleuScore bleu;
   ChrfScore chrf;
@@ -27,32 +27,32 @@ struct ValidationResult {
   std::optional<ValidationScores> scores;
 };
 
-/// A model's loss on a corpus, over loss_classes() (model/layers.h).
+/// Returns a model's loss on a corpus, over loss_classes() (model/layers.h).
 LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_smoothing);
 
-/// Translations of all lines, in their order; nothing where `stop` became other than 0 in between.
+/// Translates all lines, in order; returns nothing if `stop` became nonzero meanwhile.
 std::optional<std::vector<std::string>> translate_dev_lines(const Translator& translator,
                                                             const std::vector<std::string>& lines,
                                                             const std::atomic<int>& stop);
 
-/// How models are validated.
+/// Settings for validation.
 struct ValidationSettings {
   DecodeConfig decode;
   LanguageChoice languages;
-  std::size_t max_tokens = 0;  ///< longer pairs count for the scores only
+  std::size_t max_tokens = 0;  ///< longer pairs count only for the scores
   float label_smoothing = 0;
 };
 
 class Validator {
  public:
-  /// The tokenizer outlives the validator. InputError where no pair is left for the loss.
+  /// The tokenizer must outlive the validator. Throws InputError if no pair is left for the loss.
   Validator(ParallelText dev, const Tokenizer& tokenizer, ValidationSettings settings);
 
-  /// The loss on the dev part. InputError naming the model where it is not finite.
+  /// Computes the loss on the dev set. Throws InputError naming the model if it is not finite.
   ValidationResult compute_loss(const Transformer& model) const;
 
-  /// Loss and scores; nothing where `stop` became other than 0 in between. InputError naming the
-  /// model where its loss or a translation's logits are not finite.
+  /// Computes loss and scores; returns nothing if `stop` became nonzero meanwhile. Throws
+  /// InputError naming the model if its loss or a translation's logits are not finite.
   std::optional<ValidationResult> run(const Transformer& model, const std::atomic<int>& stop) const;
 
  private:

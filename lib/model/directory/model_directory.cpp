@@ -21,7 +21,7 @@
 namespace attn {
 namespace {
 
-/// The token ids of one key of generation_config.json: one, a list, or none.
+/// Returns the token ids of one key of generation_config.json: one id, a list, or none.
 std::vector<int> ids_of(const Json& generation, const char* key, int vocabulary,
                         const std::string& where) {
   const auto found = generation.find(key);
@@ -42,8 +42,8 @@ std::vector<int> ids_of(const Json& generation, const char* key, int vocabulary,
   return ids;
 }
 
-/// `generate` takes start and end from generation_config.json alone; bos_token_id stands in for a
-/// missing start.
+/// Reads start and end tokens as `generate` does: from generation_config.json alone, with
+/// bos_token_id as the fallback for a missing start.
 void take_ids(const Json& generation, DirectoryConfig& config, const std::string& where) {
   const int vocabulary = config.model.decoder_vocab_size;
   config.decode.eos_token_ids = ids_of(generation, "eos_token_id", vocabulary, where);
@@ -68,15 +68,15 @@ void refuse_start_without_position(const ModelConfig& model, const std::string& 
       where, model.decoder_start_token_id, model.model_type, model.eos_token_id);
 }
 
-/// The tensor's numbers, wherever and however they lie.
+/// Returns the tensor's numbers, whatever their type and layout in the file.
 std::vector<float> numbers_of(const Weights& weights, const TensorInfo& tensor) {
   std::vector<float> numbers(to_size(tensor.elements));
   weights.read(tensor, numbers.data());
   return numbers;
 }
 
-/// Whether output and embedding are one table: unless the weights hold both, and they differ.
-/// Files of T5 v1.1 say that they are tied, and are not.
+/// True if output and embedding share one table, which is so unless the weights hold both and they
+/// differ. T5 v1.1 configs claim tied tables although the files hold two different ones.
 bool tied_by_tensors(const std::string& directory) {
   const Weights weights(directory);
   const TensorInfo* output = weights.find("lm_head.weight");
@@ -133,8 +133,8 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
   DirectoryConfig config = read_directory_config(directory);
   const auto weights = std::make_shared<const Weights>(directory);
   TensorBinder binder(config.model, weights);
-  // The layers' sizes come from the config: before a billion of them are made, the files must be
-  // able to hold them.
+  // Layer counts come from the config. Check that the files can hold that many layers before
+  // allocating, say, a billion of them.
   const std::uint64_t fewest =
       to_size(config.model.encoder_layers) + to_size(config.model.decoder_layers);
   if (fewest > weights->tensors().size()) {
@@ -152,7 +152,8 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
                     weights->path(), unused.size(), excerpt(unused.front())));
   }
   require_memory(prepared_bytes(config.model, backend), "preparing this model");
-  // A packed weight's own pages go at once: the peak is not the sum of both.
+  // Release the pages of a weight as soon as it is packed, so that the peak is not the sum of both
+  // copies.
   const PackedCallback release = [&](const Parameter& weight) { weights->release(weight.bytes()); };
   Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend,
                           release);
@@ -163,26 +164,27 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
 
 namespace {
 
-/// The shortest decimal of a float: 0.6, not the 0.6000000238418579 of its double.
+/// Returns the shortest decimal of a float: 0.6, not 0.6000000238418579, which is its value as a
+/// double.
 Json shortest(float value) {
   return Json::parse(fmt::format("{}", value));
 }
 
-/// The same with a decimal point, where transformers refuses integers.
+/// Like shortest(), but always with a decimal point, because transformers refuses integers here.
 Json with_point(float value) {
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return Json::parse(text);
 }
 
-/// A key that says the same as another: kept where it still does.
+/// Erases a key that duplicates another setting unless its value still agrees.
 void erase_if_different(Json& json, const char* key, int value) {
   const auto found = json.find(key);
   if (found != json.end() && !found->is_null() && *found != value) json.erase(found);
 }
 
-/// What happens to scores before a token is chosen, where that is more than nothing, or the file
-/// spoke of it.
+/// Adds the settings that change scores before a token is chosen. A neutral value is written only
+/// if the file already had the key.
 void add_rules(const DecodeConfig& decode, Json& json) {
   const auto add = [&json](const char* key, const Json& value, bool neutral) {
     if (!neutral || json.contains(key)) json[key] = value;
@@ -197,7 +199,7 @@ void add_rules(const DecodeConfig& decode, Json& json) {
   add("repetition_penalty", with_point(decode.repetition_penalty), decode.repetition_penalty == 1);
   erase_if_different(json, "min_new_tokens", decode.min_new_tokens);
   if (decode.min_new_tokens > 0) json["min_length"] = decode.min_new_tokens + 1;
-  // transformers refuses empty lists of these.
+  // transformers refuses empty lists for these keys.
   if (!decode.suppress_tokens.empty()) json["suppress_tokens"] = decode.suppress_tokens;
   if (!decode.begin_suppress_tokens.empty()) {
     json["begin_suppress_tokens"] = decode.begin_suppress_tokens;
@@ -205,7 +207,7 @@ void add_rules(const DecodeConfig& decode, Json& json) {
   if (!biases.empty()) json["sequence_bias"] = std::move(biases);
 }
 
-/// Keys that are known say how the model is decoded now; the others are as they were read.
+/// Known keys describe the model's current decoding; all others are kept as they were read.
 Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
   Json json = decode.document != nullptr ? *decode.document : Json::object();
   if (!decode.bad_words_ids.empty()) json["bad_words_ids"] = decode.bad_words_ids;
@@ -232,7 +234,7 @@ Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
   return json;
 }
 
-/// Whether no number changes when it is written in 16 bits.
+/// True if every number survives conversion to 16 bits unchanged.
 bool fits_f16(const Parameter& p) {
   for (Index i = 0; i < p.rows; ++i) {
     for (Index j = 0; j < p.columns; ++j) {
@@ -243,7 +245,7 @@ bool fits_f16(const Parameter& p) {
   return true;
 }
 
-/// A weight [in, out] as two tensors: its columns in 8 bits and their scales.
+/// Writes a weight [in, out] as two tensors: its int8 columns and their scales.
 void add_int8_weight(const ParameterInfo& info, const Parameter& p,
                      std::vector<TensorToWrite>& tensors) {
   const auto numbers = std::make_shared<std::vector<std::int8_t>>(to_size(p.size()));
@@ -262,7 +264,7 @@ void add_int8_weight(const ParameterInfo& info, const Parameter& p,
                      DType::f32});
 }
 
-/// What its config.json says.
+/// Returns the content of config.json.
 Json config_json(const ModelConfig& config, const DecodeConfig& decode, DType dtype) {
   Json json = to_config_json(config);
   if (decode.task_specific_params != nullptr)
@@ -298,7 +300,8 @@ void save_model(const Transformer& model, const DecodeConfig& decode, const std:
                        }});
     if (int8) tensors.back().dtype = fits_f16(p) ? DType::f16 : DType::f32;
   });
-  // The weights come last: a directory with a config and no weights says what is missing.
+  // Write the weights last, so that an interrupted save leaves a directory without weights, which
+  // is reported as such.
   write_file(join_path(directory, "config.json"), json.dump(2) + "\n");
   write_file(join_path(directory, "generation_config.json"),
              generation_config(config, decode).dump(2) + "\n");

@@ -1,4 +1,5 @@
-// Models in: directories as transformers writes them (the tokenizer's files are lib/text's).
+// Loading and saving model directories in the layout of transformers. The tokenizer's files belong
+// to lib/text.
 #pragma once
 
 #include <optional>
@@ -12,43 +13,42 @@
 
 namespace attn {
 
-/// A model directory after loading.
+/// A model loaded from its directory.
 struct LoadedModel {
   Transformer transformer;
   DecodeOptions decode;                   ///< see DirectoryConfig
-  std::vector<std::string> unknown_keys;  ///< of config.json, for `inspect`
+  std::vector<std::string> unknown_keys;  ///< unknown keys of config.json, for `inspect`
   std::vector<std::string> notes;         ///< sentences for the user (stderr)
 };
 
-/// config.json, generation_config.json: what can be known without reading the weights.
+/// The contents of config.json and generation_config.json: everything known without the weights.
 struct DirectoryConfig {
   ModelConfig model;
-  /// As transformers 5 decodes: where generation_config.json exists it alone counts, and what it
-  /// does not say is that library's global default (no forced end; no end symbol at all without
-  /// eos_token_id). Without it, config.json.
+  /// Decoding options as transformers 5 resolves them. If generation_config.json exists, only it
+  /// counts, and missing keys get that library's global defaults (no forced end; no end symbol at
+  /// all without eos_token_id). Otherwise they come from config.json.
   DecodeOptions decode;
   std::vector<std::string> unknown_keys;
   std::vector<std::string> notes;
 };
 DirectoryConfig read_directory_config(const std::string& directory);
 
-/// Loads config.json, generation_config.json and the weights in whichever form they are there
-/// (weights.h). Matrices stay in the mapped files, also where these have 16 bits; what else has 16
-/// bits, or whose numbers do not follow one another, is copied. InputError for a missing
-/// file, missing tensor (naming the nearest present), wrong shape, NaN or infinity (naming tensor
-/// and index); SystemError where the system refuses; MemoryError where the prepared model would not
-/// fit.
+/// Loads config.json, generation_config.json and the weights, in any of the supported formats
+/// (weights.h). Matrices stay in the mapped files, even 16-bit ones. Other 16-bit tensors and
+/// tensors that are not contiguous are copied. Throws InputError for a missing file, a missing
+/// tensor (naming the nearest one present), a wrong shape, or NaN or infinity (naming tensor and
+/// index); SystemError if the system refuses; MemoryError if the prepared model would not fit.
 LoadedModel load_model(const std::string& directory, Backend backend);
 
-// Models out: directories as transformers reads them (the tokenizer's files are lib/text's).
+// Saving: directories that transformers can read.
 
-/// Writes config.json, generation_config.json and model.safetensors into `directory`, which exists.
-/// Tied copies are left out, as transformers does.
+/// Writes config.json, generation_config.json and model.safetensors into `directory`, which must
+/// exist. Like transformers, omits copies of tied tensors.
 ///
-/// I8: the products' weights as 8 bits (I8 [out, in]) with a scale a row (NAME_scale, F32 [out]),
-/// as Backend::int8 has them, so that it computes the same bits from either directory; what else
-/// there is as F16 where no number changes by that, else as F32. The model_type is then attn-demo.
-/// InputError where that has no such layers.
+/// I8 stores matmul weights in int8 (I8 [out, in]) with one scale per row (NAME_scale, F32 [out]),
+/// exactly as Backend::int8 prepares them, so results are bit-identical from either directory. All
+/// other tensors are stored as F16 if that changes no number, else as F32. The model_type is then
+/// attn-demo. Throws InputError if that class does not support the model's layers.
 void save_model(const Transformer& model, const DecodeConfig& decode, const std::string& directory,
                 DType dtype);
 

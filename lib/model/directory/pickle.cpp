@@ -59,7 +59,7 @@ class PickleReader {
           fail("protocol {}, expected 2 to 4", version);
         }
         return true;
-      case '\x95':  // FRAME, a length that helps who reads from a pipe
+      case '\x95':  // FRAME, a length that helps readers of pipes
         take(sizeof(std::uint64_t));
         return true;
       default:
@@ -176,11 +176,13 @@ class PickleReader {
     }
     PickleValue& call = make(Kind::call);
     call.text = function.text;
-    call.parts.push_back(&arguments);  // no copy: a hostile pickle calls with one tuple often
+    call.parts.push_back(
+        &arguments);  // no copy: a hostile pickle may call with the same tuple many times
     return push(&call);
   }
 
-  /// An object's attributes: torch gives a table of weights the versions of its layers.
+  /// Ignores an object's attributes: torch attaches the versions of its layers to a table of
+  /// weights.
   bool build() {
     require(2);
     const PickleValue& state = *pop();
@@ -193,7 +195,7 @@ class PickleReader {
     return true;
   }
 
-  // What the opcodes do.
+  // The operations behind the opcodes.
 
   PickleValue& make(Kind kind) {
     if (values_.size() == kMaxValues) fail("more than {} values", kMaxValues);
@@ -212,7 +214,8 @@ class PickleReader {
     return push(&value);
   }
 
-  /// Little-endian two's complement of any length; ours ends at 64 bits.
+  /// Pushes a little-endian two's complement number. The format allows any length; we accept up to
+  /// 64 bits.
   bool push_long(std::size_t length) {
     const std::string_view digits = take(length);
     if (length > sizeof(std::int64_t)) fail("an integer of {} bytes, expected at most 8", length);
@@ -243,7 +246,7 @@ class PickleReader {
          excerpt(whole));
   }
 
-  /// The `count` values on top become one; the mark below them is gone already.
+  /// Replaces the top `count` values by one value that holds them; their mark is already gone.
   bool push_group(Kind kind, std::size_t count) {
     require(count);
     PickleValue& group = make(kind);
@@ -252,7 +255,7 @@ class PickleReader {
     return push(&group);
   }
 
-  /// They become the last parts of the list or dict under them.
+  /// Appends the top `count` values to the list or dict below them.
   bool extend(Kind kind, std::size_t count, std::size_t each) {
     require(count + 1);
     if (count % each != 0) fail("a key without a value");
@@ -275,7 +278,7 @@ class PickleReader {
     return push(found->second);
   }
 
-  // The stack, above the last mark, and the bytes.
+  // The stack above the last mark, and reading bytes.
 
   void require(std::size_t count) const {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
@@ -302,7 +305,7 @@ class PickleReader {
     return values;
   }
 
-  /// How many values stand above the last mark, which goes.
+  /// Removes the last mark and returns the number of values above it.
   std::size_t above_mark() {
     if (marks_.empty()) fail("a mark is missing");
     const std::size_t count = stack_.size() - marks_.back();
@@ -347,7 +350,7 @@ class PickleReader {
   PickleValue* true_ = &make(Kind::boolean);
   PickleValue* real_ = &make(Kind::real);
   std::vector<PickleValue*> stack_;
-  std::vector<std::size_t> marks_;  ///< sizes that the stack had
+  std::vector<std::size_t> marks_;  ///< stack sizes at each mark
   std::unordered_map<std::uint64_t, PickleValue*> memo_;
 };
 

@@ -66,7 +66,7 @@ class HeaderReader {
   HeaderReader(std::string_view bytes, const std::string& path)
       : bytes_(bytes), path_(printable(path)) {}
 
-  /// The header's JSON text, with the rules on its length and edges checked.
+  /// Checks the header's length and edges, and returns its JSON text.
   std::string_view text() {
     if (bytes_.size() < kLengthBytes) {
       fail("found {} bytes, expected at least 8 and a header; is the file complete?",
@@ -126,8 +126,8 @@ class HeaderReader {
     return tensor;
   }
 
-  /// In order of bytes, the tensors must cover the data exactly. Turns the ranges into positions
-  /// counted from the file's start.
+  /// Checks that the tensors, in order of bytes, cover the data exactly, and converts their ranges
+  /// to offsets from the file's start.
   void check_cover(std::vector<TensorInfo>& tensors) const {
     std::ranges::sort(tensors, {}, [](const TensorInfo& tensor) {
       return std::tuple<std::size_t, std::size_t, const std::string&>(tensor.begin, tensor.end,

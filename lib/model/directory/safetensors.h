@@ -1,6 +1,6 @@
-// The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes.
-// https://github.com/huggingface/safetensors describes the rules; every one of them is checked
-// before a tensor is handed out. (Writing: safetensors_write.h.)
+// The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes. The
+// rules are at https://github.com/huggingface/safetensors; all are checked before any tensor is
+// returned.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,36 @@
 
 namespace attn {
 
-/// The table of a whole file's bytes; `path` begins messages. InputError for every broken rule of
-/// the format: header length beyond the file or 100 MB, header not a JSON object (strict), nesting,
-/// duplicate names, unknown types or keys, shape products that wrap, byte ranges that overlap,
-/// leave holes, disagree with shape and type or leave the file, trailing bytes.
+/// Returns the tensor table of a whole file; messages begin with `path`. Throws InputError for
+/// every broken rule of the format: a header length beyond the file or 100 MB, a header that is not
+/// a strict JSON object, nesting, duplicate names, unknown types or keys, shapes whose product
+/// overflows, byte ranges that overlap, leave holes, disagree with shape and type or exceed the
+/// file, and trailing bytes.
 TensorTable read_safetensors_table(std::string_view bytes, const std::string& path);
 
-/// An opened file; its tensors in order of their bytes.
+/// An opened file, with its tensors in order of their bytes.
 class SafetensorsFile : public TensorFile {
  public:
-  /// SystemError where the file cannot be read, InputError as read_safetensors_table().
+  /// Throws SystemError if the file cannot be read, and InputError as read_safetensors_table()
+  /// does.
   explicit SafetensorsFile(const std::string& path) : TensorFile(path, read_safetensors_table) {}
 };
 
 // Writing the safetensors format.
 
-/// One tensor to be written; `fill` is called once, when its turn comes, and puts the elements in
-/// row-major order of `shape`: a large model is never held a second time as a whole.
+/// A tensor to write. `fill` is called once, when its turn comes, and stores the elements in
+/// row-major order of `shape`, so a large model is never held in memory twice.
 struct TensorToWrite {
   std::string name;
   std::vector<std::uint64_t> shape;
   std::function<void(float* out)> fill;
-  std::optional<DType> dtype = std::nullopt;  ///< where it is not the file's; I8: whole numbers
+  std::optional<DType> dtype = std::nullopt;  ///< overrides the file's type; I8: integers
 };
 
-/// Writes a file atomically in the layout that the reference library reads: header padded with
-/// blanks to a multiple of 8 bytes, {"format": "pt"} as metadata. F16 and BF16 round to nearest
-/// even; a finite value that would round to infinity (F16: from 65520) is an InputError naming the
-/// tensor. Nothing stays on disk after an error.
+/// Writes a file atomically, in the layout that the reference library reads: the header is padded
+/// with spaces to a multiple of 8 bytes and has {"format": "pt"} as metadata. F16 and BF16 round to
+/// nearest even. Throws InputError naming the tensor if a finite value would round to infinity
+/// (F16: from 65520). After an error nothing stays on disk.
 void write_safetensors(const std::string& path, const std::vector<TensorToWrite>& tensors,
                        DType dtype);
 

@@ -44,7 +44,7 @@ std::uint64_t width_of(DType dtype) {
   return dtype == DType::f32 ? 4 : dtype == DType::i8 ? 1 : 2;
 }
 
-/// The length field and the padded header.
+/// Returns the length field followed by the padded header.
 std::string make_header(const std::vector<TensorToWrite>& tensors, DType dtype) {
   Json header = {{"__metadata__", {{"format", "pt"}}}};
   std::uint64_t begin = 0;
@@ -68,7 +68,7 @@ std::string make_header(const std::vector<TensorToWrite>& tensors, DType dtype) 
   return bytes + text;
 }
 
-/// What nobody could load again is not written.
+/// Refuses NaN and infinity, because such a file could not be loaded again.
 void require_finite(const TensorToWrite& tensor, const std::vector<float>& values) {
   const auto found = std::find_if_not(values.begin(), values.end(),
                                       [](float value) { return std::isfinite(value); });
@@ -77,8 +77,8 @@ void require_finite(const TensorToWrite& tensor, const std::vector<float>& value
                    printable(tensor.name), found - values.begin(), *found);
 }
 
-/// Narrows all values; the index of the first that became infinite, if any. `infinity` is its bits
-/// in the narrow type.
+/// Narrows all values. Returns the index of the first one that became infinite, if any. `infinity`
+/// is the bit pattern of infinity in the narrow type.
 template <typename Narrow>
 std::optional<std::size_t> narrow_all(const std::vector<float>& values, std::uint16_t infinity,
                                       std::vector<std::uint16_t>& narrowed, Narrow narrow) {

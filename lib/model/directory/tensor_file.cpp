@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "files of tensors are 
 
 namespace {
 
-/// `count` elements that follow one another; they may stand at any address.
+/// Widens `count` contiguous elements; they need no alignment.
 void widen(DType dtype, const std::byte* source, std::uint64_t count, float* out) {
   if (dtype == DType::f32) {
     std::memcpy(out, source, to_size(count) * sizeof(float));
@@ -26,11 +26,11 @@ void widen(DType dtype, const std::byte* source, std::uint64_t count, float* out
   }
 }
 
-/// Walks over all elements in row-major order, an index a dimension.
+/// Copies all elements in row-major order, following the strides with one index per dimension.
 void gather(const TensorInfo& tensor, float* out) {
   const std::uint64_t width = tensor.dtype == DType::f32 ? 4 : 2;
   std::vector<std::uint64_t> place(tensor.shape.size());
-  std::uint64_t at = 0;  // in elements from the first
+  std::uint64_t at = 0;  // in elements, counted from the first
   for (std::uint64_t i = 0; i < tensor.elements; ++i) {
     widen(tensor.dtype, tensor.data + at * width, 1, out + i);
     for (std::size_t d = place.size(); d-- > 0;) {

@@ -23,7 +23,7 @@ constexpr const char* kWayOut =
 
 struct StorageType {
   std::string_view name;
-  std::uint64_t bytes;  ///< of an element
+  std::uint64_t bytes;  ///< per element
   DType dtype;
   const char* dtype_name;
 };
@@ -50,7 +50,7 @@ const AllowedPickleNames& known_names() {
   return names;
 }
 
-/// A row of numbers in the archive.
+/// A contiguous run of numbers in the archive.
 struct Storage {
   StorageType type;
   std::uint64_t elements = 0;
@@ -82,7 +82,7 @@ class TorchReader {
     if (bytes_.starts_with(kMagic)) fail("PyTorch's format of before 1.6; {}", kWayOut);
   }
 
-  /// The one NAME/data.pkl of the archive; NAME is its folder, with the slash.
+  /// Returns the archive's only NAME/data.pkl, where NAME is a folder with its slash.
   const ZipEntry& find_description() {
     const ZipEntry* found = nullptr;
     for (const ZipEntry& entry : entries_) {
@@ -123,7 +123,7 @@ class TorchReader {
          excerpt(*names.begin()));
   }
 
-  /// A parameter is its first argument, a tensor.
+  /// Reads a parameter: the tensor that is the call's first argument.
   void read_parameter(const std::string& name, const PickleValue& call) {
     if (call.text == kTensor) return read_tensor_of(name, call);
     const auto& arguments = call.parts.front()->parts;
@@ -133,7 +133,7 @@ class TorchReader {
     read_tensor_of(name, *arguments[0]);
   }
 
-  /// (storage, offset, shape, strides, …): what follows is of gradients.
+  /// Reads (storage, offset, shape, strides, …); the rest is about gradients.
   void read_tensor_of(const std::string& name, const PickleValue& call) {
     const auto& arguments = call.parts.front()->parts;
     const bool right = arguments.size() >= 4 && arguments[0]->kind == Kind::persistent &&
@@ -155,7 +155,7 @@ class TorchReader {
     table_.tensors.push_back(std::move(tensor));
   }
 
-  /// ("storage", type, name of the entry, device, elements)
+  /// Reads ("storage", type, name of the entry, device, elements).
   Storage storage_of(const std::string& name, const PickleValue& value) const {
     const auto& parts = value.parts;
     const bool right = value.kind == Kind::tuple && parts.size() == 5 &&
@@ -194,7 +194,7 @@ class TorchReader {
     return found;
   }
 
-  /// Its bytes, inside the storage; whether its elements follow one another.
+  /// Sets the tensor's byte range inside the storage, and its strides if it is not contiguous.
   void place(TensorInfo& tensor, const Storage& storage, std::int64_t offset) const {
     std::optional<std::uint64_t> elements = 1;
     std::optional<std::uint64_t> last = static_cast<std::uint64_t>(offset);

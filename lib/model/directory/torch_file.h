@@ -1,6 +1,6 @@
-// pytorch_model.bin: what torch.save has written since 1.6, a zip archive of the raw numbers and a
-// pickle (data.pkl) that says which tensors they are. Nothing in it is executed: the pickle is read
-// as data (pickle.h).
+// pytorch_model.bin as torch.save has written it since PyTorch 1.6: a zip archive of raw numbers
+// and a pickle (data.pkl) that describes the tensors. The pickle is read as data and never
+// executed.
 #pragma once
 
 #include <cstddef>
@@ -14,58 +14,58 @@
 
 namespace attn {
 
-/// The table of a whole file's bytes; `path` begins messages. Tensors may be views of a storage
-/// that they share, with strides and an offset. InputError for what is no table of tensors by name:
-/// damaged archives (zip_entries.h), pickles that ask for anything but tensors (pickle.h), storages
-/// that are missing, shorter than they say or than their tensors, big-endian numbers, names twice;
-/// and for the format of before 1.6.
+/// Returns the tensor table of a whole file; messages begin with `path`. Tensors may be views with
+/// strides and an offset into a shared storage. Throws InputError for anything but a table of named
+/// tensors: damaged archives (read_zip_entries), pickles that call anything but tensor constructors
+/// (Pickle), storages that are missing, shorter than declared or too short for their tensors,
+/// big-endian numbers, duplicate names, and the format before PyTorch 1.6.
 TensorTable read_torch_table(std::string_view bytes, const std::string& path);
 
-/// An opened file; its tensors in the pickle's order.
+/// An opened file, with its tensors in the pickle's order.
 class TorchFile : public TensorFile {
  public:
-  /// SystemError where the file cannot be read, InputError as read_torch_table().
+  /// Throws SystemError if the file cannot be read, and InputError as read_torch_table() does.
   explicit TorchFile(const std::string& path) : TensorFile(path, read_torch_table) {}
 };
 
-// Python's pickles as data: what a pickle would have called is noted down, and nothing is called.
-// The format: the comments of Lib/pickletools.py in CPython.
+// Python pickles as data: calls are recorded, never made. The format is documented in the comments
+// of CPython's Lib/pickletools.py.
 
-/// One value. Values refer to each other as they do in Python, so a list may hold itself: whoever
-/// walks over them sets his own bound to the depth.
+/// One value. Values refer to each other as in Python, so a list may contain itself: limit the
+/// depth when you walk over them.
 struct PickleValue {
   enum class Kind {
     none,
     boolean,
     integer,
-    real,  ///< its number is not kept
+    real,  ///< the number itself is not kept
     text,
     tuple,
     list,
-    dict,        ///< also a collections.OrderedDict; its parts are key, value, key, value, …
-    global,      ///< `text` is its name with its module: "torch.FloatStorage"
-    call,        ///< what `text` would have made of its arguments: its part, a tuple
-    persistent,  ///< what lies outside of the pickle, by a name that is its part
+    dict,        ///< also a collections.OrderedDict; parts: key, value, key, value, …
+    global,      ///< `text` is the qualified name: "torch.FloatStorage"
+    call,        ///< a recorded call of `text`; its only part is the argument tuple
+    persistent,  ///< an object outside the pickle; its part is the object's id
   };
   Kind kind = Kind::none;
   std::int64_t integer = 0;
-  std::string_view text;  ///< a part of the pickle, or of AllowedPickleNames
+  std::string_view text;  ///< points into the pickle or into AllowedPickleNames
   std::vector<const PickleValue*> parts;
 };
 
-/// What a pickle may name; anything else is refused, by its name.
+/// The global names that a pickle may use; all others are refused, by name.
 struct AllowedPickleNames {
-  std::vector<std::string_view> values;     ///< may be named only
-  std::vector<std::string_view> functions;  ///< may be noted as called
+  std::vector<std::string_view> values;     ///< may be mentioned only
+  std::vector<std::string_view> functions;  ///< may be called (which is recorded)
 };
 
 class Pickle {
  public:
-  /// Reads `bytes`, which outlive it: protocols 2 to 4, as far as they make plain values, calls of
-  /// `names` and collections.OrderedDict without arguments, whose attributes (BUILD) are passed
-  /// over. InputError, beginning with `where`, for everything else: other globals, opcodes and
-  /// calls, BUILD of anything else, lengths beyond the end, unknown places of the memo, values that
-  /// are missing, 4 million of them, bytes behind the end.
+  /// Reads `bytes`, which must outlive the object. Supports protocols 2 to 4, as far as they build
+  /// plain values, call `names`, or call collections.OrderedDict without arguments, whose
+  /// attributes (BUILD) are ignored. Throws InputError, beginning with `where`, for everything
+  /// else: other globals, opcodes and calls, BUILD of anything else, lengths beyond the end,
+  /// unknown memo entries, missing values, more than 4 million values, and bytes after the end.
   Pickle(std::string_view bytes, const AllowedPickleNames& names, const std::string& where);
 
   const PickleValue& value() const { return *value_; }
@@ -76,19 +76,19 @@ class Pickle {
   const PickleValue* value_ = nullptr;
 };
 
-// The entries of a zip archive whose files are stored as they are, as torch.save writes it: what is
-// needed to map them, and no more. See PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
+// Entries of a zip archive whose files are stored uncompressed, as torch.save writes them; just
+// enough to map them. See PKWARE's APPNOTE.TXT, sections 4.3 to 4.5.
 
 struct ZipEntry {
   std::string name;
-  std::size_t begin = 0;  ///< its first byte, counted from the archive's start
+  std::size_t begin = 0;  ///< offset of its first byte in the archive
   std::size_t size = 0;
 };
 
-/// All entries of the archive that `bytes` are, in order of their bytes; zip64 included.
-/// InputError, beginning with `path`, for what is no such archive: no end record, parts on other
-/// disks, compressed or encrypted entries, names twice, entries that overlap, that leave the file
-/// or are called otherwise where they stand, bytes behind the end.
+/// Returns all entries of the archive `bytes`, in order of their bytes; zip64 is supported. Throws
+/// InputError, beginning with `path`, for any other archive: no end record, parts on other disks,
+/// compressed or encrypted entries, duplicate names, entries that overlap, leave the file or have
+/// another name in their local header, and bytes after the end.
 std::vector<ZipEntry> read_zip_entries(std::string_view bytes, const std::string& path);
 
 }  // namespace attn

@@ -30,7 +30,7 @@ bool is_index(const std::string& path) {
   return path.ends_with(".json");
 }
 
-/// A shard lies beside its index: a name that would lead elsewhere is refused.
+/// Refuses the name of a shard that is not directly beside its index.
 void check_shard_name(const Json& name, const std::string& tensor, const std::string& where) {
   const bool plain = name.is_string() && !name.get_ref<const std::string&>().empty() &&
                      !name.get_ref<const std::string&>().starts_with('.') &&
@@ -41,7 +41,7 @@ void check_shard_name(const Json& name, const std::string& tensor, const std::st
                    where, excerpt(tensor), excerpt(name.dump()));
 }
 
-/// Tensor to file, of an index.
+/// Reads an index: tensor name to file name.
 std::map<std::string, std::string> read_index(const std::string& path) {
   const Json json = parse_json(read_file(path, kIndexBytes), path);
   const std::string where = printable(path);
@@ -155,8 +155,8 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-/// Index of the first NaN or infinity among `count` numbers whose exponent has these bits, or −1.
-/// Integer tests: no float compare can hide a NaN.
+/// Returns the index of the first NaN or infinity among `count` numbers whose exponent has these
+/// bits, or −1. Tests integers, because compilers may optimize float comparisons with NaN away.
 template <typename Bits>
 Index first_not_finite(const std::byte* data, Index count, Bits exponent) {
   constexpr Index kBlock = 4096;
@@ -177,7 +177,7 @@ Index first_not_finite(const std::byte* data, Index count, Bits exponent) {
   return -1;
 }
 
-/// The same of a parameter's numbers where they lie.
+/// Same for a parameter's numbers, in whatever type they are stored.
 Index first_not_finite(const Parameter& row, Index count) {
   if (row.data != nullptr) {
     return first_not_finite(reinterpret_cast<const std::byte*>(row.data), count,
@@ -187,8 +187,9 @@ Index first_not_finite(const Parameter& row, Index count) {
   return first_not_finite(row.narrow, count, static_cast<std::uint16_t>(f16 ? 0x7C00 : 0x7F80));
 }
 
-/// Matrices are packed for their products, and rows of embeddings read, from 16 bits; what layers
-/// read as it is (biases, norms, positions) is small.
+/// True if the tensor stays in 16 bits. Matmul weights are packed and embedding rows read directly
+/// from 16 bits; parameters that layers read as they are (biases, norms, positions) are small and
+/// get widened.
 bool stays_half(const ParameterInfo& info, const TensorInfo& tensor) {
   return tensor.strides.empty() && (tensor.dtype == DType::f16 || tensor.dtype == DType::bf16) &&
          (info.role == ParameterRole::weight || info.role == ParameterRole::embedding);
@@ -247,7 +248,7 @@ void TensorBinder::check_finite() const {
 std::vector<std::string> TensorBinder::unused() const {
   std::vector<std::string> rest;
   for (const TensorInfo* tensor : weights_->tensors()) {
-    // One without numbers, as Pegasus-X's table of no global tokens, has nothing to use.
+    // A tensor without elements, such as Pegasus-X's table of zero global tokens, is never unused.
     if (!used_.contains(tensor->name) && tensor->elements > 0) rest.push_back(tensor->name);
   }
   return rest;
@@ -265,7 +266,7 @@ void TensorBinder::check_shape(const ParameterInfo& info, const TensorInfo& tens
                    info.name, shape_text(tensor.shape), shape_text(info.shape));
 }
 
-/// Where the main name of a shared memory is absent, any of its tied names will do.
+/// If a shared memory's main name is absent, any of the names tied to it will do.
 const TensorInfo* TensorBinder::find_tied_copy(const ParameterInfo& info) const {
   const std::string shared = prefix_ + "shared.weight";
   const std::string encoder = prefix_ + "encoder.embed_tokens.weight";
@@ -287,7 +288,7 @@ const TensorInfo* TensorBinder::find_tied_copy(const ParameterInfo& info) const 
 }
 
 float* TensorBinder::allocate(std::uint64_t elements) {
-  // A view may repeat numbers: it can be larger than its file.
+  // A view may repeat numbers, so it can be larger than its file.
   constexpr std::uint64_t kLarge = std::uint64_t{1} << 20;
   if (elements > kLarge) require_memory(elements * sizeof(float), "copying a tensor");
   auto memory = std::make_shared<AlignedFloats>(to_size(elements));
@@ -303,7 +304,7 @@ Parameter TensorBinder::take(const ParameterInfo& info, const TensorInfo& tensor
       config_.model_type == "attn-demo") {
     found.narrow = bytes;
     found.scales = read_scales(info, tensor);
-    found.scales_of_rows = false;  // of the file's rows, which the model sees as columns
+    found.scales_of_rows = false;  // rows of the file are columns of the model
     return found;
   }
   if (tensor.dtype == DType::f32 && aligned && tensor.strides.empty()) {
@@ -322,7 +323,7 @@ Parameter TensorBinder::take(const ParameterInfo& info, const TensorInfo& tensor
   return found;
 }
 
-/// The scales of a weight's rows in the file, [out].
+/// Returns the scales of a weight's rows in the file, [out].
 const float* TensorBinder::read_scales(const ParameterInfo& info, const TensorInfo& tensor) {
   const std::byte* bytes = tensor.data;
   for (std::uint64_t i = 0; i < tensor.elements; ++i) {
@@ -363,8 +364,8 @@ Parameter TensorBinder::make_default(const ParameterInfo& info) {
   return parameter_at(info, data);
 }
 
-/// The tensor of this name, or, in a file of the bare model (BartModel), without what all of a
-/// class's names begin with.
+/// Finds the tensor of this name. Files of the bare model (BartModel) lack the prefix that all
+/// names of the full class have.
 const TensorInfo* TensorBinder::find(const std::string& name) const {
   const TensorInfo* tensor = weights_->find(name);
   if (tensor != nullptr || !prefix_missing_ || !name.starts_with(prefix_)) return tensor;

@@ -1,5 +1,5 @@
-// The weights of a model directory, in every form that people have: model.safetensors or
-// pytorch_model.bin, whole or in shards.
+// The weights of a model directory: model.safetensors or pytorch_model.bin, in one file or in
+// shards.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +18,30 @@
 
 namespace attn {
 
-/// The files of a directory's weights. One is there: of several forms the first of
-/// model.safetensors, model.safetensors.index.json, pytorch_model.bin,
-/// pytorch_model.bin.index.json, as transformers chooses; of an index come the index and then its
-/// shards. Empty: there is none. InputError for an index that is none: expected are "weight_map"
-/// and, in it, for each tensor the name of a file of the same directory; SystemError where it
-/// cannot be read.
+/// Returns the files of a directory's weights, or nothing if there are none. If there are several
+/// forms, the first of these is used, as in transformers: model.safetensors,
+/// model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json. For an index,
+/// returns the index followed by its shards. Throws InputError for an invalid index (it needs a
+/// "weight_map" from each tensor to a file in the same directory), and SystemError if it cannot be
+/// read.
 std::vector<std::string> weight_files(const std::string& directory);
 
-/// All tensors of these files, opened.
+/// All tensors of a directory's weight files, opened.
 class Weights {
  public:
-  /// InputError where the directory has no weights, a shard is missing, lacks a tensor that the
-  /// index puts there or holds one that it puts elsewhere, and as the files' readers.
+  /// Throws InputError if the directory has no weights, or if a shard is missing, lacks a tensor
+  /// that the index assigns to it, or holds one that the index assigns elsewhere; and whatever the
+  /// file readers throw.
   explicit Weights(const std::string& directory);
 
-  /// In the files' order.
+  /// All tensors, in the files' order.
   const std::vector<const TensorInfo*>& tensors() const { return tensors_; }
-  const TensorInfo* find(std::string_view name) const;  ///< null where absent
-  const std::string& path() const { return path_; }     ///< of the file or of the index
+  const TensorInfo* find(std::string_view name) const;  ///< null if absent
+  const std::string& path() const { return path_; }     ///< path of the file or of the index
 
   void read(const TensorInfo& tensor, float* out) const { read_tensor(tensor, path_, out); }
 
-  /// As TensorFile::release, of whichever file it is.
+  /// Releases pages like TensorFile::release(), in the file that holds `bytes`.
   void release(std::span<const std::byte> bytes) const;
 
  private:
@@ -52,25 +53,25 @@ class Weights {
   std::vector<const TensorInfo*> by_name_;
 };
 
-// From the tensors of a model directory to the parameters of a model.
+// Binding the tensors of a model directory to the parameters of a model.
 
-/// Binds the parameters of a model to the tensors of its weights, by their names.
+/// Binds a model's parameters to its weight tensors by name.
 class TensorBinder {
  public:
-  /// `config` outlives it.
+  /// `config` must outlive the binder.
   TensorBinder(const ModelConfig& config, std::shared_ptr<const Weights> weights);
 
-  /// Gives `parameter` its values: the tensor's where it lies in a mapped file, or a copy.
-  /// InputError where it is missing (naming the nearest present) or has another shape than `info`.
+  /// Points `parameter` at the tensor in the mapped file, or at a copy. Throws InputError if the
+  /// tensor is missing (naming the nearest one present) or has another shape than `info`.
   void bind(const ParameterInfo& info, Parameter& parameter);
 
-  /// InputError where a bound number is NaN or infinite: the first by order of the file is named.
+  /// Throws InputError, naming the first in file order, if a bound number is NaN or infinite.
   void check_finite() const;
 
-  /// Names of the tensors that nothing was bound to.
+  /// Returns the names of tensors that were never bound.
   std::vector<std::string> unused() const;
 
-  /// What the bound parameters point into.
+  /// Hands over the memory that the bound parameters point into.
   Transformer::Storage take_storage() { return std::move(storage_); }
 
  private:
@@ -85,12 +86,12 @@ class TensorBinder {
 
   const ModelConfig& config_;
   std::shared_ptr<const Weights> weights_;
-  std::string prefix_;           ///< what all of a class's names begin with
-  bool prefix_missing_ = false;  ///< but not in this file
+  std::string prefix_;           ///< common prefix of all names of a class
+  bool prefix_missing_ = false;  ///< true if this file's names lack it
   Transformer::Storage storage_;
   std::map<std::string, Parameter> bound_;
   std::set<std::string> used_;
-  std::vector<std::pair<const TensorInfo*, Parameter>> bound_tensors_;  ///< as one row
+  std::vector<std::pair<const TensorInfo*, Parameter>> bound_tensors_;  ///< each as one row
 };
 
 }  // namespace attn

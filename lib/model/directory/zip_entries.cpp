@@ -24,9 +24,9 @@ constexpr std::size_t kEnd64Bytes = 56;
 constexpr std::size_t kLocator64Bytes = 20;
 constexpr std::size_t kMaxComment = 0xFFFF;
 constexpr std::uint16_t kZip64Field = 1;
-constexpr std::uint32_t kIn64 = 0xFFFFFFFF;  // the number stands in the zip64 field
+constexpr std::uint32_t kIn64 = 0xFFFFFFFF;  // the number is in the zip64 field
 
-/// Where the list of entries lies, and how many it has.
+/// The position of the central directory, and its number of entries.
 struct Directory {
   std::uint64_t begin = 0;
   std::uint64_t size = 0;
@@ -52,7 +52,7 @@ class ZipReader {
  private:
   struct Placed {
     ZipEntry entry;
-    std::size_t header = 0;  ///< where its local header begins
+    std::size_t header = 0;  ///< offset of the local header
   };
 
   template <typename Number>
@@ -69,7 +69,8 @@ class ZipReader {
   std::uint64_t u64(std::size_t at) const { return number<std::uint64_t>(at, bytes_.size()); }
   std::size_t size() const { return end_ - begin_; }
 
-  /// The end record closes the file; a comment may follow it, whose length it says.
+  /// Finds the end record, which closes the file together with an optional comment of a declared
+  /// length.
   std::size_t find_end() const {
     if (bytes_.size() >= kEndBytes) {
       const std::size_t last = bytes_.size() - kEndBytes;
@@ -110,7 +111,7 @@ class ZipReader {
     return found;
   }
 
-  /// The entry whose record in the list begins at `at`; returns where the next one begins.
+  /// Reads the entry whose central record begins at `at`; returns where the next one begins.
   std::size_t read_entry(std::size_t at) {
     if (size() < kCentralBytes || at > end_ - kCentralBytes || u32(at) != kCentralMark) {
       fail("its list of entries is damaged at byte {}", at);
@@ -135,7 +136,7 @@ class ZipReader {
     return next;
   }
 
-  /// Numbers that do not fit in 32 bits stand in a field of their own, in this order.
+  /// Reads the numbers that do not fit in 32 bits from a field of their own, in this order.
   void read_zip64(const std::string& name, std::size_t at, std::size_t length,
                   std::initializer_list<std::uint64_t*> numbers) const {
     const std::size_t end = at + length;
@@ -208,7 +209,7 @@ class ZipReader {
 
   std::string_view bytes_;
   const std::string& path_;
-  std::size_t begin_ = 0;  ///< of the list of entries, behind all of them
+  std::size_t begin_ = 0;  ///< start of the central directory, after all entries
   std::size_t end_ = 0;
   std::vector<Placed> entries_;
 };

@@ -10,8 +10,7 @@
 namespace attn {
 namespace {
 
-/// Where each parameter lies: trained ones, matrices first, and fixed ones in a memory of their
-/// own.
+/// The offset of each parameter: trained ones, matrices first, and fixed ones in separate memory.
 struct Layout {
   std::map<std::string, std::size_t> trained;
   std::map<std::string, std::size_t> fixed;

@@ -1,5 +1,5 @@
-// A model's parameters as training keeps them: all in one row of numbers, with their gradients in
-// another of the same layout.
+// A model's parameters during training: all in one flat array, with their gradients in another of
+// the same layout.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 namespace attn {
 
 /// Weights and gradients. The optimizer sees two flat arrays; the layers see the same memory as
-/// named matrices. Matrices come before vectors, in the order of the visitor, so that query, key
-/// and value weights follow one another and can be multiplied as one.
+/// named matrices. Matrices precede vectors, in the visitor's order, so query, key and value
+/// weights are contiguous and can be multiplied as one.
 class TrainableModel {
  public:
-  /// Weights from the seed as random_model() makes them, gradients 0.
+  /// Initializes weights from the seed as random_model() does, and gradients to 0.
   TrainableModel(const ModelConfig& config, std::uint64_t seed);
 
-  /// With the weights of `start`, whose shape is this config's; gradients 0.
+  /// Copies the weights of `start`, whose shape must match this config; gradients are 0.
   TrainableModel(const ModelConfig& config, const Transformer& start);
 
   const ModelConfig& config() const { return config_; }
@@ -30,7 +30,7 @@ class TrainableModel {
   const ModelParameters& parameters() const { return parameters_; }
   const ModelParameters& gradient_parameters() const { return gradient_parameters_; }
 
-  /// Every trained parameter, tied ones once, with its weights and its gradient.
+  /// A trained parameter with its weights and its gradient; tied ones appear once.
   struct TrainedParameter {
     const ParameterInfo& info;
     Parameter weight;
@@ -38,16 +38,17 @@ class TrainableModel {
   };
   void visit(const std::function<void(const TrainedParameter&)>& visit);
 
-  /// A model for translating with these weights (weights() or an average of the same layout), whose
-  /// memory it shares: change them and make it anew.
+  /// Returns a model for translation that shares the memory of these weights (weights() or an
+  /// average of the same layout). After changing them, call this again.
   Transformer transformer(const std::shared_ptr<AlignedFloats>& weights, Backend backend) const;
   const std::shared_ptr<AlignedFloats>& shared_weights() const { return weights_; }
 
  private:
-  /// Memory for weights and gradients; nothing in it yet.
+  /// Allocates uninitialized memory for weights and gradients.
   explicit TrainableModel(const ModelConfig& config);
 
-  /// `trained` in the layout's order; sinusoids and the bias of the logits from buffers_.
+  /// Binds the parameters: trained ones into `trained`, in the layout's order; sinusoids and the
+  /// logits' bias into buffers_.
   ModelParameters bind(float* trained) const;
 
   ModelConfig config_;

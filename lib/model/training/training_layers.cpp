@@ -8,19 +8,21 @@ namespace attn {
 
 namespace {
 
-/// Query, key and value side by side; where the queries are the keys, both of the others.
+/// Returns query, key and value side by side; if queries and keys share a projection, it and the
+/// value.
 Linear fused(const MultiHeadAttention& layer) {
   if (layer.key.weight.data == nullptr) return side_by_side({layer.query, layer.value});
   return side_by_side({layer.query, layer.key, layer.value});
 }
 
-/// Gradients of every head's own keys and values [T, 2I] → of those that heads share [T, 2I'].
+/// Sums the gradients of every head's keys and values [T, 2I] into those of the shared ones [T,
+/// 2I'].
 void sum_shared_heads(const AttentionShape& shape, const ConstMatrixRef& all, MatrixRef shared) {
   const Index width = shape.head_dim;
   parallel_for(all.rows(), all.size() * 2, [&](Index t) {
     const float* from = all.data() + t * all.outerStride();
     float* to = shared.data() + t * shared.outerStride();
-    for (Index head = 0; head < 2 * shape.heads; ++head) {  // of keys, then of values
+    for (Index head = 0; head < 2 * shape.heads; ++head) {  // keys first, then values
       float* sum = to + head / shape.queries_per_kv_head * width;
       if (head % shape.queries_per_kv_head == 0) {
         std::copy_n(from + head * width, width, sum);
@@ -198,7 +200,7 @@ void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceWith
   key_value_.backward(source.rows, shared, dsource);
 }
 
-// --- the encoder's layer -------------------------------------------------------------------------
+// --- encoder layer -------------------------------------------------------------------------------
 
 namespace {
 
@@ -267,7 +269,7 @@ void TrainableEncoderLayer::backward(const ConstMatrixRef& x, const LayerPass& p
   self_residual_.pre_norm_backward(x, dx, scratch, pass.self);
 }
 
-// --- the decoder's layer -------------------------------------------------------------------------
+// --- decoder layer -------------------------------------------------------------------------------
 
 TrainableDecoderLayer::TrainableDecoderLayer(const ModelConfig& config, Index index,
                                              const DecoderLayer& parameters,

@@ -1,5 +1,5 @@
-// Encoder and decoder layers in training: what layers.h runs, in the same order under the same
-// names, with dropout; each keeps what its backward(), beside it, will read.
+// Encoder and decoder layers in training: same names and order as layers.h, plus dropout. Each
+// keeps what its backward() will read.
 #pragma once
 
 #include <memory>
@@ -17,32 +17,32 @@
 
 namespace attn {
 
-/// Memory that every layer's backward pass uses in turn.
+/// Memory shared by the backward passes of all layers.
 struct TrainingScratch {
   ResidualScratch residual;
-  ActivationBuffer heads;  ///< [T, I] gradient at the heads' outputs
+  ActivationBuffer heads;  ///< [T, I] gradient of the heads' outputs
   ActivationBuffer
-      projected;            ///< [T, 3I] gradient at queries, keys and values, of every head its own
-  ActivationBuffer folded;  ///< [T, I + 2I'] the same, added up where heads share keys and values
-  ActivationBuffer global;  ///< [T, 3D] that of global tokens' own
-  ActivationBuffer hidden;  ///< [T, F], with a gate [T, 2F]
+      projected;  ///< [T, 3I] gradient of queries, keys and values, separate for every head
+  ActivationBuffer folded;  ///< [T, I + 2I'] the same, summed over heads that share keys and values
+  ActivationBuffer global;  ///< [T, 3D] the same for global tokens' separate projections
+  ActivationBuffer hidden;  ///< [T, F], or [T, 2F] if gated
 };
 
-/// What a layer needs to know of the pass it runs in.
+/// The state of the pass that a layer runs in.
 struct LayerPass {
-  std::span<const AttentionGroup> self;   ///< who looks at whom in this stack
-  std::span<const AttentionGroup> cross;  ///< from the target into the source
+  std::span<const AttentionGroup> self;   ///< which rows attend to which in this stack
+  std::span<const AttentionGroup> cross;  ///< which source rows each target row attends to
   DropoutKeys& keys;
-  bool dropout;                                        ///< false: off, whatever the config says
-  TrainingScratch& scratch;                            ///< of the backward pass
-  const AttentionPositionEncoding& position_encoding;  ///< what self-attention knows of places
-  std::span<const Index> positions;                    ///< of every row
-  const Parameter& drelative_bias;  ///< gradient of the stack's table of relative positions
+  bool dropout;                                        ///< false: off, regardless of the config
+  TrainingScratch& scratch;                            ///< for the backward pass
+  const AttentionPositionEncoding& position_encoding;  ///< positional information of self-attention
+  std::span<const Index> positions;                    ///< position of every row
+  const Parameter& drelative_bias;  ///< gradient of the stack's relative position table
 
   Dropout next(float probability) const { return keys.next(dropout ? probability : 0.0F); }
 };
 
-/// Self-attention: query, key and value projections as one product, attention, output projection.
+/// Self-attention: query, key and value projections as one matmul, attention, output projection.
 class TrainableSelfAttention {
  public:
   TrainableSelfAttention(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
@@ -52,23 +52,23 @@ class TrainableSelfAttention {
   virtual ~TrainableSelfAttention() = default;
   virtual void prepare();
 
-  /// x [T, D] → out [T, D]; `dropout` acts on the attention weights. `pass` lives until after
+  /// x [T, D] → out [T, D]; `dropout` acts on the attention weights. `pass` must live until after
   /// backward().
   void forward(const ConstMatrixRef& x, const LayerPass& pass, const Dropout& dropout,
                MatrixRef out);
 
-  /// After forward() of the same x: dout → dx, and the parameters' gradients.
+  /// Call after forward() with the same x: computes dx from dout, and the parameters' gradients.
   void backward(const ConstMatrixRef& x, const LayerPass& pass, const ConstMatrixRef& dout,
                 const InputGradient& dx);
 
  protected:
-  /// The projected rows → heads [T, I]; x as in forward().
+  /// Computes heads [T, I] from the projected rows; x as in forward().
   virtual void attend(const ConstMatrixRef& x, const AttentionInput& rows, const Dropout& dropout,
                       MatrixRef heads);
-  /// dheads → the gradient at the projected rows, in scratch.projected.
+  /// Computes the gradient of the projected rows from dheads, in scratch.projected.
   virtual void attention_backward(const AttentionInput& rows, const ConstMatrixRef& dheads,
                                   const AttentionInputGradient& gradient, TrainingScratch& scratch);
-  /// The gradient at what the projections have made → dx.
+  /// Computes dx from the gradient of the projections' output.
   virtual void projection_backward(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
                                    const InputGradient& dx, TrainingScratch& scratch);
 
@@ -77,26 +77,26 @@ class TrainableSelfAttention {
                               const AttentionInputGradient& gradient);
 
  private:
-  /// What attention reads in the rows that the projections have made.
+  /// Returns the attention's input as views of the projected rows.
   AttentionInput read(const LayerPass& pass) const;
-  /// scratch.projected [T, 3I] → the gradient at what the projections have made.
+  /// Converts scratch.projected [T, 3I] to the gradient of the projections' output.
   ConstMatrixRef fold_gradients(const LayerPass& pass) const;
 
-  AttentionShape shape_;  ///< with the biases of the pass at hand
+  AttentionShape shape_;  ///< with the biases of the current pass
   ExtraAttentionParameters extras_;
   ExtraAttentionParameters extras_gradient_;
   bool shares_query_and_key_;
   TrainableLinear query_key_value_;
   TrainableLinear output_;
   ActivationBuffer projected_;  ///< [T, I + 2I'] = Q | K | V, or [T, 2I] = Q | V
-  ActivationBuffer heads_;      ///< [T, I] the outputs of all heads side by side
+  ActivationBuffer heads_;      ///< [T, I] outputs of all heads side by side
   SavedForBackward saved_;
 };
 
-/// What cross-attention reads in the encoder's output, and what it gives back.
+/// The encoder's output as cross-attention reads it, with its gradient.
 struct SourceWithGradient {
   ConstMatrixRef rows;  ///< [S, D] the encoder's output
-  MatrixRef gradient;   ///< [S, D] backward adds to it
+  MatrixRef gradient;   ///< [S, D] backward() adds to it
 };
 
 /// Cross-attention: queries from the target, keys and values from the encoder's output.
@@ -110,7 +110,7 @@ class TrainableCrossAttention {
   void forward(const ConstMatrixRef& x, const ConstMatrixRef& source, const LayerPass& pass,
                const Dropout& dropout, MatrixRef out);
 
-  /// dout → dx and the source's gradient, and the parameters' gradients.
+  /// Computes dx from dout, adds to the source's gradient, and computes the parameters' gradients.
   void backward(const ConstMatrixRef& x, const SourceWithGradient& source, const LayerPass& pass,
                 const ConstMatrixRef& dout, const InputGradient& dx);
 
@@ -125,16 +125,16 @@ class TrainableCrossAttention {
   SavedForBackward saved_;
 };
 
-/// The encoder's layer: self-attention and feed-forward, each in its residual.
+/// Encoder layer: self-attention and feed-forward, each with a residual connection.
 class TrainableEncoderLayer {
  public:
   TrainableEncoderLayer(const ModelConfig& config, Index index, const EncoderLayer& parameters,
                         const EncoderLayer& gradient, Backend backend);
   void prepare();
 
-  /// x [T, D] → [T, D], alive until the next pass.
+  /// x [T, D] → [T, D], valid until the next pass.
   ConstMatrixRef forward(const ConstMatrixRef& x, const LayerPass& pass);
-  /// x as in forward(); dx is the gradient at the output, on return the one at x.
+  /// x as in forward(); dx is the gradient of the output on entry and that of x on return.
   void backward(const ConstMatrixRef& x, const LayerPass& pass, MatrixRef dx);
 
  private:
@@ -145,17 +145,17 @@ class TrainableEncoderLayer {
   TrainableResidual forward_residual_;
 };
 
-/// The decoder's layer: masked self-attention, cross-attention and feed-forward.
+/// Decoder layer: masked self-attention, cross-attention and feed-forward.
 class TrainableDecoderLayer {
  public:
   TrainableDecoderLayer(const ModelConfig& config, Index index, const DecoderLayer& parameters,
                         const DecoderLayer& gradient, Backend backend);
   void prepare();
 
-  /// x [T, D], source [S, D] → [T, D], alive until the next pass.
+  /// x [T, D], source [S, D] → [T, D], valid until the next pass.
   ConstMatrixRef forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
                          const LayerPass& pass);
-  /// x as in forward(); dx is the gradient at the output, on return the one at x.
+  /// x as in forward(); dx is the gradient of the output on entry and that of x on return.
   void backward(const ConstMatrixRef& x, const SourceWithGradient& source, const LayerPass& pass,
                 MatrixRef dx);
 
@@ -169,8 +169,8 @@ class TrainableDecoderLayer {
   TrainableResidual forward_residual_;
 };
 
-// Global tokens that a model brings itself (Pegasus-X), in training: their rows on the way in and
-// out of the encoder's layers, and their gradient. Without such tokens all rows pass as they are.
+// Learned global tokens (Pegasus-X) in training: adds and removes their rows around the encoder's
+// layers and computes their gradient. Without global tokens all rows pass unchanged.
 
 class TrainableGlobalTokens {
  public:
@@ -179,30 +179,29 @@ class TrainableGlobalTokens {
                         const Parameter& gradient)
       : config_(config), tokens_(tokens), gradient_(gradient) {}
 
-  /// Who looks at whom among the rows of this batch; they refer to this object and to `source`.
+  /// Returns the attention groups of this batch. They point into this object and into `source`.
   std::vector<AttentionGroup> begin(const PackedTokens& source);
 
-  /// The sentences' rows [S, D] → those that go through the layers [S + B·G, D], and back.
+  /// Converts the sentences' rows [S, D] to the layers' rows [S + B·G, D], and back.
   ConstMatrixRef enter(const ConstMatrixRef& sentences);
   ConstMatrixRef leave(const ConstMatrixRef& rows);
 
-  /// The gradient at leave()'s result → at its argument.
+  /// Converts the gradient of leave()'s result to that of its argument.
   MatrixRef leave_backward(MatrixRef dsentences);
-  /// The gradient at enter()'s result → dsentences, and the tokens' own.
+  /// Converts the gradient of enter()'s result to dsentences and the tokens' own gradient.
   void enter_backward(const MatrixRef& drows, MatrixRef dsentences) const;
 
  private:
   const ModelConfig& config_;
   Parameter tokens_;
   Parameter gradient_;
-  std::unique_ptr<const GlobalTokenRows> layout_;  ///< null: no such tokens
+  std::unique_ptr<const GlobalTokenRows> layout_;  ///< null: no global tokens
   ActivationBuffer rows_;                          ///< [S + B·G, D]
   ActivationBuffer sentences_;                     ///< [S, D]
   ActivationBuffer drows_;                         ///< [S + B·G, D]
 };
 
-// Self-attention of an encoder whose global tokens have projections of their own (LED), in
-// training.
+// Self-attention of an encoder whose global tokens have separate projections (LED), in training.
 
 class TrainableGlobalTokenAttention : public TrainableSelfAttention {
  public:
@@ -225,7 +224,7 @@ class TrainableGlobalTokenAttention : public TrainableSelfAttention {
   TrainableLinear query_;
   TrainableLinear key_value_;
   ActivationBuffer
-      projected_;  ///< [T, 3D] = Q | K | V of all rows, of which global tokens' queries are read
+      projected_;  ///< [T, 3D] = Q | K | V of all rows; only global tokens' queries are used
 };
 
 }  // namespace attn

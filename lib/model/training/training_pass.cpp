@@ -13,15 +13,15 @@
 namespace attn {
 namespace {
 
-/// Rows of logits at a time: all of a batch's would be the largest matrix of the whole pass.
+/// Rows of logits at a time: those of the whole batch would be the largest matrix of the pass.
 constexpr Index kLogitRows = 256;
 
 }  // namespace
 
-/// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
+/// The input and output of a stack: embedding with positions, its norm and dropout; the final norm.
 class TrainableStackEnds {
  public:
-  /// `scale`: of what leaves the final norm.
+  /// `scale` multiplies the output of the final norm.
   TrainableStackEnds(const ModelConfig& config, const StackParameters& parameters,
                      const StackParameters& gradient, float scale = 1.0F)
       : config_(config), parameters_(parameters), gradient_(gradient), scale_(scale) {}
@@ -84,7 +84,7 @@ class TrainableStackEnds {
 
 namespace {
 
-/// The output layer of the loss' classes: [D, C].
+/// Returns the part of the output layer that covers the loss classes: [D, C].
 Linear first_classes(const Parameter& table, Index classes) {
   Parameter rows = table;
   rows.rows = classes;
@@ -185,7 +185,7 @@ class TrainingPass::Layers {
                                  target_positions,
                                  gradient_.decoder.relative_bias};
 
-    // Forward. The encoder's rows are [S, D], the decoder's [T, D].
+    // Forward pass. The encoder's rows are [S, D], the decoder's [T, D].
     source_inputs_.clear();
     source_inputs_.push_back(global_tokens_.enter(
         encoder_ends_.enter(batch.source, source_positions, keys.next(dropout))));
@@ -216,8 +216,8 @@ class TrainingPass::Layers {
     const LayerPass& decoder;
   };
 
-  /// The forward pass in reverse, from the gradient at the decoder's last states, dtarget [T, D].
-  /// The decoder's layers add to the gradient at the encoder's output.
+  /// Runs the backward pass from dtarget [T, D], the gradient of the decoder's final states. The
+  /// decoder layers add to the gradient of the encoder's output.
   void backward(const TrainingBatch& batch, const Passes& passes, const ConstMatrixRef& encoded,
                 const ConstMatrixRef& source, MatrixRef dtarget) {
     MatrixRef dsource = dsource_.resize(source.rows(), source.cols());
@@ -236,7 +236,8 @@ class TrainingPass::Layers {
     encoder_ends_.enter_backward(batch.source, dsource);
   }
 
-  /// final_logits_bias of the loss' classes, which is not trained; nothing where it is all 0.
+  /// Reads final_logits_bias for the loss classes, which is not trained; leaves it empty if it is
+  /// all 0.
   void read_logits_bias() {
     const Parameter& bias = parameters_.logits_bias;
     logits_bias_.resize(0);
@@ -255,9 +256,9 @@ class TrainingPass::Layers {
     }
   }
 
-  /// The output layer and the loss, some rows at a time; dhidden becomes the gradient at `hidden`.
-  /// Under R-Drop the second half of the rows is the first one's tokens again, and a part holds the
-  /// same rows of both.
+  /// Runs output layer and loss, a few rows at a time; dhidden becomes the gradient of `hidden`.
+  /// Under R-Drop the second half of the rows repeats the tokens of the first, and each chunk holds
+  /// the same rows of both.
   LossSum loss_and_gradient(const ConstMatrixRef& hidden, const std::vector<int>& targets,
                             const PassOptions& options, bool with_backward, MatrixRef dhidden) {
     const Index passes = options.r_drop > 0 ? 2 : 1;
@@ -296,9 +297,11 @@ class TrainingPass::Layers {
   std::deque<TrainableEncoderLayer> encoder_;
   std::deque<TrainableDecoderLayer> decoder_;
   TrainableLinear output_;
-  RowVector logits_bias_;                      ///< [C] or [0]
-  std::vector<ConstMatrixRef> source_inputs_;  ///< of every encoder layer, and the last's output
-  std::vector<ConstMatrixRef> target_inputs_;  ///< of every decoder layer, and the last's output
+  RowVector logits_bias_;  ///< [C] or [0]
+  std::vector<ConstMatrixRef>
+      source_inputs_;  ///< of every encoder layer, and the last one's output
+  std::vector<ConstMatrixRef>
+      target_inputs_;  ///< of every decoder layer, and the last one's output
   ActivationBuffer logits_;
   ActivationBuffer dsource_;  ///< [S, D]
   ActivationBuffer dtarget_;  ///< [T, D]
@@ -332,21 +335,23 @@ std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batc
   const auto source = static_cast<double>(batch.source_tokens) +
                       static_cast<double>(batch.sentences) * u(config.global_tokens);
   const auto target = static_cast<double>(batch.target_tokens);
-  // Longer rows keep no weights.
+  // Weights are not kept for longer rows.
   const double row = static_cast<double>(std::min<std::uint64_t>(batch.longest, kShortRow));
-  // The raw one, too, and with a gate what it is multiplied with.
+  // Hidden matrices kept per row: non-ReLU activations keep their input too, gated ones also the
+  // factor.
   const double hidden = config.gated ? 3 : config.activation == Activation::relu ? 1 : 2;
   const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
   const double e = u(config.encoder_inner_dim()),
-               c = u(config.decoder_inner_dim());  // D of most models
-  // A layer keeps: projections 3I, heads' outputs I, two buffers D a residual, the hidden layer.
+               c = u(config.decoder_inner_dim());  // D in most models
+  // Each layer keeps projections (3I), heads' outputs (I), two buffers (D) per residual, and the
+  // hidden layer.
   const double encoder_layer =
       source * (4 * d + 4 * e + hidden * u(config.encoder_ffn_dim) + u(config.encoder_heads) * row);
   const double decoder_layer = target * (6 * d + 6 * c + hidden * u(config.decoder_ffn_dim) +
                                          2 * u(config.decoder_heads) * row) +
                                source * 2 * c;
   const double ends = (source + target) * (config.normalize_embedding ? 5 : 4) * d;
-  const double shared = config.key_value_heads > 0 ? 3 : 0;  // their gradients, added up
+  const double shared = config.key_value_heads > 0 ? 3 : 0;  // their summed gradients
   const double scratch = std::max(source, target) *
                          (2 * d + (4 + shared) * std::max(e, c) + (config.gated ? 2 : 1) * ffn);
   const double logits = std::min(u(kLogitRows), target) * u(config.decoder_vocab_size);

@@ -12,67 +12,70 @@
 
 namespace attn {
 
-/// Sentence pairs made ready for training; all three are packed in the same order.
+/// A batch of sentence pairs ready for training; all three members are packed in the same order.
 struct TrainingBatch {
   PackedTokens source;         ///< S tokens, each sentence ending in </s>
-  PackedTokens decoder_input;  ///< T tokens: start symbol and the target without its last
-  std::vector<int> targets;    ///< T tokens: what each row should predict, ending in </s>
+  PackedTokens decoder_input;  ///< T tokens: start symbol, then the target without its last token
+  std::vector<int> targets;    ///< T tokens: the prediction for each row, ending in </s>
 
-  /// Both with the end symbol last.
+  /// Appends a pair; both sides must end in the end symbol.
   void add(std::span<const int> source_ids, std::span<const int> target_ids, int start);
   void clear();
-  /// All pairs of `once`, and all of them again.
+  /// Makes this batch hold all pairs of `once` twice.
   void set_repeated(const TrainingBatch& once);
   Index tokens() const { return std::ssize(targets); }
 };
 
-/// What one pass is asked to do.
+/// The options of one pass.
 struct PassOptions {
   float label_smoothing = 0;
-  /// The gradients added are those of gradient_scale · Σ loss: 1 / tokens for a mean.
+  /// Scales the accumulated gradients, which are those of gradient_scale · Σ loss; 1 / tokens gives
+  /// the mean.
   float gradient_scale = 1;
-  /// R-Drop's weight (nn/cross_entropy.h). Above 0 each pair goes twice through the model, under
-  /// other masks of dropout.
+  /// Weight of R-Drop (nn/cross_entropy.h). If positive, each pair passes through the model twice
+  /// with different dropout masks.
   float r_drop = 0;
-  bool dropout = true;      ///< by the config's three probabilities
-  std::uint64_t seed = 0;   ///< of dropout
-  std::uint64_t batch = 0;  ///< its number since training began: every batch drops others
+  bool dropout = true;     ///< uses the config's three probabilities
+  std::uint64_t seed = 0;  ///< for dropout
+  std::uint64_t batch =
+      0;  ///< number since training began, so that every batch gets different dropout masks
 };
 
-/// The layers in training, with the memory for their activations; kept from batch to batch.
+/// The layers in training and the memory for their activations, reused from batch to batch.
 class TrainingPass {
  public:
-  /// `model` outlives the pass.
+  /// `model` must outlive the pass.
   TrainingPass(TrainableModel& model, Backend backend);
   ~TrainingPass();
   TrainingPass(const TrainingPass&) = delete;
   TrainingPass& operator=(const TrainingPass&) = delete;
 
-  /// Reads the weights again: call after they have changed.
+  /// Reads the weights again; call this after changing them.
   void prepare();
 
-  /// Forward and backward: returns the loss and adds to the model's gradients. InputError where the
-  /// batch does not fit the model (lengths, ids).
+  /// Runs forward and backward: returns the loss and adds to the model's gradients. Throws
+  /// InputError if the batch does not fit the model (lengths, ids).
   LossSum run(const TrainingBatch& batch, const PassOptions& options);
 
-  /// Forward alone, without dropout.
+  /// Runs the forward pass only, without dropout.
   LossSum loss(const TrainingBatch& batch, float label_smoothing);
 
  private:
   class Layers;
   std::unique_ptr<Layers> layers_;
-  TrainingBatch repeated_;  ///< of R-Drop
+  TrainingBatch repeated_;  ///< for R-Drop
 };
 
-/// How large a batch is.
+/// The size of a batch.
 struct BatchShape {
   std::uint64_t source_tokens = 0;
   std::uint64_t target_tokens = 0;
-  std::uint64_t longest = 0;  ///< tokens of its longest sentence, of either side
+  std::uint64_t longest = 0;  ///< tokens of the longest sentence on either side
   std::uint64_t sentences = 0;
 };
 
-/// Bytes of activations and scratch of a pass over such a batch, at most. Saturates at 2⁶⁴ − 1.
+/// Returns an upper bound on the bytes of activations and scratch for such a batch; saturates at
+/// 2⁶⁴ − 1.
 std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batch);
 
 }  // namespace attn

@@ -19,7 +19,7 @@ ConstMatrixRef TrainableResidual::add_and_norm(const ConstMatrixRef& x, const Dr
   dropout_ = dropout;
   const Kernels& k = kernels();
   const Index n = x.cols();
-  parallel_for(x.rows(), x.size() * 12, [&](Index t) {  // one visit of each row for all three
+  parallel_for(x.rows(), x.size() * 12, [&](Index t) {  // one pass over each row for all three
     float* sum = sum_.row(t);
     dropout_.apply(sum, n, t * n);
     k.add(x.data() + t * x.outerStride(), sum, n);

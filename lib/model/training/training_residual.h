@@ -1,4 +1,4 @@
-// A block's surroundings in training: dropout, the residual sum and the norm, and the way back.
+// A block's residual connection in training: dropout, residual sum and norm, forward and backward.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,10 @@
 
 namespace attn {
 
-/// Memory for the backward pass of any residual; the block inside may not use it.
+/// Memory for the backward pass of any residual; the block inside must not use it.
 struct ResidualScratch {
-  ActivationBuffer dout;  ///< [T, D] gradient at the block's output
-  ActivationBuffer
-      dnormal;  ///< [T, D] gradient at the block's input, where that is the norm's output
+  ActivationBuffer dout;     ///< [T, D] gradient of the block's output
+  ActivationBuffer dnormal;  ///< [T, D] gradient of the block's input, if that is the norm's output
 };
 
 /// y = norm(x + dropout(block(x)))     where the norm stands behind (Vaswani et al. 2017, Marian),
@@ -33,29 +32,29 @@ class TrainableResidual {
  public:
   TrainableResidual(const LayerNorm& norm, const LayerNorm& gradient, bool normalize_before)
       : norm_(norm), gradient_(gradient), pre_norm_(normalize_before) {}
-  /// A norm of their own for the rows before each sentence; the norm stands before the block.
+  /// Adds a separate norm for the global rows before each sentence; pre-norm models only.
   void add_global(const LayerNorm& norm, const LayerNorm& gradient) {
     global_.emplace(Global{norm, gradient});
   }
 
-  /// x [T, D] → what the block reads, [T, D]. `groups` say which rows are global ones.
+  /// Computes the block's input [T, D] from x [T, D]. `groups` say which rows are global.
   ConstMatrixRef pre_norm(const ConstMatrixRef& x, std::span<const AttentionGroup> groups = {});
-  /// Where the block writes, [T, D].
+  /// Returns the buffer for the block's output, [T, D].
   MatrixRef out() { return sum_; }
-  /// → y [T, D], alive until the next pass. `dropout` acts on what the block wrote.
+  /// Returns y [T, D], valid until the next pass. `dropout` acts on the block's output.
   ConstMatrixRef add_and_norm(const ConstMatrixRef& x, const Dropout& dropout);
   ConstMatrixRef output() const { return pre_norm_ ? sum_ : normal_; }
 
-  /// dx [T, D]: on entry the gradient at y, on return at x, as far as it passes by the block.
-  /// Returns the gradient at the block's output.
+  /// dx [T, D] is the gradient of y on entry, and the part of x's gradient that bypasses the block
+  /// on return. Returns the gradient of the block's output.
   ConstMatrixRef add_and_norm_backward(MatrixRef dx, ResidualScratch& scratch) const;
-  /// What the block has read.
+  /// Returns the block's input.
   ConstMatrixRef block_input(const ConstMatrixRef& x) const {
     return pre_norm_ ? ConstMatrixRef(normal_) : x;
   }
-  /// Where the gradient at it goes.
+  /// Returns the destination of the gradient of the block's input.
   InputGradient block_input_gradient(MatrixRef dx, ResidualScratch& scratch) const;
-  /// Adds to dx what comes through the block, where the norm stands before it.
+  /// Adds the part of x's gradient that passes through the block to dx, in pre-norm models.
   void pre_norm_backward(const ConstMatrixRef& x, MatrixRef dx, ResidualScratch& scratch,
                          std::span<const AttentionGroup> groups = {}) const;
 

@@ -28,7 +28,7 @@ std::string name_of(std::uint64_t update) {
   return fmt::format("checkpoint-{:09}", update);
 }
 
-/// The update of a checkpoint's name; nothing for other names.
+/// Parses the update number from a checkpoint's name; returns nothing for other names.
 std::optional<std::uint64_t> update_of(std::string_view name) {
   constexpr std::string_view kStart = "checkpoint-";
   if (!name.starts_with(kStart)) return std::nullopt;
@@ -44,7 +44,7 @@ struct CheckpointFolder {
   std::vector<std::string> leftovers;                ///< temporary files of a killed run
 };
 
-/// Empty where the folder is missing.
+/// Lists the folder's checkpoints; empty if the folder does not exist.
 CheckpointFolder list_checkpoints(const std::string& folder) {
   CheckpointFolder content;
   std::error_code error;
@@ -60,8 +60,8 @@ CheckpointFolder list_checkpoints(const std::string& folder) {
   return content;
 }
 
-/// Removes what is not needed once the checkpoint of `update` is on the disk. What cannot be
-/// removed harms nothing.
+/// Removes files that are obsolete once the checkpoint of `update` is on disk. Files that cannot be
+/// removed do no harm.
 void remove_old_checkpoints(const std::string& folder, std::uint64_t update) try {
   const CheckpointFolder content = list_checkpoints(folder);
   for (const std::string& path : content.leftovers) remove_abandoned(path);
@@ -86,7 +86,7 @@ std::string make_header(std::uint64_t update, const Json& state,
     list.push_back({array.name, array.values.size()});
   }
   std::string header = Json{{"update", update}, {"state", state}, {"arrays", list}}.dump();
-  parse_json(header, "state");  // what cannot be read back must not replace an older checkpoint
+  parse_json(header, "state");  // an unreadable state must not replace an older checkpoint
   return header;
 }
 
@@ -95,7 +95,7 @@ void make_folder(const std::string& folder) {
   if (errno != EEXIST) throw_system_error(folder, "cannot make the folder", errno);
 }
 
-/// The header of a whole checkpoint; throws DamagedCheckpoint.
+/// Returns the header of an intact checkpoint; throws DamagedCheckpoint otherwise.
 CheckpointHeader verified_header(const std::string& path, std::uint64_t update) {
   CheckpointReader reader(path);
   reader.skip_arrays();
@@ -134,7 +134,7 @@ void write_checkpoint(const std::string& folder, std::uint64_t update, const Jso
   AtomicFile file(folder + "/" + name_of(update));
   Sha256 sum;
   const auto write = [&](const void* data, std::size_t size) {
-    // In small pieces: each is hashed and then written while it lies in the cache.
+    // Write in small chunks, so that each is still in cache after it has been hashed.
     std::string_view bytes(static_cast<const char*>(data), size);
     for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kCheckpointChunk))) {
       const std::string_view piece = bytes.substr(0, kCheckpointChunk);
@@ -195,7 +195,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "floats are written as they lie");
 
-/// Opens a regular file (anything else could make open or read wait) and states its size.
+/// Opens a regular file and returns its size; anything else could block open() or read().
 FileDescriptor open_regular(const std::string& path, std::uint64_t& size) {
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
@@ -290,7 +290,7 @@ void CheckpointReader::read(void* out, std::size_t size) {
 }
 
 void CheckpointReader::read_floats(float* out, std::uint64_t count) {
-  read(out, to_size(count) * sizeof(float));  // fits: check_sizes saw it
+  read(out, to_size(count) * sizeof(float));  // fits, as check_sizes() has verified
 }
 
 void CheckpointReader::skip_arrays() {

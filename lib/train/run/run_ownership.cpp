@@ -24,7 +24,7 @@
 namespace attn {
 namespace {
 
-/// False where the holder before removed the file that was opened.
+/// False if the previous holder removed the file that was opened.
 bool is_file_of(int descriptor, const std::string& path) {
   struct stat opened = {};
   struct stat named = {};
@@ -34,7 +34,7 @@ bool is_file_of(int descriptor, const std::string& path) {
 
 constexpr std::string_view kMark = "attn-demo training run\n";
 
-/// As much of a file as `most` bytes; empty where it is missing or cannot be read.
+/// Returns at most the first `most` bytes of a file; empty if it is missing or cannot be read.
 std::string first_bytes(const std::string& path, std::size_t most) try {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
@@ -68,7 +68,7 @@ bool is_foreign_lock(const std::string& directory) {
   struct stat status = {};
   if (lstat(path.c_str(), &status) != 0) return false;
   if (!S_ISREG(status.st_mode)) return true;
-  // A run that was killed may have left it empty.
+  // A killed run may have left the file empty.
   return status.st_size != 0 && first_bytes(path, kMark.size() + 1) != kMark;
 }
 
@@ -101,12 +101,12 @@ void RunLock::lock(const std::string& directory, const std::string& path) {
 }
 
 RunLock::~RunLock() {
-  if (descriptor_ >= 0) close(descriptor_);  // which unlocks
+  if (descriptor_ >= 0) close(descriptor_);  // also unlocks
 }
 
 namespace {
 
-/// Every key with its default, but for what only ends a run or watches it.
+/// Returns every key with its default, except those that only end or observe a run.
 Json train_identity(const TrainConfig& c) {
   constexpr const char* kSchedules[] = {"inverse_sqrt", "constant", "linear", "cosine"};
   constexpr const char* kAverages[] = {"none", "exponential", "checkpoints"};
@@ -134,7 +134,7 @@ Json train_identity(const TrainConfig& c) {
   if (c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine) {
     train["updates"] = c.updates;
   }
-  // Averaging over checkpoints depends on when they are made.
+  // The average over checkpoints depends on when they are made.
   if (c.average == WeightAveraging::checkpoints) train["checkpoint_every"] = c.checkpoint_every;
   return train;
 }
@@ -162,7 +162,7 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
   identity["train"] = train_identity(experiment.train);
   identity["decode"] = experiment.document.value("decode", Json::object());
   identity["probe"] = experiment.data.probe;
-  // Absent where there is none, as in checkpoints from before this key existed.
+  // Leave the key out if there is none, as checkpoints did before this key existed.
   if (!experiment.data.probe_target.empty()) {
     identity["probe_target"] = experiment.data.probe_target;
   }
@@ -183,7 +183,7 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
   tokenizer["sampling"] = experiment.tokenizer.sampling;
   identity["tokenizer"] = tokenizer;
   for (const std::string& path : from.empty() ? std::vector<std::string>() : weight_files(from)) {
-    Json& digests = identity["from"];  // one text, or a list of them where there are shards
+    Json& digests = identity["from"];  // one string, or a list of them for shards
     if (digests.is_null()) {
       digests = digest(path);
     } else {

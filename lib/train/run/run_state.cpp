@@ -48,7 +48,7 @@ LossSum loss_from(Reader& reader, const std::string& key) {
   return {sum.number("loss"), sum.number("nll"), to_index(sum.whole("tokens"))};
 }
 
-/// The whole numbers of the state, by their names in JSON.
+/// Calls a function for each integer of the state, with its name in JSON.
 template <typename State, typename F>
 void for_each_count(State& s, F&& f) {
   f("update", s.update);

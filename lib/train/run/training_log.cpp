@@ -18,7 +18,7 @@
 namespace attn {
 namespace {
 
-/// Cuts an open file back to `keep` bytes, which must be there and end a line.
+/// Truncates an open file to `keep` bytes, which must exist and end a line.
 void cut_back(int descriptor, const std::string& path, std::uint64_t size, std::uint64_t keep) {
   char last = '\n';
   if (keep > 0 && keep <= size && pread(descriptor, &last, 1, to_index(keep - 1)) != 1) {
@@ -62,7 +62,7 @@ void AppendOnlyFile::append(std::string_view line) {
   try {
     write_all(descriptor_, bytes, path_);
   } catch (const SystemError&) {
-    // Where the part that is there cannot be taken back, a resumed run cuts it off.
+    // If the partial line cannot be removed now, a resumed run will cut it off.
     if (regular_) std::ignore = ftruncate(descriptor_, to_index(bytes_));
     throw;
   }
@@ -132,7 +132,7 @@ TrainingCurve parse_curve(std::string_view content, const std::string& path) {
 
 namespace {
 
-/// e^nll, kept finite: a diverging model's is beyond any use.
+/// Returns e^nll, kept finite even if the model diverges.
 double perplexity(double nll) {
   return std::exp(std::min(nll, 700.0));
 }
@@ -173,7 +173,7 @@ void TrainingLog::epoch(const RunState& state) {
   log_->append(line.dump());
 }
 
-/// What both kinds of looks have, for the log, the curve and the listener.
+/// Adds a full or early validation to the log, the curve and the listener.
 Json TrainingLog::add_validation(const char* event, const RunState& state,
                                  const ValidationResult& result) {
   const double loss = mean_of(result.loss.loss, result.loss.tokens);

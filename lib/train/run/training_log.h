@@ -1,4 +1,4 @@
-// DIR/train.jsonl and DIR/probe.jsonl: logs that are appended to, and cut back when a run resumes.
+// DIR/train.jsonl and DIR/probe.jsonl: append-only logs that are truncated when a run resumes.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace attn {
 
-/// A file of lines that only grows, except when it is cut back to a checkpoint.
+/// A file of lines that only grows, except when it is truncated to a checkpoint's state.
 class AppendOnlyFile {
  public:
-  /// Opens or creates; what lies beyond `keep_bytes` is cut off. InputError where the file is
-  /// shorter than that, or where no line ends there (it was changed since the checkpoint);
-  /// SystemError where the system refuses. A device (/dev/null) is never cut, and has no bytes.
+  /// Opens or creates the file and truncates it to `keep_bytes`. Throws InputError if the file is
+  /// shorter or no line ends there (it was changed since the checkpoint), and SystemError if the
+  /// system refuses. A device (/dev/null) is never truncated and has size 0.
   AppendOnlyFile(const std::string& path, std::uint64_t keep_bytes);
   ~AppendOnlyFile();
   AppendOnlyFile(const AppendOnlyFile&) = delete;
   AppendOnlyFile& operator=(const AppendOnlyFile&) = delete;
 
-  /// Writes line and line end at once. SystemError where the system refuses (disk full): then no
-  /// part of the line stays in the file.
+  /// Writes the line and its line end at once. Throws SystemError if the system refuses (disk
+  /// full), without leaving a partial line in the file.
   void append(std::string_view line);
-  void sync();  ///< to the disk: before a checkpoint counts on it
+  void sync();  ///< flushes to disk, before a checkpoint relies on it
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -38,40 +38,38 @@ class AppendOnlyFile {
   std::uint64_t bytes_ = 0;
 };
 
-/// The curve that a train.jsonl tells: its lines with "event": "train" (update, loss) and
-/// "event": "validation" or "early" (update, loss, bleu, chrf, best; the scores may be absent:
-/// early looks are validations of the curve). A figure that is null or absent is NaN. Other events
-/// and keys are passed over; a line that is no JSON object, and one of these events without its
-/// update, is an InputError with its number. An absent file is an empty curve. The title is left
-/// empty.
+/// Reads the curve from a train.jsonl: lines with "event": "train" (update, loss) and "event":
+/// "validation" or "early" (update, loss, bleu, chrf, best). Scores may be absent, and early
+/// validations count as validations. A number that is null or absent becomes NaN. Ignores other
+/// events and keys. Throws InputError with the line number for lines that are not JSON objects and
+/// for these events without an update. A missing file gives an empty curve. Leaves the title empty.
 TrainingCurve read_curve(const std::string& path);
 
-/// The same of the file's content.
+/// Same for the file's content.
 TrainingCurve parse_curve(std::string_view content, const std::string& path);
 
-// What a run writes down as it goes: train.jsonl, probe.jsonl, the curve and the listener's lines.
+// The logs of a run in progress: train.jsonl, probe.jsonl, the curve and the listener's lines.
 
 class TrainingLog {
  public:
-  /// The listener outlives the journal.
+  /// The listener must outlive the log.
   TrainingLog(std::string directory, std::string title, TrainingListener& listener);
 
-  /// Opens both files, cut back to what the state has seen, and reads the curve again.
+  /// Opens both files, truncated to the state's lengths, and reads the curve back.
   void open(const RunState& state);
 
-  /// One line for the updates since the last one; `figures` has the rest.
+  /// Logs the updates since the last line; `metrics` has the rest.
   void train(const RunState& state, const UpdateMetrics& metrics, double gradient_norm);
   void epoch(const RunState& state);
   void validation(const RunState& state, const ValidationResult& result, bool best, double seconds);
-  /// A look before the first validation, an event of its own: it may have no scores, and decides
+  /// Logs a validation before the first full one, as its own event; it may lack scores and decides
   /// nothing.
   void early_validation(const RunState& state, const ValidationResult& result, double seconds);
   void probe(const AttentionRecord& record);
-  /// The curve has new points: the listener draws it, with the best model marked, where there is
-  /// one (0: none yet).
+  /// Tells the listener to draw the curve's new points, with the best model marked; 0: none yet.
   void show_curve(std::uint64_t best_update);
 
-  /// Puts both files on the disk and their lengths into the state.
+  /// Flushes both files to disk and stores their lengths in the state.
   void sync(RunState& state);
 
  private:
