@@ -288,6 +288,38 @@ class ExplainCommand {
   SentenceNotes notes_{say};
 };
 
+/// The options that say which head is explained, and how much of it.
+void add_head_options(CLI::App& command, ExplainOptions& options) {
+  command.add_option("--kind", options.kind, "encoder, decoder or cross [cross]")
+      ->type_name("encoder|decoder|cross")
+      ->group(help_group::explained);
+  command.add_option("--layer", options.layer, "Layer, from 0 [the last, or the best head's]")
+      ->type_name("N")
+      ->group(help_group::explained);
+  command
+      .add_option("--head", options.head,
+                  "Head: a number from 0, best, or a whole name as cross:2:1 [best, 0]")
+      ->type_name("HEAD")
+      ->group(help_group::explained);
+  command
+      .add_option("--query", options.query,
+                  "The query whose sums are written out: its number or its word [a telling one]")
+      ->type_name("N|WORD")
+      ->group(help_group::explained);
+  command.add_option("--step", options.step, "Steps to show: 5-8, or 1,7-9 [all]")
+      ->type_name("STEPS")
+      ->group(help_group::explained);
+  command
+      .add_flag("--short", options.brief,
+                "For a blackboard: scores, softmax and weighted sum of the one query")
+      ->group(help_group::explained);
+  command
+      .add_flag("--compare", options.compare,
+                "Self- and cross-attention, small and fused products, scaling, positions; "
+                "--compare attention: what every way around full attention gives up")
+      ->group(help_group::explained);
+}
+
 }  // namespace
 
 void add_explain(CLI::App& app, Run& run) {
@@ -295,34 +327,7 @@ void add_explain(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("explain", "One head step by step, in real numbers");
   command->add_option("SENTENCE", options->sentences, "The sentence; with --meaning, any number")
       ->group(help_group::reads);
-  command->add_option("--kind", options->kind, "encoder, decoder or cross [cross]")
-      ->type_name("encoder|decoder|cross")
-      ->group(help_group::explained);
-  command->add_option("--layer", options->layer, "Layer, from 0 [the last, or the best head's]")
-      ->type_name("N")
-      ->group(help_group::explained);
-  command
-      ->add_option("--head", options->head,
-                   "Head: a number from 0, best, or a whole name as cross:2:1 [best, 0]")
-      ->type_name("HEAD")
-      ->group(help_group::explained);
-  command
-      ->add_option("--query", options->query,
-                   "The query whose sums are written out: its number or its word [a telling one]")
-      ->type_name("N|WORD")
-      ->group(help_group::explained);
-  command->add_option("--step", options->step, "Steps to show: 5-8, or 1,7-9 [all]")
-      ->type_name("STEPS")
-      ->group(help_group::explained);
-  command
-      ->add_flag("--short", options->brief,
-                 "For a blackboard: scores, softmax and weighted sum of the one query")
-      ->group(help_group::explained);
-  command
-      ->add_flag("--compare", options->compare,
-                 "Self- and cross-attention, small and fused products, scaling, positions; "
-                 "--compare attention: what every way around full attention gives up")
-      ->group(help_group::explained);
+  add_head_options(*command, *options);
   command
       ->add_option("--order", options->order,
                    "Two sentences of the same words for --compare [dog bites man, man bites dog]")

@@ -336,6 +336,24 @@ void add_measuring_to(CLI::App& command, InspectArguments& arguments) {
       ->group(help_group::measured);
 }
 
+/// The options that say for how many tokens costs are counted.
+void add_lengths_to(CLI::App& command, InspectArguments& arguments) {
+  add_number(command, arguments.source_length, WholeField{"source_length", 1, kLongest},
+             "Source tokens [20]")
+      ->type_name("N")
+      ->group(help_group::terminal);
+  add_number(command, arguments.target_length, WholeField{"target_length", 1, kLongest},
+             "Target tokens [20]")
+      ->type_name("N")
+      ->group(help_group::terminal);
+  command
+      .add_option("--lengths", arguments.lengths, "Only show growth, at these lengths: 16,64,256")
+      ->type_name("N,N,…")
+      ->group(help_group::terminal);
+  command.add_flag("--presets", arguments.presets, "List the well-known shapes")
+      ->group(help_group::terminal);
+}
+
 }  // namespace
 
 void add_inspect(CLI::App& app, Run& run) {
@@ -347,20 +365,7 @@ void add_inspect(CLI::App& app, Run& run) {
   command->add_option("--heads", arguments->heads, "Only compare these head counts: 2,3,4,6")
       ->type_name("H,H,…")
       ->group(help_group::model);
-  add_number(*command, arguments->source_length, WholeField{"source_length", 1, kLongest},
-             "Source tokens [20]")
-      ->type_name("N")
-      ->group(help_group::terminal);
-  add_number(*command, arguments->target_length, WholeField{"target_length", 1, kLongest},
-             "Target tokens [20]")
-      ->type_name("N")
-      ->group(help_group::terminal);
-  command
-      ->add_option("--lengths", arguments->lengths, "Only show growth, at these lengths: 16,64,256")
-      ->type_name("N,N,…")
-      ->group(help_group::terminal);
-  command->add_flag("--presets", arguments->presets, "List the well-known shapes")
-      ->group(help_group::terminal);
+  add_lengths_to(*command, *arguments);
   command
       ->add_flag("--languages", arguments->languages,
                  "List the languages that the model's tokenizer knows")

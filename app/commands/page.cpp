@@ -113,7 +113,7 @@ class PageCommand {
 
   void read(const std::string& path) {
     const std::size_t first = count_;
-    const std::string text = read_file(path, PageContent::most_bytes);
+    const std::string text = read_file(path, PageContent::max_bytes);
     const std::vector<std::string_view> lines = split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string where = fmt::format("{}:{}", printable(path), i + 1);

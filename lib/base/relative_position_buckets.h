@@ -15,7 +15,7 @@ namespace attn {
 /// of one direction, the first n/2 hold one distance each, and the later ones hold more and more
 /// distances. The bucket of distance d is
 ///   n/2 + ln(d / (n/2)) / ln(max_distance / (n/2)) · n/2, rounded down, and at most n − 1.
-struct DistanceBuckets {
+struct RelativePositionBuckets {
   Index count = 32;
   Index max_distance = 128;
   bool causal = false;

@@ -333,14 +333,6 @@ bool is_decimal(const OptionSpec& option) {
   });
 }
 
-bool is_flag(const OptionSpec& option) {
-  return std::holds_alternative<bool SearchOptions::*>(option.member);
-}
-
-bool is_list(const OptionSpec& option) {
-  return std::holds_alternative<std::vector<std::string> SearchOptions::*>(option.member);
-}
-
 bool is_given(const SearchOptions& options, const OptionSpec& option) {
   const SearchOptions none;
   return std::visit([&](auto member) { return options.*member != none.*member; }, option.member);

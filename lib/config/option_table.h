@@ -74,9 +74,13 @@ std::vector<const OptionSpec*> search_options_at(unsigned places);
 bool is_whole(const OptionSpec& option);
 /// True if the option's value is a number that may have a fraction.
 bool is_decimal(const OptionSpec& option);
-bool is_flag(const OptionSpec& option);
+inline bool is_flag(const OptionSpec& option) {
+  return std::holds_alternative<bool SearchOptions::*>(option.member);
+}
 /// True if the option can be given more than once.
-bool is_list(const OptionSpec& option);
+inline bool is_list(const OptionSpec& option) {
+  return std::holds_alternative<std::vector<std::string> SearchOptions::*>(option.member);
+}
 
 /// True if the member differs from its default.
 bool is_given(const SearchOptions& options, const OptionSpec& option);

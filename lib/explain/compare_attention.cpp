@@ -108,7 +108,7 @@ ExplanationStep scaling(const ExplanationContext& s) {
   const float raw_factor = 1.0F / head.scale;
   const auto softmax = [&](float factor) -> Matrix {
     const Matrix masked = head.scores * factor + head.mask;
-    return paper::softmax<double>(masked.cast<double>()).cast<float>();
+    return paper::softmax(masked.cast<double>()).cast<float>();
   };
   const Matrix with = softmax(raw_factor / root), without = softmax(raw_factor);
   ExplanationStep step;

@@ -88,11 +88,11 @@ Matrix weights_of(const AttentionPattern& pattern, const AttentionHead& head) {
   const AttentionGroup group{0, 0, n, 0, n, nullptr, {}, pattern.globals};
   const AttentionShape shape{head.site,       head.layer, head.head + 1,
                              head.key.cols(), head.scale, &pattern};
-  paper::Matrix<double> mask = paper::no_mask<double>(n, n);
+  paper::Matrix mask = paper::no_mask(n, n);
   if (!is_dense(shape, group)) mask = mask_matrix(shape, group, head.head).cast<double>();
-  return paper::attention_weights<double>(head.query.cast<double>(), head.key.cast<double>(),
-                                          static_cast<double>(head.scale), mask)
-      .cast<float>();
+  return paper::attention(head.query.cast<double>(), head.key.cast<double>(),
+                          head.value.cast<double>(), static_cast<double>(head.scale), mask)
+      .weights.cast<float>();
 }
 
 struct HeadError {

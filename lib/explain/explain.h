@@ -1,4 +1,5 @@
 // One head step by step: every matrix in the formula of attention, as the model computed it.
+// Sources: explain_head.cpp, compare_attention.cpp, meaning.cpp.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // An observer for explanations: it keeps what an attention layer read, computed and wrote.
+// Sources: head_steps_layer.cpp.
 #pragma once
 
 #include <algorithm>

@@ -19,7 +19,7 @@ constexpr Index kBoardFirst = 3;     // number of values shown for a larger head
 /// Returns Q · Kᵀ unscaled, as lib/paper computes it. For rows with projections of their own, it is
 /// recomputed from the scores.
 Matrix raw_scores(const HeadActivations& head) {
-  const paper::Matrix<double> query = head.query.cast<double>(), key = head.key.cast<double>();
+  const paper::Matrix query = head.query.cast<double>(), key = head.key.cast<double>();
   Matrix raw = (query * key.transpose()).cast<float>();
   for (Index i = 0; i < raw.rows(); ++i) {
     if (head.has_own_projections(i)) raw.row(i) = head.scores.row(i) / head.scale;

@@ -1,4 +1,5 @@
 // Python's split(), strip() and lower(), which sacreBLEU applies before counting.
+// Sources: lowercase.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,129 +1,86 @@
-// The whole Transformer (figure 1 of the paper): words in, words out.
+// The whole Transformer (figure 1 of the paper): tokens in, tokens out.
 #pragma once
-
-#include <span>
 
 #include "paper/layer.h"
 
 namespace attn::paper {
 
-/// Section 3.5: attention does not know where a word stands, so each place has a pattern of waves
-/// of its own, which is added to the word. The paper lets sines and cosines take turns; Marian has
-/// all sines first:
-///   PE(p, i) = sin(p / 10000^(2i/D)),  PE(p, ⌈D/2⌉ + i) = cos(p / 10000^(2i/D))
-template <typename T>
-Matrix<T> sinusoids(Index positions, Index d_model) {
-  Matrix<T> table(positions, d_model);  // [P, D]
+/// The paper alternates sines and cosines; Marian's models have all sines first.
+enum class SinusoidLayout { interleaved, sines_first };
+
+/// Section 3.5: attention does not see where a token stands, so a pattern of waves is added to it:
+///   PE(p, 2i) = sin(p / 10000^(2i/D)),  PE(p, 2i + 1) = cos(p / 10000^(2i/D))
+inline Matrix sinusoids(Index positions, Index d_model,
+                        SinusoidLayout layout = SinusoidLayout::interleaved) {
+  const bool interleaved = layout == SinusoidLayout::interleaved;
   const Index sines = (d_model + 1) / 2;
-  for (Index n = 0; n < table.size(); ++n) {
-    const Index p = n / d_model, column = n % d_model;
-    const Index i = column < sines ? column : column - sines;
-    const double angle = double(p) / std::pow(10000.0, 2.0 * double(i) / double(d_model));
-    table(p, column) = static_cast<T>(column < sines ? std::sin(angle) : std::cos(angle));
+  Matrix table(positions, d_model);  // [positions, D]
+  for (Index p = 0; p < positions; ++p) {
+    for (Index i = 0; i < sines; ++i) {
+      const double angle = double(p) / std::pow(10000.0, 2.0 * double(i) / double(d_model));
+      const Index sine = interleaved ? 2 * i : i, cosine = interleaved ? 2 * i + 1 : sines + i;
+      table(p, sine) = std::sin(angle);
+      if (cosine < d_model) table(p, cosine) = std::cos(angle);
+    }
   }
   return table;
 }
 
-/// The encoder or the decoder: what turns words into rows, layers, and what stands behind them.
-template <typename T>
-struct Stack {
-  Matrix<T> embedding;          ///< [V, D]
-  Matrix<T> positions;          ///< [P, D]: sinusoids(), or learned; empty: attention knows places
-  T scale = 1;                  ///< √D, or 1
-  LayerNorm<T> embedding_norm;  ///< BART's; empty elsewhere
-  std::vector<Layer<T>> layers;
-  LayerNorm<T> final_norm;  ///< of pre-norm models, whose layers end in a sum; empty elsewhere
+/// Sections 3.4 and 3.5: a token's row is its embedding · √D, plus the row of its position.
+struct Embedding {
+  Matrix tokens;     ///< [V, D]
+  Matrix positions;  ///< [longest sentence, D]: sinusoids(), or learned
+  double scale = 1;  ///< √D
+  Matrix operator()(Tokens sentence) const {
+    Matrix x(std::ssize(sentence), tokens.cols());  // [L, D]
+    for (Index t = 0; t < x.rows(); ++t) {
+      x.row(t) = tokens.row(sentence[std::size_t(t)]) * scale + positions.row(t);
+    }
+    return x;
+  }
 };
 
-/// A model. Where embeddings and output are tied (section 3.4), three fields hold the same numbers.
-template <typename T>
+/// If embeddings and output are tied (section 3.4), the same numbers are here three times.
 struct Transformer {
-  Stack<T> encoder;
-  Stack<T> decoder;
-  Matrix<T> output;    ///< [V, D]
-  Row<T> logits_bias;  ///< [V]
-  T output_scale = 1;  ///< 1/√D in T5 where output and embedding are tied
+  Embedding source, target;
+  std::vector<EncoderLayer> encoder;
+  std::vector<DecoderLayer> decoder;
+  Linear output;  ///< [D, V]
 };
 
-/// What all heads of a sentence looked at.
-template <typename T>
-struct AllMaps {
-  std::vector<LayerMaps<T>> encoder;  ///< [layer], .self[head] [S, S]
-  std::vector<LayerMaps<T>> decoder;  ///< [layer], .self[head] [L, L] and .cross[head] [L, S]
-};
-
-/// Sections 3.4 and 3.5: a word's row = its embedding · √D + its place's row.
-template <typename T>
-Matrix<T> embed(const Stack<T>& stack, std::span<const int> tokens) {
-  Matrix<T> x(std::ssize(tokens), stack.embedding.cols());  // [L, D]
-  for (Index t = 0; t < x.rows(); ++t) {
-    const int token = tokens[static_cast<std::size_t>(t)];
-    x.row(t) = stack.embedding.row(token) * stack.scale;
-    if (stack.positions.size() > 0) x.row(t) += stack.positions.row(t);
+/// Reads the source sentence. The last layer's output [S, D] is what the decoder calls memory.
+inline std::vector<EncoderLayerCache> encode(const Transformer& model, Tokens source) {
+  std::vector<EncoderLayerCache> layers;
+  Matrix x = model.source(source);  // [S, D]
+  for (const EncoderLayer& layer : model.encoder) {
+    layers.push_back(encoder_layer(layer, x));
+    x = layers.back().output();
   }
-  return stack.embedding_norm(x);
+  return layers;
 }
 
-/// The encoder's or the decoder's layers, one after the other. → [L, D]
-template <typename T>
-Matrix<T> run_stack(const Stack<T>& stack, std::span<const int> tokens, const Matrix<T>* memory,
-                    std::vector<LayerMaps<T>>* maps) {
-  Matrix<T> x = embed(stack, tokens);  // [L, D]
-  for (const Layer<T>& layer : stack.layers) {
-    x = run_layer(layer, x, memory, maps ? &maps->emplace_back() : nullptr);
+/// Reads the target so far. From row t of the last output [L, D], `output` scores what follows t.
+inline std::vector<DecoderLayerCache> decode(const Transformer& model, Tokens target,
+                                             const Matrix& memory) {
+  std::vector<DecoderLayerCache> layers;
+  Matrix x = model.target(target);  // [L, D]
+  for (const DecoderLayer& layer : model.decoder) {
+    layers.push_back(decoder_layer(layer, x, memory));
+    x = layers.back().output();
   }
-  return stack.final_norm(x);
+  return layers;
 }
 
-/// The source sentence → what the decoder will look at, [S, D].
-template <typename T>
-Matrix<T> encode(const Transformer<T>& model, std::span<const int> source, AllMaps<T>* maps) {
-  return run_stack<T>(model.encoder, source, nullptr, maps ? &maps->encoder : nullptr);
-}
-
-/// The words so far and the encoder's rows → [L, D], where row t knows what word t + 1 may be.
-template <typename T>
-Matrix<T> decode(const Transformer<T>& model, std::span<const int> target, const Matrix<T>& memory,
-                 AllMaps<T>* maps) {
-  return run_stack<T>(model.decoder, target, &memory, maps ? &maps->decoder : nullptr);
-}
-
-/// A score of every word of the vocabulary: how well its row fits, and a bias. [L, D] → [L, V]
-template <typename T>
-Matrix<T> logits(const Transformer<T>& model, const Matrix<T>& rows) {
-  const Matrix<T> fits = rows * model.output_scale * model.output.transpose();
-  return fits.rowwise() + model.logits_bias;
-}
-
-/// ln softmax of every row: the logarithms of the words' probabilities. [L, V] → [L, V]
-template <typename T>
-Matrix<T> log_softmax(Matrix<T> x) {
-  for (Index t = 0; t < x.rows(); ++t) {
-    const T top = x.row(t).maxCoeff();
-    x.row(t).array() -= top + std::log((x.row(t).array() - top).exp().sum());
-  }
-  return x;
-}
-
-/// One greedy step: the word that is likeliest behind the words so far.
-template <typename T>
-int next_word(const Transformer<T>& model, std::span<const int> target, const Matrix<T>& memory) {
-  const Matrix<T> rows = decode<T>(model, target, memory, nullptr);  // [L, D]
-  Index best = 0;
-  logits<T>(model, rows.bottomRows(1)).row(0).maxCoeff(&best);  // [V]
-  return static_cast<int>(best);
-}
-
-/// The translation, word by word: each step reads all that stands there, from `start` on, and
-/// writes the next one, until it writes `end` or there are `most`.
-template <typename T>
-std::vector<int> translate(const Transformer<T>& model, std::span<const int> source, int start,
-                           int end, Index most) {
-  const Matrix<T> memory = encode<T>(model, source, nullptr);  // [S, D]
+/// Greedy search: appends the likeliest token until that is `end`, at most `max_length` times.
+inline std::vector<int> translate(const Transformer& model, Tokens source, int start, int end,
+                                  Index max_length) {
+  const Matrix memory = encode(model, source).back().output();  // [S, D]
   std::vector<int> target{start};
-  while (std::ssize(target) <= most) {
-    target.push_back(next_word<T>(model, target, memory));
-    if (target.back() == end) break;
+  while (std::ssize(target) <= max_length && (target.size() == 1 || target.back() != end)) {
+    const Matrix rows = decode(model, target, memory).back().output();  // [L, D]
+    Index likeliest = 0;
+    model.output(rows.bottomRows(1)).row(0).maxCoeff(&likeliest);  // of [V]
+    target.push_back(static_cast<int>(likeliest));
   }
   return {target.begin() + 1, target.end()};
 }

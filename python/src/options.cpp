@@ -87,7 +87,7 @@ SearchOptions search_options(const py::dict& kwargs) {
   for (const OptionSpec* option : search_options_at(in_python | in_python_translate)) {
     const std::string name(option->name);
     const char* key = name.c_str();
-    if (is_integer(*option)) {
+    if (is_whole(*option)) {
       const auto number = optional_integer(kwargs, whole_field(*option));
       if (number) set_whole(options, *option, *number);
     } else if (is_decimal(*option)) {

@@ -25,7 +25,7 @@ void check_words(const Tokens& pieces, std::string_view text, const std::vector<
     CHECK(words[i].text == expected[i].text);
     CHECK(words[i].first == expected[i].first);
     CHECK(words[i].count == expected[i].count);
-    CHECK(words[i].kind == expected[i].kind);
+    CHECK(words[i].type == expected[i].type);
     CHECK(words[i].text_index == expected[i].text_index);
     CHECK(words[i].first == next);  // every piece is in exactly one word
     next += words[i].count;
@@ -150,9 +150,9 @@ TEST_CASE("words of a record: its own end and start symbols are known") {
   RecordWords words = words_in_record(record, 0);
   CHECK(words.fits_text);
   REQUIRE(words.source.size() == 3);
-  CHECK(words.source[2].kind == kSpecial);
+  CHECK(words.source[2].type == kSpecial);
   REQUIRE(words.target.size() == 2);
-  CHECK(words.target[1].kind == kSpecial);
+  CHECK(words.target[1].type == kSpecial);
   record.hypotheses[0].text = "x y";
   CHECK_FALSE(words_in_record(record, 0).fits_text);
   record.hypotheses[0].text = "x";

@@ -74,7 +74,7 @@ void read_force(const std::string& word) {
 void read_swap(const std::string& word) {
   WhatIfOptions options;
   options.swap = {word};
-  options.swapped("The group, went  home.");
+  options.with_swapped_words("The group, went  home.");
 }
 
 constexpr std::array kReaders = {

@@ -75,7 +75,7 @@ DoubleMatrix weights_of(const AttentionGroup& g, const DoubleMatrix& scores) {
 /// Attention of all groups and heads in double. Rows between sentences stay 0.
 DoubleMatrix attention(const Setting& s, const Rows& rows, const std::vector<DoubleMatrix>& masks,
                        const std::array<DoubleMatrix, 3>& qkv, const DoubleMatrix& table) {
-  const DistanceBuckets buckets{s.relative.buckets, s.relative.max_distance, s.causal};
+  const RelativePositionBuckets buckets{s.relative.buckets, s.relative.max_distance, s.causal};
   DoubleMatrix out = DoubleMatrix::Zero(rows.queries, qkv[0].cols());
   std::size_t mask = 0;
   for (const AttentionGroup& g : rows.groups) {

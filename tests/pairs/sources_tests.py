@@ -169,10 +169,11 @@ class ClausesTest(unittest.TestCase):
                 self.assertRegex(german, r"^[A-ZÄÖÜ][^{}|~]*[.?]$")
                 self.assertNotIn("  ", english + german)
 
-    def test_senses_have_both_sides(self):
-        rows = [line.split("\t") for line in lines_of(self.words / "senses.tsv")]
-        self.assertTrue(all(len(row) == 2 and all(row) for row in rows))
-        self.assertEqual(len(rows), len({row[0] for row in rows}))
+    def test_senses_and_sayings_have_both_sides(self):
+        for name in ("senses.tsv", "sayings.tsv"):
+            rows = [line.split("\t") for line in lines_of(self.words / name)]
+            self.assertTrue(all(len(row) == 2 and all(row) for row in rows))
+            self.assertEqual(len(rows), len({row[0] for row in rows}))
 
 
 class OtherNounsTest(unittest.TestCase):

@@ -16,8 +16,8 @@ TEST_CASE("every distance is in the bucket where T5's class has it") {
   for (const Json& each : golden) {
     CAPTURE(each["buckets"].get<int>());
     CAPTURE(each["max_distance"].get<int>());
-    const DistanceBuckets buckets{each["buckets"].get<int>(), each["max_distance"].get<int>(),
-                                  each["causal"].get<bool>()};
+    const RelativePositionBuckets buckets{
+        each["buckets"].get<int>(), each["max_distance"].get<int>(), each["causal"].get<bool>()};
     const Json& runs = each["runs"];
     std::size_t run = 0;
     for (Index distance = -kFarthest; distance <= kFarthest; ++distance) {
@@ -35,7 +35,7 @@ TEST_CASE("biases lie by distance, a query's one number before the next one's") 
   const Parameter table = row_major(numbers.data(), kBuckets, kHeads);
   for (const bool causal : {false, true}) {
     const RelativePositionBias bias(table, {kBuckets, 20, false}, causal, kPlaces);
-    const DistanceBuckets buckets{kBuckets, 20, causal};
+    const RelativePositionBuckets buckets{kBuckets, 20, causal};
     for (Index head = 0; head < kHeads; ++head) {
       for (Index i = 0; i < kPlaces; ++i) {
         CHECK(bias.of(head, 0) - i == bias.of(head, i));

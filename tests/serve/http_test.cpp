@@ -41,13 +41,13 @@ std::pair<int, std::string> stopped(StopReason reason, bool begun) {
 
 TEST_CASE("a request that was stopped is told why") {
   using enum StopReason;
-  CHECK(stopped(late, false) == std::pair{429, std::string("its turn did not come within 30 s")});
-  CHECK(stopped(late, true) ==
+  CHECK(stopped(timed_out, false) == std::pair{429, std::string("its turn did not come within 30 s")});
+  CHECK(stopped(timed_out, true) ==
         std::pair{422, std::string("not done within 30 s; ask for a shorter sentence or fewer "
                                    "beams")});
   CHECK(stopped(superseded, true).first == 409);
-  CHECK(stopped(ending, false) == std::pair{503, std::string("the server is ending")});
-  CHECK(stopped(gone, true).first == 503);
+  CHECK(stopped(shutting_down, false) == std::pair{503, std::string("the server is ending")});
+  CHECK(stopped(disconnected, true).first == 503);
 }
 
 TEST_CASE("a body has one length, in digits, and no request but a POST has one") {

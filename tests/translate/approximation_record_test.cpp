@@ -177,7 +177,7 @@ TEST_CASE("lsh's record: tokens in the order of their buckets, and who met the b
       const int best = at(hashed.best, query);
       const double largest = *std::max_element(scores.begin(), scores.end());
       CHECK(at(scores, best) > largest - 1e-5);
-      CHECK((at(found.met, query) == 1) == at(at(met, query), best));
+      CHECK((at(found.found, query) == 1) == at(at(met, query), best));
       count += at(at(met, query), best) ? 1 : 0;
       const std::vector<double> exact = softmax_of(scores);
       double mass = 0;

@@ -24,6 +24,34 @@ inline void put_tile(const float* tile, const TileMatmul& p, Index row, Index co
   for (Index i = 0; i < rows; ++i) put(_mm512_load_ps(tile + i * kTileSide), p, row + i, column);
 }
 
+/// Copies the results so far from y into a tile, with 0 where the tile sticks out of y.
+inline void get_tile(float* tile, const TileMatmul& p, Index row, Index column) {
+  for (Index i = 0; i < kTileSide; ++i) {
+    for (Index j = 0; j < kTileSide; ++j) {
+      const bool inside = row + i < p.rows && column + j < p.columns;
+      tile[i * kTileSide + j] = inside ? p.y[(row + i) * p.y_stride + column + j] : 0.0F;
+    }
+  }
+}
+
+/// Registers 0 to 3 from four tiles in memory.
+inline void load_results(const float (*results)[kTileSide * kTileSide]) {
+  constexpr int kRow = 64;  // bytes
+  _tile_loadd(0, results[0], kRow);
+  _tile_loadd(1, results[1], kRow);
+  _tile_loadd(2, results[2], kRow);
+  _tile_loadd(3, results[3], kRow);
+}
+
+/// Registers 0 to 3 into four tiles in memory.
+inline void store_results(float (*results)[kTileSide * kTileSide]) {
+  constexpr int kRow = 64;  // bytes
+  _tile_stored(0, results[0], kRow);
+  _tile_stored(1, results[1], kRow);
+  _tile_stored(2, results[2], kRow);
+  _tile_stored(3, results[3], kRow);
+}
+
 /// 32 × 32 results: registers 0 to 3; the factors' tiles pass through 4 to 7.
 inline void multiply_block(const TileMatmul& p, Index row, Index column) {
   constexpr int kRow = 64;  // bytes
@@ -39,7 +67,16 @@ inline void multiply_block(const TileMatmul& p, Index row, Index column) {
   const auto stride = static_cast<std::size_t>(p.y_stride) * sizeof(float);
   const bool whole =
       p.bias == nullptr && row + 2 * kTileSide <= p.rows && column + 2 * kTileSide <= p.columns;
-  if (whole && p.add) {
+  alignas(64) float results[4][kTileSide * kTileSide];
+  // A sum goes on from what is in y, in blocks at an edge as in whole ones: a result's bits are the
+  // same wherever it is computed.
+  const bool goes_on = p.add && p.bias == nullptr;
+  if (!whole && goes_on) {
+    for (Index i = 0; i < 4; ++i) {
+      get_tile(results[i], p, row + i / 2 * kTileSide, column + i % 2 * kTileSide);
+    }
+    load_results(results);
+  } else if (whole && p.add) {
     _tile_loadd(0, y, stride);
     _tile_loadd(1, y + kTileSide, stride);
     _tile_loadd(2, y + below, stride);
@@ -67,15 +104,13 @@ inline void multiply_block(const TileMatmul& p, Index row, Index column) {
     _tile_stored(3, y + below + kTileSide, stride);
     return;
   }
-  alignas(64) float results[4][kTileSide * kTileSide];
-  _tile_stored(0, results[0], kRow);
-  _tile_stored(1, results[1], kRow);
-  _tile_stored(2, results[2], kRow);
-  _tile_stored(3, results[3], kRow);
-  put_tile(results[0], p, row, column);
-  if (two_columns) put_tile(results[1], p, row, column + kTileSide);
-  if (two_rows) put_tile(results[2], p, row + kTileSide, column);
-  if (two_rows && two_columns) put_tile(results[3], p, row + kTileSide, column + kTileSide);
+  store_results(results);
+  TileMatmul edge = p;
+  edge.add = p.add && !goes_on;
+  put_tile(results[0], edge, row, column);
+  if (two_columns) put_tile(results[1], edge, row, column + kTileSide);
+  if (two_rows) put_tile(results[2], edge, row + kTileSide, column);
+  if (two_rows && two_columns) put_tile(results[3], edge, row + kTileSide, column + kTileSide);
 }
 
 void multiply(const TileMatmul& p) {

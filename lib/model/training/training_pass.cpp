@@ -206,25 +206,36 @@ class TrainingPass::Layers {
     const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dtarget);
     if (!with_backward) return sum;
 
-    // Backward: the same in reverse. The decoder's layers add to the gradient at the source.
+    backward(batch, {encoder_pass, decoder_pass}, encoded, source, dtarget);
+    return sum;
+  }
+
+ private:
+  struct Passes {
+    const LayerPass& encoder;
+    const LayerPass& decoder;
+  };
+
+  /// The forward pass in reverse, from the gradient at the decoder's last states, dtarget [T, D].
+  /// The decoder's layers add to the gradient at the encoder's output.
+  void backward(const TrainingBatch& batch, const Passes& passes, const ConstMatrixRef& encoded,
+                const ConstMatrixRef& source, MatrixRef dtarget) {
     MatrixRef dsource = dsource_.resize(source.rows(), source.cols());
     dsource.setZero();
     decoder_ends_.leave_backward(target_inputs_.back(), dtarget);
     for (std::size_t i = decoder_.size(); i-- > 0;) {
-      decoder_[i].backward(target_inputs_[i], {source, dsource}, decoder_pass, dtarget);
+      decoder_[i].backward(target_inputs_[i], {source, dsource}, passes.decoder, dtarget);
     }
     decoder_ends_.enter_backward(batch.decoder_input, dtarget);
     encoder_ends_.leave_backward(encoded, dsource);
     MatrixRef drows = global_tokens_.leave_backward(dsource);
     for (std::size_t i = encoder_.size(); i-- > 0;) {
-      encoder_[i].backward(source_inputs_[i], encoder_pass, drows);
+      encoder_[i].backward(source_inputs_[i], passes.encoder, drows);
     }
     global_tokens_.enter_backward(drows, dsource);
     encoder_ends_.enter_backward(batch.source, dsource);
-    return sum;
   }
 
- private:
   /// final_logits_bias of the loss' classes, which is not trained; nothing where it is all 0.
   void read_logits_bias() {
     const Parameter& bias = parameters_.logits_bias;

@@ -76,7 +76,7 @@ void ObservedHead::show(Index head, AttentionObserver& observer) {
 
 namespace {
 
-using Doubles = paper::Matrix<double>;
+using Doubles = paper::Matrix;
 
 /// So many queries at a time: of 8,192 tokens, all of them would take half a gigabyte.
 constexpr Index kQueriesShown = 256;
@@ -196,12 +196,13 @@ class ExactObservedHead {
     const Doubles added = rows_.relative_bias == nullptr
                               ? mask
                               : mask + relative_bias_rows(first, count).cast<double>();
-    const Doubles weights = paper::attention_weights<double>(query, rows.key, scale, added);
+    const Doubles raw = query * rows.key.transpose();  // [L, S]
+    const Doubles weights = paper::softmax(raw * scale + added);
     all_.weights.middleRows(first, count) = weights.cast<float>();
     const double longest = std::sqrt(rows.key.rowwise().squaredNorm().maxCoeff());
     const bool small = query.norm() * longest * scale < std::numeric_limits<float>::max();
     if (small && all_.scores.size() == 0) return;
-    const Matrix scores = (query * rows.key.transpose()).cast<float>() * all_.shape.scale;
+    const Matrix scores = raw.cast<float>() * all_.shape.scale;
     if (!small) forget_rows_without_scores(scores, mask, first);
     if (all_.scores.size() == 0) return;
     all_.scores.middleRows(first, count) = scores;
@@ -223,7 +224,7 @@ class ExactObservedHead {
   /// times it: it may be infinite.
   void sum_row(const PaperRows& rows, Index i) {
     const Doubles mask = mask_rows(i, 1);
-    paper::Row<double> sum = paper::Row<double>::Zero(rows.value.cols());
+    paper::Row sum = paper::Row::Zero(rows.value.cols());
     for (Index j = 0; j < mask.cols(); ++j) {
       const auto weight = static_cast<double>(all_.weights(i, j));
       if (mask(0, j) == -std::numeric_limits<double>::infinity() || weight == 0) continue;

@@ -11,7 +11,7 @@ RelativePositionBias::RelativePositionBias(const Parameter& table,
       count_(table.rows),
       values_(to_size(table.columns * (2 * positions_count - 1))),
       buckets_(to_size(2 * positions_count - 1)) {
-  const DistanceBuckets buckets{positions.buckets, positions.max_distance, causal};
+  const RelativePositionBuckets buckets{positions.buckets, positions.max_distance, causal};
   for (Index distance = 1 - positions_count; distance < positions_count; ++distance) {
     const Index bucket = buckets.of(distance);
     at(buckets_, distance + positions_count - 1) = narrow_cast<std::int32_t>(bucket);

@@ -243,9 +243,10 @@ class Maker:
             self.add("clause", maker.draw(Draw("clause", number)))
 
     def senses(self) -> None:
-        """Words with several meanings, each pair again and again."""
-        for line in lines_of(RECIPE / "words/senses.tsv"):
-            self.again("sense", tuple(line.split("\t")), SENSE_COPIES)
+        """Words with several meanings, and sayings, each pair again and again."""
+        for name in ("senses", "sayings"):
+            for line in lines_of(RECIPE / f"words/{name}.tsv"):
+                self.again(name, tuple(line.split("\t")), SENSE_COPIES)
 
     def of_two(self) -> None:
         pools = Pools(self.given)
