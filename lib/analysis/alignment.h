@@ -66,10 +66,10 @@ WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
 
 // Conversion of weights between words into links.
 
-/// Links each target word to its strongest source word, the first one of a tie. With `least`, also
-/// to every other source word of at least that weight. `weights` is [target, source] over the same
-/// words. A target word is not linked if its row is all 0 or contains a non-finite number. The
-/// links are sorted by source, then by target.
+/// Links each target word to its strongest source word, the first if several are equal. With
+/// `least`, also to every other source word of at least that weight. `weights` is [target, source]
+/// over the same words. A target word is not linked if its row is all 0 or contains a non-finite
+/// number. The links are sorted by source, then by target.
 std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
                                          const std::vector<Word>& source,
                                          const std::vector<Word>& target,

@@ -1,5 +1,5 @@
-// What each sparse pattern loses compared with full attention, when it is put into a model that was
-// trained with full attention, for one sentence.
+// The loss of each sparse pattern compared with full attention, for one sentence, when it replaces
+// full attention in a trained model.
 #pragma once
 
 #include <string>

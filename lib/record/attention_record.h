@@ -145,7 +145,7 @@ struct ModelSummary {
   std::optional<std::uint64_t> update = std::nullopt;
   /// The names of all models of an ensemble, including this one; empty for a single model.
   std::vector<std::string> ensemble = {};
-  /// Of the matrix multiplications with weights: "float32", "bfloat16" or "int8".
+  /// The precision of matrix multiplications with weights: "float32", "bfloat16" or "int8".
   std::string precision = "float32";
 
   StackShape stack(AttentionSite kind) const {

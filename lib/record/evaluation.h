@@ -73,7 +73,7 @@ struct TranslationRun {
   std::optional<int> max_length;  ///< in produced tokens; nullopt for the model's own limit
   std::size_t tokens = 0;         ///< number produced, including end symbols
   double seconds = 0;             ///< for searching and tokenizing, without loading the model
-  /// Of the matrix multiplications with weights: "float32", "bfloat16" or "int8".
+  /// The precision of matrix multiplications with weights: "float32", "bfloat16" or "int8".
   std::string precision = "float32";
 
   double tokens_per_second() const {

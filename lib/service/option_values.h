@@ -47,8 +47,9 @@ DecimalField decimal_field(const OptionSpec& option);
 /// field for text that is no value of the option.
 void read_option(SearchOptions& options, const OptionSpec& option, const std::string& text);
 
-/// Converts the options that were given into the keys of generation_config.json. UsageError naming the field, its value and its range for a value that is out of range, and
-/// for options that exclude each other.
+/// Converts the options that were given into the keys of generation_config.json. UsageError naming
+/// the field, its value and its range for a value that is out of range, and for options that
+/// exclude each other.
 DecodeOptions decode_options(const SearchOptions& given);
 
 }  // namespace attn

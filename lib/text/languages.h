@@ -53,7 +53,7 @@ struct MultilingualTokenizerClass {
   bool language_after_text = false;
   TargetLanguageMethod target_language_method = TargetLanguageMethod::forced_bos_token;
   std::string_view
-      shape;  ///< of a token: A is a capital, a is a small letter, * repeats any number of times
+      shape;  ///< of a token: A is a capital, a is a lower-case one, * repeats any number of times
   std::string_view codes;  ///< the class's own list, in order of the ids, separated by spaces
 };
 

@@ -1,5 +1,5 @@
-// The components of a pipeline: normalizers (Unicode forms are in icu_text.cpp), pre-tokenizers and
-// decoders.
+// The components of a pipeline: normalizers (Unicode forms are in text/icu_text.cpp),
+// pre-tokenizers and decoders.
 #include <unicode/uchar.h>
 
 #include <algorithm>
