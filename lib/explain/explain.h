@@ -1,9 +1,5 @@
 // One head step by step: every matrix in the formula of attention, as the model computed it.
-<<<<<<< HEAD
-// Its sources are explain_head.cpp, compare_attention.cpp and meaning.cpp.
-=======
 // Sources: explain_head.cpp, compare_attention.cpp, meaning.cpp.
->>>>>>> c2
 #pragma once
 
 #include <string>

@@ -1,9 +1,5 @@
 // An observer for explanations: it keeps what an attention layer read, computed and wrote.
-<<<<<<< HEAD
-// head_steps_formula.cpp and head_steps_layer.cpp turn that into steps.
-=======
 // Sources: head_steps_layer.cpp.
->>>>>>> c2
 #pragma once
 
 #include <algorithm>

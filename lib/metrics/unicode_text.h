@@ -1,10 +1,5 @@
-<<<<<<< HEAD
-// Python's split(), strip() and lower(), which sacreBLEU applies before counting
-// (unicode_text.cpp, lowercase.cpp).
-=======
 // Python's split(), strip() and lower(), which sacreBLEU applies before counting.
 // Sources: lowercase.cpp.
->>>>>>> c2
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,7 @@
 // The interface of a family of tokenizer files. Its implementations are in marian_tokenizer.cpp,
 // fairseq_tokenizer.cpp, legacy_tokenizers.cpp and pipeline/tokenizer_json.cpp. Outside of lib/text
 // use Tokenizer.
-<<<<<<< HEAD
-=======
 // Sources: legacy_tokenizers.cpp.
->>>>>>> c2
 #pragma once
 
 #include <memory>
