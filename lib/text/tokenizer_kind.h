@@ -1,7 +1,6 @@
 // The interface of a family of tokenizer files. Its implementations are in marian_tokenizer.cpp,
 // fairseq_tokenizer.cpp, legacy_tokenizers.cpp and pipeline/tokenizer_json.cpp. Outside of lib/text
 // use Tokenizer.
-// Sources: legacy_tokenizers.cpp.
 #pragma once
 
 #include <memory>
