@@ -1,5 +1,5 @@
-// Global tokens that a model brings itself (Pegasus-X): rows before each sentence's own, and an
-// observer that does not see them.
+// Global tokens: those that a model adds as rows before each sentence (Pegasus-X), an observer that
+// hides them, and global tokens with separate projections (LED).
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 #include "compute/parameter.h"
 #include "model/packed_tokens.h"
 #include "nn/attention/attention_observer.h"
-#include "nn/attention/kv_cache.h"
+#include "nn/attention/multi_head_attention.h"
 #include "nn/layer_norm.h"
 
 namespace attn {
@@ -76,22 +76,11 @@ class GlobalTokenFilter : public AttentionObserver {
   const Offsets& offsets_;
 };
 
-// Global tokens with projections of their own (LED), as a block variant: what self-attention meets
-// in the encoder's layers of such a model.
-
-/// A global token's query, and what it looks at, are made by matrices of their own from the same
-/// rows that the others are made from.
-class GlobalTokenAttention : public KvCacheLayer {
- public:
-  /// Projects `x` [T, D], the rows that the block reads, into `work`, which outlives this.
-  GlobalTokenAttention(const MultiHeadAttention& layer, std::span<const AttentionGroup> groups,
-                       const ConstMatrixRef& x, Matrix& work);
-
-  void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
-              AttentionObserver* observer) override;
-
- private:
-  const Matrix& work_;  ///< [T, 3D] = Q | K | V; queries of global tokens alone
-};
+/// Projects the rows `x` [T, D] that a self-attention reads with the separate matrices of global
+/// tokens (LED). `work` becomes [T, 3D] = Q | K | V, and the result points into it. Only global
+/// tokens get a query.
+GlobalProjections project_global_tokens(const MultiHeadAttention& layer,
+                                        std::span<const AttentionGroup> groups,
+                                        const ConstMatrixRef& x, Matrix& work);
 
 }  // namespace attn

@@ -81,9 +81,9 @@ struct StackRun {
 
 /// What a decoder layer attends to besides its own rows.
 struct DecoderMemory {
-  ConstMatrixRef source;  ///< [S, 2I] the encoder's output through the layer's key and value
-                          ///< weights, fewer columns where heads share them
-  KvCacheLayer* kv_cache = nullptr;  ///< of its self-attention; null: the rows are whole sentences
+  ConstMatrixRef source;        ///< [S, 2I] the encoder's output through the layer's key and value
+                                ///< weights, fewer columns where heads share them
+  KvCache* kv_cache = nullptr;  ///< earlier steps of all layers; null: the rows are whole sentences
 };
 
 /// Heads and scale of an attention of the model.
