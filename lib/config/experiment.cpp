@@ -261,34 +261,6 @@ ExperimentConfig read_sections(Json json, const std::string& path, const std::st
 
 }  // namespace
 
-std::size_t edit_distance(std::string_view word, std::string_view other) {
-  // Levenshtein's, one row at a time.
-  std::vector<std::size_t> row(other.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= word.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j < row.size(); ++j) {
-      const std::size_t replaced = diagonal + (word[i - 1] == other[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-std::string nearest_word(const std::string& word, const std::vector<std::string>& known) {
-  constexpr std::size_t kLongest = 256;  // a key of a megabyte is not a typing mistake
-  const std::string typed = word.substr(0, kLongest);
-  const auto distance = [&typed](const std::string& candidate) {
-    return std::pair(!candidate.starts_with(typed), edit_distance(typed, candidate));
-  };
-  const auto best = std::min_element(
-      known.begin(), known.end(),
-      [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
-  return best == known.end() ? "" : *best;
-}
-
 std::vector<std::string> experiment_keys() {
   return KeyReader::keys_read_by(
       [] { parse_experiment(R"({"train": {"updates": 1}})", "experiment", {}); });

@@ -74,14 +74,7 @@ ExperimentConfig read_experiment(const std::string& path,
 ExperimentConfig parse_experiment(std::string_view text, const std::string& path,
                                   const std::vector<std::string>& overrides);
 
-/// How many bytes are put in, left out or replaced to make one word the other.
-std::size_t edit_distance(std::string_view word, std::string_view other);
-
 /// Returns every key that an experiment file may have: "train.updates", "model.d_model", ….
 std::vector<std::string> experiment_keys();
-
-/// The known word nearest to `word`, for "did you mean": one that begins with it, else by edit
-/// distance (ties: the first).
-std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace attn

@@ -1,4 +1,5 @@
-// Reads the keys of one JSON object with strict types, and remembers which keys were asked for.
+// Reads the keys of one JSON object with strict types, remembers which keys were asked for, and
+// suggests the right key for an unknown one.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +12,44 @@
 
 namespace attn {
 
-/// A JSON value as a message shows it: on one line, escaped, at most about 40 characters.
+/// Formats a JSON value for a message: on one line, escaped, at most about 40 characters.
 std::string describe(const Json& value);
 
-/// A key in quotes, with everything that a terminal would act upon escaped.
+/// Puts a key in quotes and escapes everything that a terminal would act upon.
 std::string in_quotes(std::string_view text);
 
-/// "1, 2, 3 or 4".
+/// Joins words as in "1, 2, 3 or 4".
 std::string list_words(const std::vector<std::string>& words, std::string_view last = "or");
 
-/// The typed readers return nothing where the key is absent and throw InputError where its value
-/// has another type. null counts as a value of the wrong type, except for allow_null keys.
+/// The typed readers return nothing if the key is absent, and throw InputError if its value has
+/// another type. null has the wrong type.
 class KeyReader {
  public:
-  /// `where` begins every message; `prefix` ("model.") stands before each key in messages.
+  /// `where` begins every message. `prefix` ("model.") precedes each key in messages.
   KeyReader(const Json& object, std::string where, std::string prefix = "");
 
-  /// The value of a key, or null pointer; the key counts as known from now on.
+  /// Returns the value of a key, or a null pointer. The key is known from now on.
   const Json* find(const std::string& key);
-  /// As find, but a JSON null counts as absent.
+  /// Like find(), but treats a JSON null as absent.
   const Json* find_not_null(const std::string& key);
 
   std::optional<bool> boolean(const std::string& key);
   std::optional<double> number(const std::string& key);  ///< any JSON number
   std::optional<std::string> text(const std::string& key);
-  /// An integer of 32 bits; 2.0 and true are none.
+  /// Reads a 32-bit integer. 2.0 and true are not integers.
   std::optional<int> integer(const std::string& key);
-  /// An integer of any size, exact up to 2^53: sizes are compared with their limits afterwards, so
-  /// 1e30 is a (huge) size and 2.0 is not an integer.
+  /// Reads an integer of any size, exact up to 2^53. The caller checks it against its limit, so
+  /// 1e30 is a (huge) size, while 2.0 is not an integer.
   std::optional<double> size(const std::string& key);
 
-  /// `value` of a key as the 32-bit float that it is used as; InputError "…; use EXPECTED" where
-  /// that is `high` or more, or 0 where `value` is not.
+  /// Converts a key's `value` to the 32-bit float that is used. Throws InputError "…; use EXPECTED"
+  /// if the float is `high` or more, or 0 although `value` is not.
   float as_float(const std::string& key, double value, double high,
                  const std::string& expected) const;
 
-  /// The keys that no call has named, in the order of the file.
+  /// Returns the keys that no call asked for, in the order of the file.
   std::vector<std::string> unused() const;
-  /// InputError for the first unused key, naming the nearest that was asked for.
+  /// Throws InputError for the first unused key and suggests the nearest known one.
   void refuse_unused() const;
 
   /// Throws InputError "where: prefix+key MESSAGE".
@@ -77,13 +78,21 @@ class KeyReader {
   static thread_local std::vector<std::string>* watcher_;  ///< see keys_read_by
 };
 
-/// The integer in `value`, or nothing where it is no integer of 32 bits.
+/// Returns the integer in `value`, or nothing if it is not a 32-bit integer.
 std::optional<int> as_int(const Json& value);
 
-// What other programs and papers call the keys of experiment files.
+// Suggestions for unknown keys.
 
-/// Those of `known` that other programs call `word`: for "heads" encoder_attention_heads and
-/// decoder_attention_heads. Empty where nobody does.
+/// Returns the edit distance: how many bytes must be inserted, deleted or replaced to turn one word
+/// into the other.
+std::size_t edit_distance(std::string_view word, std::string_view other);
+
+/// Returns the known word to suggest for `word`: one that begins with it, else the one with the
+/// smallest edit distance, the first on ties.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
+
+/// Returns the keys in `known` that other programs and papers call `word`: for "heads"
+/// encoder_attention_heads and decoder_attention_heads. Empty if there are none.
 std::vector<std::string> keys_for_alias(const std::string& word,
                                         const std::vector<std::string>& known);
 

@@ -1,12 +1,11 @@
-// Reading ModelConfig from a model directory's config.json (lenient as transformers is) and from
-// an experiment file (strict).
+// Reads a ModelConfig from a model directory's config.json (as lenient as transformers) or from an
+// experiment file (strict), and writes it as config.json.
 #include <algorithm>
 #include <array>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "config/custom_architecture.h"
-#include "config/experiment.h"
 #include "config/family.h"
 #include "config/key_reader.h"
 #include "config/model_config.h"
@@ -293,6 +292,69 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
                             in_quotes(family.model_type), in_quotes(config.model_type)));
   }
   return config;
+}
+
+// --- writing -------------------------------------------------------------------------------------
+
+std::string model_type_for(const ModelConfig& config) {
+  if (!family_of(config).uses_marian_keys) return config.model_type;
+  if (config.normalize_embedding || !config.scale_attention) return "attn-demo";
+  if (!config.encoder_attention.full() || !config.decoder_attention.full()) return "attn-demo";
+  if (has_custom_architecture(config)) return "attn-demo";
+  if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
+  if (!config.normalize_before || !config.add_final_layer_norm) return "attn-demo";
+  // PegasusForConditionalGeneration has one vocabulary: its tables are one, or three when untied.
+  const bool one_table = config.share_embeddings && config.tie_word_embeddings;
+  const bool three_tables = !config.share_embeddings && !config.tie_word_embeddings &&
+                            config.vocab_size == config.decoder_vocab_size;
+  return one_table || three_tables ? "pegasus" : "attn-demo";
+}
+
+Json to_config_json(const ModelConfig& config) {
+  const ModelFamily& family = family_of(model_type_for(config));
+  Json json = Json::object();
+  json["model_type"] = std::string(family.model_type);
+  json["architectures"] = Json::array({std::string(family.class_name)});
+  json["d_model"] = config.d_model;
+  json["encoder_layers"] = config.encoder_layers;
+  json["decoder_layers"] = config.decoder_layers;
+  json["encoder_attention_heads"] = config.encoder_heads;
+  json["decoder_attention_heads"] = config.decoder_heads;
+  json["encoder_ffn_dim"] = config.encoder_ffn_dim;
+  json["decoder_ffn_dim"] = config.decoder_ffn_dim;
+  json["activation_function"] = to_string(config.activation);
+  json["vocab_size"] = config.vocab_size;
+  json["decoder_vocab_size"] =
+      config.share_embeddings ? config.vocab_size : config.decoder_vocab_size;
+  json["max_position_embeddings"] = config.max_positions;
+  json["scale_embedding"] = config.scale_embedding;
+  json["static_position_embeddings"] = config.static_positions;
+  json["share_encoder_decoder_embeddings"] = config.share_embeddings;
+  json["tie_word_embeddings"] = config.tie_word_embeddings;
+  json["normalize_before"] = config.normalize_before;
+  json["add_final_layer_norm"] = config.add_final_layer_norm;
+  json["normalize_embedding"] = config.normalize_embedding;
+  if (!config.scale_attention) json["scale_attention"] = false;
+  if (!config.encoder_attention.full() && family.uses_marian_keys) {
+    json["encoder_attention"] = to_json(config.encoder_attention);
+  }
+  if (!config.decoder_attention.full()) {
+    json["decoder_attention"] = to_json(config.decoder_attention);
+  }
+  if (family.uses_marian_keys) write_custom_architecture(config, json);
+  json["dropout"] = shortest_double(config.dropout);
+  json["attention_dropout"] = shortest_double(config.attention_dropout);
+  json["activation_dropout"] = shortest_double(config.activation_dropout);
+  json["pad_token_id"] = config.pad_token_id;
+  json["eos_token_id"] = config.eos_token_id;
+  json["decoder_start_token_id"] = config.decoder_start_token_id;
+  json["forced_eos_token_id"] = config.eos_token_id;
+  json["bos_token_id"] = nullptr;
+  json["is_encoder_decoder"] = true;
+  json["use_cache"] = true;
+  json["dtype"] = "float32";
+  write_family_keys(family, config, json);
+  return json;
 }
 
 }  // namespace attn

@@ -292,4 +292,40 @@ std::optional<std::uint64_t> count_parameters(const ModelSizes& sizes) {
   return total;
 }
 
+namespace {
+
+std::uint64_t from_zero(int n) {
+  return to_size(std::max(n, 0));
+}
+
+}  // namespace
+
+ModelSizes model_sizes(const ModelConfig& config) {
+  ModelSizes sizes;
+  for (const SizeKey& key : size_keys()) sizes.*key.size = from_zero(config.*key.member);
+  sizes.decoder_positions = from_zero(config.decoder_positions());
+  sizes.global_tokens = from_zero(config.global_tokens);
+  sizes.share_embeddings = config.share_embeddings;
+  sizes.tie_word_embeddings = config.tie_word_embeddings;
+  sizes.static_positions = config.static_positions;
+  sizes.final_norms = config.add_final_layer_norm;
+  sizes.embedding_norms = config.normalize_embedding;
+  sizes.attention_biases = config.attention_biases;
+  sizes.feed_forward_biases = config.feed_forward_biases;
+  sizes.absolute_positions = config.absolute_positions;
+  sizes.norm_biases = config.norm == NormType::layer;
+  sizes.gated = config.gated;
+  sizes.head_dim = from_zero(config.head_dim);
+  sizes.key_value_heads = from_zero(config.key_value_heads);
+  sizes.relative = config.relative;
+  sizes.encoder_attention = config.encoder_attention;
+  sizes.decoder_attention = config.decoder_attention;
+  sizes.family = &family_of(config);
+  return sizes;
+}
+
+std::optional<std::uint64_t> count_parameters(const ModelConfig& config) {
+  return count_parameters(model_sizes(config));
+}
+
 }  // namespace attn

@@ -1,7 +1,6 @@
 #include "config/presets.h"
 
 #include "base/error.h"
-#include "config/experiment.h"
 #include "config/key_reader.h"
 
 namespace attn {

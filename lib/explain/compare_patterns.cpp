@@ -12,8 +12,8 @@
 #include "config/patterns/sparse_pattern.h"
 #include "explain/matrices.h"
 #include "model/packed_tokens.h"
-#include "nn/attention/attention.h"
 #include "nn/attention/attention_mask.h"
+#include "nn/attention/multi_head_attention.h"
 #include "paper/attention.h"
 
 namespace attn {

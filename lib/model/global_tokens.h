@@ -1,5 +1,5 @@
-// Learned global tokens (Pegasus-X): extra rows before each sentence's own, and an observer that
-// hides them.
+// Global tokens: those that a model adds as rows before each sentence (Pegasus-X), an observer that
+// hides them, and global tokens with separate projections (LED).
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 #include "compute/parameter.h"
 #include "model/packed_tokens.h"
 #include "nn/attention/attention_observer.h"
-#include "nn/attention/kv_cache.h"
+#include "nn/attention/multi_head_attention.h"
 #include "nn/layer_norm.h"
 
 namespace attn {
@@ -81,22 +81,11 @@ class GlobalTokenFilter : public AttentionObserver {
   const Offsets& offsets_;
 };
 
-// Global tokens with projections of their own (LED), as a block variant: the self-attention of such
-// a model's encoder layers.
-
-/// Projects the same rows with separate matrices for the queries of global tokens and for the keys
-/// and values that they attend to.
-class GlobalTokenAttention : public KvCacheLayer {
- public:
-  /// Projects `x` [T, D], the block's input, into `work`, which must outlive this object.
-  GlobalTokenAttention(const MultiHeadAttention& layer, std::span<const AttentionGroup> groups,
-                       const ConstMatrixRef& x, Matrix& work);
-
-  void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
-              AttentionObserver* observer) override;
-
- private:
-  const Matrix& work_;  ///< [T, 3D] = Q | K | V; only global tokens' queries are used
-};
+/// Projects the rows `x` [T, D] that a self-attention reads with the separate matrices of global
+/// tokens (LED). `work` becomes [T, 3D] = Q | K | V, and the result points into it. Only global
+/// tokens get a query.
+GlobalProjections project_global_tokens(const MultiHeadAttention& layer,
+                                        std::span<const AttentionGroup> groups,
+                                        const ConstMatrixRef& x, Matrix& work);
 
 }  // namespace attn

@@ -201,7 +201,7 @@ void IncrementalDecoder::assign_rows(std::span<const Index> parents, std::span<c
     ++slot.length;
   }
   kv_cache_->reserve(self_rows_.rows());
-  kv_cache_->begin({parents_, cache_rows_, rows_read});
+  kv_cache_->begin_step({parents_, cache_rows_, rows_read});
 }
 
 MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
@@ -219,7 +219,7 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   embed_inputs(parameters.decoder, run, tokens, x);
   for (std::size_t i = 0; i < cross_cache_.size(); ++i) {
     const GrowableMatrix& source = cross_cache_[i];
-    const DecoderMemory memory{source.part(0, source.rows()), &kv_cache_->layer_cache(to_index(i))};
+    const DecoderMemory memory{source.part(0, source.rows()), kv_cache_.get()};
     decoder_layer(parameters.decoder_layers[i], to_index(i), run, memory, x);
   }
   apply_final_norm(parameters.decoder, run, x);

@@ -84,10 +84,15 @@ void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
   block.report(block.stages.output, x);
 }
 
-/// Every row attends to the rows of its own sentence, or to their cached keys in `memory`. x [T, D]
-/// → out [T, D].
+/// What a self-attention reads besides its rows.
+struct SelfAttentionContext {
+  KvCache* cache = nullptr;                   ///< decoder: earlier steps; null: whole sentences
+  const GlobalProjections* global = nullptr;  ///< of global tokens, where the layer has them
+};
+
+/// Every row attends to the rows of its own sentence. x [T, D] → out [T, D].
 void self_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
-                    KvCacheLayer* memory, MatrixRef out) {
+                    const SelfAttentionContext& context, MatrixRef out) {
   const StackRun& run = block.run;
   AttentionShape shape = attention_shape(run.config, block.report.site, block.report.layer);
   shape.relative_bias = run.position_encoding.relative_bias_of_layer(block.report.layer);
@@ -95,17 +100,18 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
   MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, I + 2I'] = Q | K | V
   MatrixRef heads = run.work.heads.topRows(x.rows());          // [T, I]
 
-  layer.qkv_projection(x, projected, memory != nullptr ? memory->prefetch() : Prefetch{});
+  layer.qkv_projection(
+      x, projected, context.cache != nullptr ? context.cache->prefetch(shape.layer) : Prefetch{});
   block.report(Stage::projected, projected);
   if (const RotaryEmbedding* rotary = run.position_encoding.rotary()) {
     rotary->apply_rotary(projected.leftCols(inner + keys), run.positions,
                          RotaryEmbedding::Direction::forward);
   }
   const AttentionInput rows{projected.leftCols(inner),
-                            keys_and_values(projected.rightCols(2 * keys)), run.self, nullptr,
-                            &layer.extras};
-  if (memory != nullptr) {
-    memory->attend(shape, rows, heads, run.observer);
+                            keys_and_values(projected.rightCols(2 * keys)), run.self,
+                            context.global, &layer.extras};
+  if (context.cache != nullptr) {
+    context.cache->attend(shape, rows, heads, run.observer);
   } else {
     attend(shape, rows, heads, run.observer);
   }
@@ -150,11 +156,11 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
   Block self = attention_block(run, layer.self_attention_norm, run.site, index);
   if (layer.global_norm.weight.exists()) self.global_norm = &layer.global_norm;
   const ConstMatrixRef rows = pre_norm(self, x);
-  std::optional<GlobalTokenAttention> globals;
+  std::optional<GlobalProjections> global;
   if (layer.global_attention.query.weight.exists()) {
-    globals.emplace(layer.global_attention, run.self, rows, run.work.global);
+    global.emplace(project_global_tokens(layer.global_attention, run.self, rows, run.work.global));
   }
-  self_attention(layer.self_attention, self, rows, globals ? &*globals : nullptr, out);
+  self_attention(layer.self_attention, self, rows, {nullptr, global ? &*global : nullptr}, out);
   add_and_norm(self, out, x);
 
   // Feed-forward: transforms every token independently.
@@ -169,7 +175,7 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 
   // Masked self-attention: every token attends to itself and to earlier tokens.
   const Block self = attention_block(run, layer.self_attention_norm, run.site, index);
-  self_attention(layer.self_attention, self, pre_norm(self, x), memory.kv_cache, out);
+  self_attention(layer.self_attention, self, pre_norm(self, x), {memory.kv_cache, nullptr}, out);
   add_and_norm(self, out, x);
 
   // Cross-attention: every token attends to the encoder's output for the source sentence.

@@ -82,8 +82,9 @@ struct StackRun {
 
 /// The inputs of a decoder layer's attention besides its own rows.
 struct DecoderMemory {
-  ConstMatrixRef source;  ///< [S, 2I'] the encoder's output times the layer's key and value weights
-  KvCacheLayer* kv_cache = nullptr;  ///< self-attention's cache; null: the rows are whole sentences
+  ConstMatrixRef source;        ///< [S, 2I] the encoder's output through the layer's key and value
+                                ///< weights, fewer columns where heads share them
+  KvCache* kv_cache = nullptr;  ///< earlier steps of all layers; null: the rows are whole sentences
 };
 
 /// Returns the heads and scale of an attention of the model.

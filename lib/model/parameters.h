@@ -13,7 +13,7 @@
 #include "config/family.h"
 #include "config/model_config.h"
 #include "config/parameter_table.h"
-#include "nn/attention/attention.h"
+#include "nn/attention/multi_head_attention.h"
 #include "nn/feed_forward.h"
 #include "nn/layer_norm.h"
 

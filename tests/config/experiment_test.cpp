@@ -1,4 +1,5 @@
 #include "config/experiment.h"
+#include "config/key_reader.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "check_error.h"
 #include "compute/threads.h"
-#include "nn/attention/attention.h"
+#include "nn/attention/multi_head_attention.h"
 #include "nn/attention/patterns/lsh_attention.h"
 #include "nn/attention/patterns/performer_attention.h"
 #include "random_matrix.h"

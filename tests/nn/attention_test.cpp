@@ -1,5 +1,5 @@
 // attend() against lib/paper's attention in double, a head at a time. And the observer.
-#include "nn/attention/attention.h"
+#include "nn/attention/multi_head_attention.h"
 
 #include <doctest/doctest.h>
 

@@ -1,69 +1,82 @@
+// The formula for the rows of one head, in its order: scores, mask and softmax, weighted sum.
 #include "nn/attention/attention.h"
 
 #include <algorithm>
 
 #include "base/at.h"
 #include "compute/threads.h"
-#include "nn/attention/exact_attention.h"
-#include "nn/attention/observed_head.h"
-#include "nn/attention/patterns/pattern_attention.h"
 
 namespace attn {
 namespace {
 
-PackedLinear packed_side_by_side(const std::vector<Linear>& layers, PreparationOptions how) {
-  std::vector<Parameter> weights;
-  std::vector<Parameter> biases;
-  for (const Linear& layer : layers) {
-    weights.push_back(layer.weight);
-    if (layer.bias.data != nullptr) biases.push_back(layer.bias);
+/// Row i − queries.first of `scores`, column j = query_i · key_j · scale + relative bias, for the
+/// first n keys.
+void score_rows(const AttentionShape& shape, const HeadRows& rows, const QueryRange& queries,
+                Index n, const OutRows& scores) {
+  kernels().dot_products(
+      {rows.query + queries.first * rows.query_stride, rows.query_stride, queries.count()},
+      rows.keys, n, shape.head_dim, scores);
+  for (Index r = 0; r < queries.count(); ++r) {
+    float* row = scores.first + r * scores.stride;
+    for (Index j = 0; j < n; ++j) row[j] *= shape.scale;
+    if (rows.relative_bias != nullptr)
+      kernels().add(rows.relative_bias - queries.first - r, row, n);
   }
-  return {weights, biases, how};
 }
 
-}  // namespace
-
-void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-            AttentionObserver* observer) {
-  attention_for(shape).attend(shape, input, output, observer);
+/// Turns a query's masked scores into weights, in place. The weights are 0 if it may see no key.
+/// They are NaN if it may see keys and all their scores are −∞, because then no key is preferred.
+template <typename Shown>
+void softmax_visible(float* row, Index keys, Shown&& shown) {
+  kernels().softmax(row, keys);
+  if (std::any_of(row, row + keys, [](float weight) { return weight != 0.0F; })) return;
+  for (Index j = 0; j < keys; ++j) {
+    if (shown(j)) row[j] = std::numeric_limits<float>::quiet_NaN();
+  }
 }
 
-void PatternAttention::attend(const AttentionShape& shape, const AttentionInput& input,
-                              MatrixRef output, AttentionObserver* observer) const {
-  attend_exactly(shape, input, output, nullptr);
-  if (observer != nullptr) observe_heads(shape, input, output, *observer);
+/// Turns the scores of one query into weights, in place. Keys from `visible` on get exactly 0.
+void mask_and_softmax(const AttentionMask& mask, Index visible, Index keys, float* row) {
+  const auto shown = [&](Index j) {
+    return mask.key_padding_mask.empty() || at(mask.key_padding_mask, j) == 0;
+  };
+  if (!mask.key_padding_mask.empty()) {
+    for (Index j = 0; j < visible; ++j) {
+      if (!shown(j)) row[j] = kMinusInfinity;
+    }
+  }
+  softmax_visible(row, visible, shown);
+  std::fill(row + visible, row + keys, 0.0F);
 }
 
-void MultiHeadAttention::prepare_self(PreparationOptions how) {
-  const Linear& keys = key.weight.exists() ? key : query;
-  qkv_projection = packed_side_by_side({query, keys, value}, how);
-  output_projection = output.prepare(how);
+/// Output rows i, i + 1, … = Σ weights[j] · value_j over the keys that these queries may see, which
+/// are the same for all of them.
+void sum_values(const AttentionGroup& group, const HeadRows& rows, Index i, const RowBlock& weights,
+                VisibleValues& seen) {
+  float* out = rows.output + i * rows.output_stride;
+  const Index visible = visible_keys(group, i);
+  const std::span<const std::uint8_t> key_padding_mask = group.mask.key_padding_mask;
+  if (key_padding_mask.empty()) {
+    kernels().weighted_sums(weights, rows.values, visible, rows.head_dim,
+                            {out, rows.output_stride});
+    return;
+  }
+  for (Index r = 0; r < weights.rows; ++r) {
+    seen.find(weights.first + r * weights.stride, rows.values, visible,
+              [&](Index j) { return at(key_padding_mask, j) == 0; });
+    seen.sum(rows.values, rows.head_dim, out + r * rows.output_stride);
+  }
 }
-
-void MultiHeadAttention::prepare_key_value(PreparationOptions how) {
-  kv_projection = packed_side_by_side({key, value}, how);
-}
-
-void MultiHeadAttention::prepare_global(PreparationOptions how) {
-  query_projection = query.prepare(how);
-  prepare_key_value(how);
-}
-
-void MultiHeadAttention::prepare_cross(PreparationOptions how) {
-  query_projection = query.prepare(how);
-  output_projection = output.prepare(how);
-}
-
-namespace {
 
 struct RowScratch {
-  std::vector<float> weights;  ///< [queries at a time, keys]; where training keeps these as they
-                               ///< were before dropout, what they are after it
+  std::vector<float> weights;  ///< [queries at a time, keys] weights; if training saves those from
+                               ///< before dropout elsewhere, the weights after it
   VisibleValues seen;
 };
 
-/// Rows of a head that see the same keys: under a causal mask it is one row.
-void attend_rows(const HeadTask& head, const QueryRange& queries, RowScratch& scratch) {
+/// The formula for queries that see the same keys. Under a causal mask that is one query.
+void attend_rows_with_same_keys(const HeadTask& head, const QueryRange& queries,
+                                RowScratch& scratch) {
   const auto& [shape, group, rows, training] = head;
   const Index visible = visible_keys(group, queries.first);
   const Index stride = training.weights != nullptr ? group.keys : visible;
@@ -92,87 +105,23 @@ void attend_rows(const HeadTask& head, const QueryRange& queries, RowScratch& sc
   sum_values(group, rows, queries.first, {weights, stride, queries.count()}, scratch.seen);
 }
 
-/// Asks for what a head will read. A batch's keys and values do not stay in the near caches from
-/// one step of a search to the next, and each head would wait for its own.
-void fetch_keys(const HeadRows& rows, Index keys) {
-  constexpr Index kLine = 16;  // floats of a cache line
-  for (Index j = 0; j < keys; ++j) {
-    const Index row = rows.keys.rows != nullptr ? rows.keys.rows[j] : j;
-    for (Index k = 0; k < rows.head_dim; k += kLine) {
-      __builtin_prefetch(rows.keys.base + row * rows.keys.stride + k);
-      __builtin_prefetch(rows.values.base + row * rows.values.stride + k);
-    }
-  }
-  asm volatile("");  // GCC drops calls of a function that does nothing but this
-}
-
-/// Where one head's weights are kept, and what drops them.
-HeadTraining training_of(const AttentionInput& input, SavedForBackward& saved, Index group,
-                         Index head) {
-  const AttentionGroup& of = at(input.groups, group);
-  const Index in_group = head * of.queries * of.keys;
-  return {saved.dropout, at(saved.first, group) + in_group,
-          saved.weights.data() + at(saved.offset, group) + in_group};
-}
-
-/// The groups that go through tiles.
-void attend_tiles(const AttentionShape& shape, const AttentionInput& input, MatrixRef& output,
-                  SavedForBackward* saved) {
-  const TileTasks work(shape, input.groups);
-  if (work.sums == 0) return;
-  std::vector<float> memory;
-  RowSums sums;
-  if (saved != nullptr) {
-    sums = {saved->log_sums.data(), saved->row_sums.data()};
-  } else {
-    memory.resize(to_size(2 * work.sums));
-    sums = {memory.data(), memory.data() + work.sums};
-  }
-  work.for_each([&](const TileTask& task) {
-    TileDropout dropout;
-    if (saved != nullptr) dropout = dropout_of_head(input, *saved, task.group, task.head);
-    attend_tile(shape, input, task, {sums, dropout}, output);
-  });
-}
-
 }  // namespace
 
-void attend_exactly(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                    SavedForBackward* saved) {
-  attend_tiles(shape, input, output, saved);
-  const Index heads = shape.heads;
-  const auto tasks = std::ssize(input.groups) * heads;
-  parallel_for(tasks, 2 * query_key_pairs(input.groups) * shape.head_dim * heads, [&](Index task) {
-    const Index number = task / heads, head = task % heads;
-    const AttentionGroup& group = at(input.groups, number);
-    if (is_tiled(shape, group)) return;
-    if (saved == nullptr && task + heads < tasks) {
-      const AttentionGroup& next = at(input.groups, number + 1);
-      if (!is_tiled(shape, next)) {
-        fetch_keys(head_rows({shape, input, next, head}, output), next.keys);
-      }
-    }
-    attend_rows({shape, group, head_rows({shape, input, group, head}, output),
-                 saved != nullptr ? training_of(input, *saved, number, head) : HeadTraining()},
-                {0, group.queries});
-  });
+void score_row(const AttentionShape& shape, const HeadRows& rows, Index i, Index n, float* scores) {
+  score_rows(shape, rows, {i, i + 1}, n, {scores, n});
 }
 
 void attend_rows(const HeadTask& head, const QueryRange& queries) {
   auto& scratch = thread_instance<RowScratch>();
+  // Queries that see the same keys run together, so that each loaded key serves all of them, as for
+  // the beams of a sentence in cross-attention.
   constexpr Index kTogether = 8;
   const Index together = head.group.mask.causal ? 1 : std::min(queries.count(), kTogether);
   const std::size_t cells = to_size(together * head.group.keys);
   if (scratch.weights.size() < cells) scratch.weights.resize(cells);
   for (Index i = queries.first; i < queries.end; i += together) {
-    attend_rows(head, {i, std::min(i + together, queries.end)}, scratch);
+    attend_rows_with_same_keys(head, {i, std::min(i + together, queries.end)}, scratch);
   }
-}
-
-TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& saved, Index group,
-                            Index head) {
-  const AttentionGroup& rows = at(input.groups, group);
-  return {saved.dropout, at(saved.first, group) + head * rows.queries * rows.keys, true};
 }
 
 }  // namespace attn

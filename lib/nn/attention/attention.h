@@ -1,26 +1,20 @@
-// Attention: every query looks at all keys it may see and takes a weighted mean of their values.
+// Attention: every query compares itself with the keys it may see and takes the weighted mean of
+// their values.
 //
 //                               ( Q Kᵀ           )
 //   Attention(Q, K, V) = softmax( ─────── + mask ) V          (Vaswani et al. 2017, equation 1)
 //                               ( √head_dim      )
 //
-// Multi-head attention (section 3.2.2) does this H times side by side. The input is projected to Q,
-// K and V of d_model columns each; head h owns the column block [h·K, (h+1)·K) of all three, with
-// K = head_dim = d_model / H. The heads' outputs stand in the same blocks of one [T, D] matrix, so
-// "concatenating" them moves nothing, and one more projection mixes them.
+// This file has the data types of attention and the formula for the rows of one head
+// (attend_rows()). multi_head_attention.h runs it for all heads and sentences. The same code serves
+// three sites, which differ in where queries and keys come from and in the mask:
 //
-//   x [T, D] ──· W_qkv + b──► [Q | K | V] [T, 3D] ──per sentence, per head──► [T, D] ──· W_o + b──►
-//   [T, D]
+//   encoder self-attention   queries and keys: the source sentence            no mask
+//   decoder self-attention   queries and keys: the target so far              causal
+//   cross-attention          queries: the target; keys: the encoded source    no mask
 //
-// The same code runs in three places, which differ only in where queries and keys come from and in
-// the mask:
-//
-//   encoder self-attention   queries and keys: the source sentence      no mask
-//   decoder self-attention   queries and keys: the target so far        causal: never look ahead
-//   cross-attention          queries: the target; keys: the encoded source   no mask
-//
-// A pattern (key_ranges.h) leaves out most keys of long sentences. Relative positions add a bias to
-// the scores (distance_bias.h).
+// A sparse pattern (key_ranges.h) skips most keys of long sentences. A relative position bias
+// (relative_position_bias.h) is added to the scores.
 #pragma once
 
 #include <algorithm>
@@ -30,58 +24,56 @@
 #include <vector>
 
 #include "base/at.h"
+#include "compute/buffer.h"
 #include "compute/kernels/kernels.h"
 #include "compute/matmul.h"
 #include "config/parameter_part.h"
 #include "config/patterns/attention_pattern.h"
 #include "nn/attention/attention_observer.h"
-#include "nn/attention/key_ranges.h"
 #include "nn/attention/relative_position_bias.h"
-#include "nn/linear.h"
+#include "nn/dropout.h"
 
 namespace attn {
 
-class RelativePositionBias;
-
-/// What a query may not look at. Both may hold at once.
+/// The keys that a query must not see. Both masks can apply at once.
 struct AttentionMask {
-  /// Query i of n looks at the first (keys − n + i + 1) keys only. With one query after many
-  /// cached keys that is all of them; with as many queries as keys it is the lower triangle.
+  /// Query i of n sees only the first (keys − n + i + 1) keys: all of them for one query after
+  /// many cached keys, the lower triangle for as many queries as keys.
   bool causal = false;
-  /// hidden[j] ≠ 0: key j is padding and nobody looks at it. Empty: no padding.
+  /// A nonzero key_padding_mask[j] hides key j, which is padding. Empty: no padding.
   std::span<const std::uint8_t> key_padding_mask = {};
 };
 
-/// The queries of one sentence and the keys they may look at. Rows count from the start of the
-/// matrices that attend() is given.
+/// The queries of one sentence and the keys they may see. Rows count from the start of the matrices
+/// that attend() receives.
 struct AttentionGroup {
   Index sentence = 0;
   Index first_query = 0;
   Index queries = 0;
   Index first_key = 0;
   Index keys = 0;
-  const std::int32_t* key_rows = nullptr;  ///< rows of the keys in a cache; null: one after another
+  const std::int32_t* key_rows = nullptr;  ///< cache rows of the keys; null: consecutive rows
   AttentionMask mask;
-  /// Places of global tokens in the sentence, rising; for the patterns that have them.
+  /// Positions of global tokens in the sentence, in ascending order, for patterns that have them.
   std::span<const Index> globals = {};
-  /// Rows before the first block of the pattern chunks; they are global tokens themselves.
+  /// Rows before the first block of the pattern "chunks". They are global tokens.
   Index origin = 0;
 };
 
-/// Keys and values of all heads, row j of each at base + j · stride, D columns wide, or fewer where
-/// heads share them.
+/// Keys and values of all heads: row j of each is at base + j · stride. A row has D columns, or
+/// fewer where heads share keys and values.
 struct KeysAndValues {
   const float* keys = nullptr;
   const float* values = nullptr;
   Index stride = 0;
 };
 
-/// Of rows [S, 2D] that hold a key and then its value.
+/// Splits rows [S, 2D] that hold a key followed by its value.
 inline KeysAndValues keys_and_values(const ConstMatrixRef& rows) {
   return {rows.data(), rows.data() + rows.cols() / 2, rows.outerStride()};
 }
 
-/// The numbers that one attention layer runs with.
+/// The settings of one attention layer.
 struct AttentionShape {
   AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
@@ -90,34 +82,33 @@ struct AttentionShape {
   float scale = 1.0F;                         ///< 1/√K, or 1 for Luong's unscaled dot product
   const AttentionPattern* pattern = nullptr;  ///< null: full
   const RelativePositionBias* relative_bias = nullptr;  ///< null: scores have no bias
-  Index queries_per_kv_head = 1;  ///< heads that read one head's keys and values (Shazeer 2019,
-                                  ///< Ainslie et al. 2023)
+  Index queries_per_kv_head = 1;  ///< query heads that share one head's keys and values
+                                  ///< (Shazeer 2019, Ainslie et al. 2023)
 
   Index key_heads() const { return heads / queries_per_kv_head; }
   Index inner() const { return heads * head_dim; }  ///< columns of all heads, I
   Index key_columns() const { return key_heads() * head_dim; }
-  /// Where the keys and values of a head begin among theirs.
+  /// The first column of a head's keys and values.
   Index key_column(Index head) const { return head / queries_per_kv_head * head_dim; }
 };
 
-/// Projections that global tokens have for themselves (LED): a global row's query is the row of
-/// `queries` with its number, and it looks at these keys and values.
+/// The separate projections of global tokens (LED): the query of a global row is the same row of
+/// `queries`, and it attends to these keys and values.
 struct GlobalProjections {
   ConstMatrixRef queries;  ///< [T, D]; other rows are not read
   KeysAndValues memory;
 };
 
-/// What kinds of attention have besides their projections.
+/// Parameters that some patterns and position encodings add to the projections.
 struct ExtraAttentionParameters {
-  Parameter key_projection;      ///< [P, k] linformer's E, for P places
-  Parameter value_projection;    ///< [P, k] linformer's F
-  Parameter features;            ///< [m, K] performer
-  Parameter rotations;           ///< [H · K, rounds · buckets / 2] lsh: a head's K rows together
-  Parameter relative_bias = {};  ///< [buckets, H] biases of relative positions, the layer's own
-                                 ///< (UMT5)
+  Parameter key_projection;    ///< [P, k] linformer's E, for P positions
+  Parameter value_projection;  ///< [P, k] linformer's F
+  Parameter features;          ///< [m, K] performer
+  Parameter rotations;         ///< [H · K, rounds · buckets / 2] lsh: K consecutive rows per head
+  Parameter relative_bias = {};  ///< [buckets, H] the layer's own relative position bias (UMT5)
 };
 
-/// The one of these that the table calls so; null: it is none of them. `Extras` is const or not.
+/// Returns the parameter of this part, or null if `extras` has none. `Extras` may be const.
 template <typename Extras>
 auto* extra_parameter(Extras& extras, ParameterPart part) {
   switch (part) {
@@ -136,61 +127,78 @@ auto* extra_parameter(Extras& extras, ParameterPart part) {
   }
 }
 
-/// What attention reads: queries of all heads, keys and values of all heads, and who looks at whom.
+/// The input of attention: queries, keys and values of all heads, and the groups that relate them.
 struct AttentionInput {
   ConstMatrixRef queries;  ///< [T, D]
   KeysAndValues memory;
   std::span<const AttentionGroup> groups;
-  const GlobalProjections* global = nullptr;         ///< null: global rows read as the others do
-  const ExtraAttentionParameters* extras = nullptr;  ///< for the kinds that have any
+  const GlobalProjections* global = nullptr;  ///< null: global rows use the common projections
+  const ExtraAttentionParameters* extras = nullptr;  ///< for the patterns that have any
 };
 
-/// The formula at the top for every group and head. Output [T, D]: the heads' outputs stand side by
-/// side in the columns. A query that may look at nothing gets zeros. Masked keys contribute
-/// nothing, whatever their values are, and so with an observer and without (null: nobody watches).
-void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-            AttentionObserver* observer);
-
-/// The parameters of one multi-head attention, and the products prepared from them.
-struct MultiHeadAttention {
-  Linear query;   ///< weight [D, D], bias [D]; [D, I] where head_dim is free
-  Linear key;     ///< weight [D, D], bias [D]; lsh: none, keys are the queries; where heads share
-                  ///< keys and values, fewer columns of both
-  Linear value;   ///< weight [D, D], bias [D]
-  Linear output;  ///< weight [D, D], bias [D]
-  ExtraAttentionParameters extras;
-
-  PackedLinear qkv_projection;     ///< [D, 3D], for self-attention
-  PackedLinear query_projection;   ///< [D, D], for cross-attention and global tokens, whose
-  PackedLinear kv_projection;      ///< [D, 2D] reads the encoder's output once a sentence
-  PackedLinear output_projection;  ///< [D, D]
-
-  void prepare_self(PreparationOptions how);
-  void prepare_key_value(PreparationOptions how);  ///< kv_projection
-  void prepare_global(PreparationOptions how);     ///< kv_projection and query_projection
-  void prepare_cross(PreparationOptions how);      ///< what each step needs besides
+/// What the backward pass needs from the forward pass. Groups that do not go through tiles keep the
+/// softmax output of each head; tiled groups keep one log-sum-exp per row.
+struct SavedForBackward {
+  AlignedFloats weights;          ///< group after group: [heads, queries, keys]
+  std::vector<float> log_sums;    ///< group after group: [heads, queries]
+  std::vector<Index> first;       ///< number of each group's first weight, for dropout
+  std::vector<Index> offset;      ///< start of each group in `weights` or `log_sums`
+  std::vector<float> row_sums;    ///< scratch of the forward pass
+  const float* output = nullptr;  ///< the forward pass's output; must still exist in backward
+  Index output_stride = 0;
+  Dropout dropout;
+  ActivationBuffer low_rank;                    ///< linformer: [B · k, 2D] keys and values
+  std::vector<AttentionGroup> low_rank_groups;  ///< linformer: groups over those rows
 };
 
-// One head at work, row by row: what the forward passes of attention.cpp and attention_training.cpp
-// share.
+/// Destination of the gradients of GlobalProjections. Rows of other tokens become 0.
+struct GlobalGradient {
+  MatrixRef dqueries;  ///< [T, D]
+  float* dkeys = nullptr;
+  float* dvalues = nullptr;
+  Index stride = 0;
+};
+
+/// Destination of the gradients with respect to queries, keys and values of all heads.
+struct AttentionInputGradient {
+  MatrixRef dqueries;      ///< [T, D]
+  float* dkeys = nullptr;  ///< same rows as in KeysAndValues
+  float* dvalues = nullptr;
+  Index stride = 0;                        ///< of dkeys and dvalues
+  const GlobalGradient* global = nullptr;  ///< if the input has projections of global tokens
+  /// Gradients to add to: linformer's, and the relative position bias's (of the layer or stack).
+  const ExtraAttentionParameters* extras = nullptr;
+};
+
+/// Splits dkeys_values [S, 2D], which holds a key's gradient followed by its value's.
+inline AttentionInputGradient input_gradient(MatrixRef dqueries, MatrixRef dkeys_values) {
+  return {dqueries,
+          dkeys_values.data(),
+          dkeys_values.data() + dkeys_values.cols() / 2,
+          dkeys_values.outerStride(),
+          nullptr,
+          nullptr};
+}
+
+// One head of one group, row by row.
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// Pairs of a query and a key in all groups: multiply-adds of a head's scores, for each of its
-/// columns.
+/// Returns the number of query-key pairs in all groups. A head's scores take that many
+/// multiply-adds per column.
 inline Index query_key_pairs(std::span<const AttentionGroup> groups) {
   Index pairs = 0;
   for (const AttentionGroup& group : groups) pairs += group.queries * group.keys;
   return pairs;
 }
 
-/// How many keys from the first on query i may look at, by the causal mask.
+/// Returns how many of the first keys query i may see under the causal mask.
 inline Index visible_keys(const AttentionGroup& group, Index i) {
   if (!group.mask.causal) return group.keys;
   return std::clamp<Index>(group.keys - group.queries + i + 1, 0, group.keys);
 }
 
-/// Some of a group's queries.
+/// Some consecutive queries of a group.
 struct QueryRange {
   Index first = 0;
   Index end = 0;
@@ -198,17 +206,17 @@ struct QueryRange {
   Index count() const { return end - first; }
 };
 
-/// Where the rows of one head of one group begin: its block of columns.
+/// The rows of one head of one group: pointers to the head's block of columns.
 struct HeadRows {
-  const float* query;  ///< of the group's first query
+  const float* query;  ///< the group's first query
   Index query_stride;
   GatheredRows keys;
   GatheredRows values;
   float* output;
   Index output_stride;
   Index head_dim;
-  const float* relative_bias;  ///< what the first query adds to its scores by distance; the next
-                               ///< query's begin one float before. Null: nothing
+  const float* relative_bias;  ///< bias of the first query's scores by key; each later query's
+                               ///< begins one float earlier. Null: none
 };
 
 /// One head of one group.
@@ -219,7 +227,7 @@ struct HeadOfGroup {
   Index head;
 };
 
-/// `for_global_tokens`: what rows of global tokens read.
+/// Returns a head's rows. `for_global_tokens` selects the separate projections, if there are any.
 inline HeadRows head_rows(const HeadOfGroup& of, MatrixRef& output,
                           bool for_global_tokens = false) {
   const auto& [shape, input, group, head] = of;
@@ -239,56 +247,14 @@ inline HeadRows head_rows(const HeadOfGroup& of, MatrixRef& output,
                                          : nullptr};
 }
 
-/// Row i − queries.first of `scores`, column j = query_i · key_j · scale, and the bias of their
-/// distance, for the first n keys.
-inline void score_rows(const AttentionShape& shape, const HeadRows& rows, const QueryRange& queries,
-                       Index n, const OutRows& scores) {
-  kernels().dot_products(
-      {rows.query + queries.first * rows.query_stride, rows.query_stride, queries.count()},
-      rows.keys, n, shape.head_dim, scores);
-  for (Index r = 0; r < queries.count(); ++r) {
-    float* row = scores.first + r * scores.stride;
-    for (Index j = 0; j < n; ++j) row[j] *= shape.scale;
-    if (rows.relative_bias != nullptr)
-      kernels().add(rows.relative_bias - queries.first - r, row, n);
-  }
-}
+/// Computes the scores of query i and the first n keys: query · key · scale + relative bias.
+void score_row(const AttentionShape& shape, const HeadRows& rows, Index i, Index n, float* scores);
 
-/// The same of query i alone.
-inline void score_row(const AttentionShape& shape, const HeadRows& rows, Index i, Index n,
-                      float* scores) {
-  score_rows(shape, rows, {i, i + 1}, n, {scores, n});
-}
-
-/// In place: a query's masked scores to weights. Zeros where it may look at no key; NaN where it
-/// may, and all those scores are below every float: they say nothing of its keys.
-template <typename Shown>
-void softmax_visible(float* row, Index keys, Shown&& shown) {
-  kernels().softmax(row, keys);
-  if (std::any_of(row, row + keys, [](float weight) { return weight != 0.0F; })) return;
-  for (Index j = 0; j < keys; ++j) {
-    if (shown(j)) row[j] = std::numeric_limits<float>::quiet_NaN();
-  }
-}
-
-/// In place: scores of one query to weights. Keys from `visible` on get exactly 0.
-inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index keys, float* row) {
-  const auto shown = [&](Index j) {
-    return mask.key_padding_mask.empty() || at(mask.key_padding_mask, j) == 0;
-  };
-  if (!mask.key_padding_mask.empty()) {
-    for (Index j = 0; j < visible; ++j) {
-      if (!shown(j)) row[j] = kMinusInfinity;
-    }
-  }
-  softmax_visible(row, visible, shown);
-  std::fill(row + visible, row + keys, 0.0F);
-}
-
-/// The weighted sum of some of a row's values: those that are seen, and no 0 times the others.
+/// Computes weighted sums over a subset of values. Values outside the subset are skipped, not
+/// multiplied by 0, because 0 · ∞ is NaN.
 class VisibleValues {
  public:
-  /// Of keys [0, n) those for which seen(j) is true.
+  /// Selects the keys j in [0, n) for which seen(j) is true, with their weights.
   template <typename Seen>
   void find(const float* weights, const GatheredRows& values, Index n, Seen&& seen) {
     weights_.clear();
@@ -310,24 +276,24 @@ class VisibleValues {
   std::vector<std::int32_t> rows_;
 };
 
-/// Rows i, i + 1, … of the output = Σ weights[j] · value_j over the keys that these queries, all
-/// the same ones, may look at. Masked keys are left out, not multiplied by 0: a value of ∞ there
-/// would make NaN of it.
-inline void sum_values(const AttentionGroup& group, const HeadRows& rows, Index i,
-                       const RowBlock& weights, VisibleValues& seen) {
-  float* out = rows.output + i * rows.output_stride;
-  const Index visible = visible_keys(group, i);
-  const std::span<const std::uint8_t> key_padding_mask = group.mask.key_padding_mask;
-  if (key_padding_mask.empty()) {
-    kernels().weighted_sums(weights, rows.values, visible, rows.head_dim,
-                            {out, rows.output_stride});
-    return;
-  }
-  for (Index r = 0; r < weights.rows; ++r) {
-    seen.find(weights.first + r * weights.stride, rows.values, visible,
-              [&](Index j) { return at(key_padding_mask, j) == 0; });
-    seen.sum(rows.values, rows.head_dim, out + r * rows.output_stride);
-  }
-}
+/// What training does with the rows of a head and saves from them. Translation leaves it empty.
+struct HeadTraining {
+  Dropout dropout = {};       ///< applies to the weights before they multiply the values
+  Index first_weight = 0;     ///< number of the head's first weight, for dropout
+  float* weights = nullptr;   ///< [queries, keys] receives softmax's output
+  float* log_sums = nullptr;  ///< [queries] receives ln Σ exp(score)
+};
+
+/// One head of one group, with what training wants from it.
+struct HeadTask {
+  const AttentionShape& shape;
+  const AttentionGroup& group;
+  HeadRows rows;
+  HeadTraining training;
+};
+
+/// Computes the formula for some queries of a head, without tiles. A query that sees no key gets
+/// zeros.
+void attend_rows(const HeadTask& head, const QueryRange& queries);
 
 }  // namespace attn

@@ -1,9 +1,22 @@
 #include "nn/attention/attention_mask.h"
 
+#include <algorithm>
+
 #include "base/at.h"
-#include "nn/attention/attention.h"
+#include "nn/attention/patterns/pattern_attention.h"
 
 namespace attn {
+
+std::vector<QueryTile> query_tiles(const AttentionPattern& pattern, Index layer, Index head,
+                                   const PatternRows& rows) {
+  QueryTileBuilder builder(pattern, layer, head, rows);
+  if (is_dense(pattern, rows.keys)) {
+    builder.add_full();
+  } else {
+    attention_for(pattern).make_tiles(builder);
+  }
+  return builder.take();
+}
 
 std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const AttentionGroup& group,
                                      Index head) {
@@ -38,8 +51,8 @@ PatternCells pattern_cells(const AttentionShape& shape, const AttentionGroup& gr
   for (const QueryTile& tile : tiles_of_head(shape, group, head)) {
     for (Index r = 0; r < tile.count; ++r) {
       std::vector<CellRun>& runs = at(rows, tile.first + r * tile.step - first_query);
-      for_each_key(tile, r, group.globals, [&](Index place, const KeyRange& range) {
-        const auto key = narrow_cast<std::int32_t>(place);
+      for_each_key(tile, r, group.globals, [&](Index position, const KeyRange& range) {
+        const auto key = narrow_cast<std::int32_t>(position);
         if (!runs.empty() && runs.back().end == key && runs.back().reason == range.reason &&
             runs.back().bias == range.bias) {
           ++runs.back().end;
@@ -61,7 +74,7 @@ PatternCells pattern_cells(const AttentionShape& shape, const AttentionGroup& gr
 
 void mask_row(const AttentionGroup& group, const PatternCells* seen, Index i, float* row) {
   std::fill(row, row + group.keys, kMinusInfinity);
-  if (seen == nullptr) {  // cross-attention too, whose queries are not among the keys
+  if (seen == nullptr) {  // includes cross-attention
     std::fill(row, row + visible_keys(group, i), 0.0F);
   } else {
     for (const CellRun& run : seen->row(to_int(i)))

@@ -87,16 +87,6 @@ struct PatternRows {
   Index origin = 0;  ///< chunks: rows before the first block, which are global (Pegasus-X's own)
 };
 
-/// Whether every query sees every key (or every earlier one): the type full, and bigbird on short
-/// sentences.
-bool is_dense(const AttentionPattern& pattern, Index keys);
-
-/// Tiles that hold every query, in an order in which `begins` and `ends` are right. No key of a row
-/// is in two ranges. A row's ranges, and so the order of its sums, depend on its place, the layer
-/// and the head alone, not on the other queries.
-std::vector<QueryTile> query_tiles(const AttentionPattern& pattern, Index layer, Index head,
-                                   const PatternRows& rows);
-
 /// Calls f(key, range) for every key that row r of a tile sees, in the order of its sums.
 template <typename F>
 void for_each_key(const QueryTile& tile, Index r, std::span<const Index> globals, F&& f) {

@@ -1,10 +1,12 @@
 #include "nn/attention/kv_cache.h"
 
 #include <cstring>
+#include <vector>
 
 #include "base/at.h"
 #include "compute/buffer.h"
 #include "config/patterns/sparse_pattern.h"
+#include "nn/attention/multi_head_attention.h"
 
 namespace attn {
 namespace {
@@ -13,56 +15,47 @@ Index cached_steps(const AttentionPattern& pattern, Index steps) {
   return sparse_pattern(pattern).cached_steps(pattern, steps);
 }
 
-/// One layer's keys and values of past steps: a key and its value a row.
-class ExactKvCacheLayer : public KvCacheLayer {
+/// Keys and values of past steps.
+class ExactKvCache : public KvCache {
  public:
-  ExactKvCacheLayer(Index d_model, const KvCacheStep& step)
-      : d_model_(d_model), rows_(2 * d_model), step_(step) {}
+  explicit ExactKvCache(const KvCacheShape& shape)
+      : pattern_(shape.pattern), d_model_(shape.d_model()) {
+    for (Index layer = 0; layer < shape.layers; ++layer) layers_.emplace_back(2 * d_model_);
+  }
 
-  void reserve(Index rows) { rows_.reserve(rows); }
+  Index cached_steps(Index steps) const override { return attn::cached_steps(pattern_, steps); }
+  Index cache_position(Index step, Index cached) const override {
+    return sparse_pattern(pattern_).cache_position(pattern_, step, cached);
+  }
+  void reserve(Index rows) override {
+    for (GrowableMatrix& layer : layers_) layer.reserve(rows);
+  }
 
-  Prefetch prefetch() const override { return {rows_.row(0), step_.rows_read * rows_.columns()}; }
+  void begin_step(const KvCacheStep& step) override { step_ = step; }
+
+  Prefetch prefetch(Index layer) const override {
+    const GrowableMatrix& cache = at(layers_, layer);
+    return {cache.row(0), step_.rows_read * cache.columns()};
+  }
 
   void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
               AttentionObserver* observer) override {
+    GrowableMatrix& cache = at(layers_, shape.layer);
     for (Index t = 0; t < rows.queries.rows(); ++t) {
-      float* row = rows_.row(at(step_.cache_rows, t));
+      float* row = cache.row(at(step_.cache_rows, t));
       const Index from = t * rows.memory.stride;
       std::memcpy(row, rows.memory.keys + from, to_size(d_model_) * sizeof(float));
       std::memcpy(row + d_model_, rows.memory.values + from, to_size(d_model_) * sizeof(float));
     }
-    rows.memory = {rows_.row(0), rows_.row(0) + d_model_, rows_.columns()};
+    rows.memory = {cache.row(0), cache.row(0) + d_model_, cache.columns()};
     attn::attend(shape, rows, heads, observer);
   }
 
  private:
-  Index d_model_;
-  GrowableMatrix rows_;      ///< [rows, 2D]
-  const KvCacheStep& step_;  ///< the step at hand
-};
-
-class ExactKvCache : public KvCache {
- public:
-  explicit ExactKvCache(const KvCacheShape& shape) : pattern_(shape.pattern) {
-    for (Index layer = 0; layer < shape.layers; ++layer) {
-      layers_.push_back(std::make_unique<ExactKvCacheLayer>(shape.d_model(), step_));
-    }
-  }
-
-  Index cached_steps(Index steps) const override { return attn::cached_steps(pattern_, steps); }
-  Index cache_position(Index step, Index kept) const override {
-    return sparse_pattern(pattern_).cache_position(pattern_, step, kept);
-  }
-  void reserve(Index rows) override {
-    for (const std::unique_ptr<ExactKvCacheLayer>& layer : layers_) layer->reserve(rows);
-  }
-  void begin(const KvCacheStep& rows) override { step_ = rows; }
-  KvCacheLayer& layer_cache(Index layer) override { return *at(layers_, layer); }
-
- private:
   const AttentionPattern& pattern_;
+  Index d_model_;
   KvCacheStep step_;
-  std::vector<std::unique_ptr<ExactKvCacheLayer>> layers_;
+  std::vector<GrowableMatrix> layers_;  ///< [rows, 2D] each: a key followed by its value
 };
 
 }  // namespace

@@ -1,34 +1,19 @@
-// What a self-attention meets besides the rows at hand: the keys and values of past steps, sums
-// that stand for them, or what global tokens have of their own.
+// The KV cache: what a decoder's self-attention keeps from one step to the next. Exact attention
+// keeps keys and values (kv_cache.cpp); performer keeps sums over them
+// (patterns/performer_attention.cpp).
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "compute/kernels/kernels.h"
 #include "nn/attention/attention.h"
 
 namespace attn {
 
-/// One layer's. Without any, rows look at the rows of their own sentence.
-class KvCacheLayer {
- public:
-  KvCacheLayer() = default;
-  KvCacheLayer(const KvCacheLayer&) = delete;
-  KvCacheLayer& operator=(const KvCacheLayer&) = delete;
-  virtual ~KvCacheLayer() = default;
-
-  /// What is read next, so that the product that projects the rows may fetch it meanwhile.
-  virtual Prefetch prefetch() const { return {}; }
-  /// Heads' outputs [T, D] of the rows at hand, whose queries, keys and values `rows` holds.
-  virtual void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
-                      AttentionObserver* observer) = 0;
-};
-
-/// Whose past a decoder's self-attention keeps from one step to the next.
+/// The size and pattern of the self-attention that a cache serves.
 struct KvCacheShape {
   const AttentionPattern& pattern;
   Index layers = 0;
@@ -38,15 +23,14 @@ struct KvCacheShape {
   Index d_model() const { return heads * head_dim; }
 };
 
-/// The rows of one step.
+/// The rows of one decoding step.
 struct KvCacheStep {
-  std::span<const Index> parents;  ///< which row of the step before each continues; −1: it begins
-  std::span<const std::int32_t>
-      cache_rows;       ///< which row of the memory each one's key and value take
-  Index rows_read = 0;  ///< of the memory; others that nobody reads among them
+  std::span<const Index> parents;  ///< row of the previous step that each row continues; −1: none
+  std::span<const std::int32_t> cache_rows;  ///< cache row that each row's key and value go to
+  Index rows_read = 0;                       ///< cache rows in use, with unused rows among them
 };
 
-/// What all layers keep.
+/// The cache of all layers. Each step calls begin_step() once and then attend() for every layer.
 class KvCache {
  public:
   KvCache() = default;
@@ -54,22 +38,28 @@ class KvCache {
   KvCache& operator=(const KvCache&) = delete;
   virtual ~KvCache() = default;
 
-  /// Of `steps` steps those that are there at a time, each with a row of the memory for every
-  /// hypothesis; 0 where what is kept has no rows.
+  /// Returns how many of `steps` steps are cached at once. Each takes one cache row per hypothesis.
+  /// 0: the cache has no rows.
   virtual Index cached_steps(Index /*steps*/) const { return 0; }
-  /// Where of `kept` such places a step's rows go.
-  virtual Index cache_position(Index /*step*/, Index /*kept*/) const { return 0; }
-  /// Room for so many rows; what is kept stays.
+  /// Returns which of `cached` positions a step's rows take.
+  virtual Index cache_position(Index /*step*/, Index /*cached*/) const { return 0; }
+  /// Makes room for this many rows and keeps the present ones.
   virtual void reserve(Index /*rows*/) {}
 
-  virtual void begin(const KvCacheStep& rows) = 0;
-  virtual KvCacheLayer& layer_cache(Index layer) = 0;
+  virtual void begin_step(const KvCacheStep& step) = 0;
+  /// Returns the memory that attend() reads next in this layer. The matrix multiplication that
+  /// projects the rows can prefetch it.
+  virtual Prefetch prefetch(Index /*layer*/) const { return {}; }
+  /// Adds the keys and values of the present rows to the cache of layer shape.layer, and writes the
+  /// rows' attention output to `heads` [T, D].
+  virtual void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
+                      AttentionObserver* observer) = 0;
 };
 
-/// Keys and values, which stay where they were written; those that no query of the pattern sees any
-/// more give way to others.
+/// Makes a cache of keys and values, which stay in the row where they were written. Rows that no
+/// later query of the pattern can see are reused.
 std::unique_ptr<KvCache> make_exact_kv_cache(const KvCacheShape& shape);
-/// Their bytes for so many hypotheses of so many steps; nothing where those leave 64 bits.
+/// Returns the cache's bytes for this many hypotheses and steps, or nothing on 64-bit overflow.
 std::optional<std::uint64_t> exact_kv_cache_bytes(const KvCacheShape& shape, Index hypotheses,
                                                   Index steps);
 

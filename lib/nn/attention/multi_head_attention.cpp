@@ -1,4 +1,3 @@
-// The formulas stand in the header; here every product is a row at a time, as in attention.cpp.
 #include "nn/attention/multi_head_attention.h"
 
 #include <algorithm>
@@ -6,18 +5,174 @@
 
 #include "base/at.h"
 #include "compute/threads.h"
-#include "nn/attention/attention.h"
-#include "nn/attention/exact_attention.h"
+#include "nn/attention/observed_head.h"
 #include "nn/attention/patterns/pattern_attention.h"
 #include "nn/attention/tiled_attention.h"
 
 namespace attn {
+
+// --- projections ---------------------------------------------------------------------------------
+
 namespace {
 
-/// Queries whose weights stand transposed at a time: more would be written too far apart.
+/// Packs the weights of several layers as one matrix, column blocks side by side.
+PackedLinear packed_side_by_side(const std::vector<Linear>& layers, PreparationOptions how) {
+  std::vector<Parameter> weights;
+  std::vector<Parameter> biases;
+  for (const Linear& layer : layers) {
+    weights.push_back(layer.weight);
+    if (layer.bias.data != nullptr) biases.push_back(layer.bias);
+  }
+  return {weights, biases, how};
+}
+
+}  // namespace
+
+void MultiHeadAttention::prepare_self(PreparationOptions how) {
+  const Linear& keys = key.weight.exists() ? key : query;
+  qkv_projection = packed_side_by_side({query, keys, value}, how);
+  output_projection = output.prepare(how);
+}
+
+void MultiHeadAttention::prepare_key_value(PreparationOptions how) {
+  kv_projection = packed_side_by_side({key, value}, how);
+}
+
+void MultiHeadAttention::prepare_global(PreparationOptions how) {
+  query_projection = query.prepare(how);
+  prepare_key_value(how);
+}
+
+void MultiHeadAttention::prepare_cross(PreparationOptions how) {
+  query_projection = query.prepare(how);
+  output_projection = output.prepare(how);
+}
+
+// --- forward -------------------------------------------------------------------------------------
+
+namespace {
+
+/// Prefetches the keys and values that a head will read. A batch's do not stay in the nearest
+/// caches from one search step to the next, so each head would wait for memory.
+void fetch_keys(const HeadRows& rows, Index keys) {
+  constexpr Index kLine = 16;  // floats of a cache line
+  for (Index j = 0; j < keys; ++j) {
+    const Index row = rows.keys.rows != nullptr ? rows.keys.rows[j] : j;
+    for (Index k = 0; k < rows.head_dim; k += kLine) {
+      __builtin_prefetch(rows.keys.base + row * rows.keys.stride + k);
+      __builtin_prefetch(rows.values.base + row * rows.values.stride + k);
+    }
+  }
+  asm volatile("");  // keeps GCC from dropping calls of a function that only prefetches
+}
+
+/// Returns where one head's weights are saved, and its dropout.
+HeadTraining training_of(const AttentionInput& input, SavedForBackward& saved, Index group,
+                         Index head) {
+  const AttentionGroup& of = at(input.groups, group);
+  const Index in_group = head * of.queries * of.keys;
+  return {saved.dropout, at(saved.first, group) + in_group,
+          saved.weights.data() + at(saved.offset, group) + in_group};
+}
+
+/// Attention of the groups that go through tiles.
+void attend_tiles(const AttentionShape& shape, const AttentionInput& input, MatrixRef& output,
+                  SavedForBackward* saved) {
+  const TileTasks work(shape, input.groups);
+  if (work.sums == 0) return;
+  std::vector<float> memory;
+  RowSums sums;
+  if (saved != nullptr) {
+    sums = {saved->log_sums.data(), saved->row_sums.data()};
+  } else {
+    memory.resize(to_size(2 * work.sums));
+    sums = {memory.data(), memory.data() + work.sums};
+  }
+  work.for_each([&](const TileTask& task) {
+    TileDropout dropout;
+    if (saved != nullptr) dropout = dropout_of_head(input, *saved, task.group, task.head);
+    attend_tile(shape, input, task, {sums, dropout}, output);
+  });
+}
+
+/// Exact attention: the formula for every group and head. `saved` has room for what training saves
+/// of the pass; null when translating.
+void attend_exactly(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+                    SavedForBackward* saved) {
+  attend_tiles(shape, input, output, saved);
+  const Index heads = shape.heads;
+  const auto tasks = std::ssize(input.groups) * heads;
+  parallel_for(tasks, 2 * query_key_pairs(input.groups) * shape.head_dim * heads, [&](Index task) {
+    const Index number = task / heads, head = task % heads;
+    const AttentionGroup& group = at(input.groups, number);
+    if (is_tiled(shape, group)) return;
+    if (saved == nullptr && task + heads < tasks) {
+      const AttentionGroup& next = at(input.groups, number + 1);
+      if (!is_tiled(shape, next)) {
+        fetch_keys(head_rows({shape, input, next, head}, output), next.keys);
+      }
+    }
+    attend_rows({shape, group, head_rows({shape, input, group, head}, output),
+                 saved != nullptr ? training_of(input, *saved, number, head) : HeadTraining()},
+                {0, group.queries});
+  });
+}
+
+/// Makes room for what all groups save, and records where each group's part begins.
+void make_room(const AttentionShape& shape, std::span<const AttentionGroup> groups,
+               SavedForBackward& saved) {
+  saved.first.clear();
+  saved.offset.clear();
+  Index numbers = 0, weights = 0, sums = 0;
+  for (const AttentionGroup& group : groups) {
+    if (group.key_rows != nullptr) throw std::logic_error("training attends to rows in order");
+    const bool tiled = is_tiled(shape, group);
+    saved.first.push_back(numbers);
+    saved.offset.push_back(tiled ? sums : weights);
+    numbers += shape.heads * group.queries * group.keys;
+    (tiled ? sums : weights) += shape.heads * group.queries * (tiled ? 1 : group.keys);
+  }
+  if (saved.weights.size() < to_size(weights)) {
+    saved.weights = AlignedFloats();
+    saved.weights = AlignedFloats(to_size(weights));
+  }
+  saved.log_sums.resize(to_size(sums));
+  saved.row_sums.resize(to_size(sums));
+}
+
+}  // namespace
+
+void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+            AttentionObserver* observer) {
+  if (const PatternAttention* approximation = approximation_for(shape)) {
+    approximation->attend(shape, input, output, observer);
+    return;
+  }
+  attend_exactly(shape, input, output, nullptr);
+  if (observer != nullptr) observe_heads(shape, input, output, *observer);
+}
+
+void attend_training(const AttentionShape& shape, const AttentionInput& input,
+                     const Dropout& dropout, MatrixRef output, SavedForBackward& saved) {
+  saved.dropout = dropout;
+  saved.output = output.data();
+  saved.output_stride = output.outerStride();
+  if (const PatternAttention* approximation = approximation_for(shape)) {
+    approximation->attend_training(shape, input, output, saved);
+    return;
+  }
+  make_room(shape, input.groups, saved);
+  attend_exactly(shape, input, output, &saved);
+}
+
+// --- backward ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Queries whose weights are transposed together. With more, the writes would be too far apart.
 constexpr Index kQueriesAtOnce = 512;
 
-/// Memory of one thread for one head of one group.
+/// Scratch of one thread for one head of one group.
 struct Scratch {
   std::vector<float> row;      ///< [max(keys, K)]
   std::vector<float> dropped;  ///< [keys, queries at once] weights after dropout, transposed
@@ -32,7 +187,7 @@ struct Scratch {
   }
 };
 
-/// Where the rows of one head's gradients begin, for one group.
+/// Pointers to the first rows of one head's gradients, for one group.
 struct HeadGradient {
   const float* doutput;
   Index doutput_stride;
@@ -43,19 +198,19 @@ struct HeadGradient {
   Index dmemory_stride;
 };
 
-/// One head of one group on its way back.
+/// The backward pass of one head of one group.
 struct HeadBackward {
   const AttentionShape& shape;
   const AttentionGroup& group;
   HeadRows rows;
   HeadGradient gradient;
   const float* weights;  ///< [queries, keys]
-  Index first_weight;    ///< number of the first of them, for dropout
+  Index first_weight;    ///< number of the first weight, for dropout
   RelativePositionBiasGradient& relative_bias;
-  Index task;  ///< of those sums
+  Index task;  ///< the task whose sums `relative_bias` adds to
 };
 
-/// dQ, and the transposed weights and score gradients from which dK and dV follow.
+/// Computes dQ, and the transposed weights and score gradients that backward_keys() reads.
 void backward_queries(const HeadBackward& head, const QueryRange& queries, const Dropout& dropout,
                       Scratch& scratch) {
   const Kernels& k = kernels();
@@ -87,7 +242,7 @@ void backward_queries(const HeadBackward& head, const QueryRange& queries, const
   }
 }
 
-/// dK and dV: each key gathers from those of the queries that saw it.
+/// Computes dK and dV: each key sums over those of the queries that saw it.
 void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch& scratch) {
   const AttentionGroup& group = head.group;
   const HeadGradient& gradient = head.gradient;
@@ -110,53 +265,9 @@ void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch&
   }
 }
 
-/// Room for what is kept of all groups, and where each group's begins.
-void make_room(const AttentionShape& shape, std::span<const AttentionGroup> groups,
-               SavedForBackward& saved) {
-  saved.first.clear();
-  saved.offset.clear();
-  Index numbers = 0, weights = 0, sums = 0;
-  for (const AttentionGroup& group : groups) {
-    if (group.key_rows != nullptr) throw std::logic_error("training attends to rows in order");
-    const bool tiled = is_tiled(shape, group);
-    saved.first.push_back(numbers);
-    saved.offset.push_back(tiled ? sums : weights);
-    numbers += shape.heads * group.queries * group.keys;
-    (tiled ? sums : weights) += shape.heads * group.queries * (tiled ? 1 : group.keys);
-  }
-  if (saved.weights.size() < to_size(weights)) {
-    saved.weights = AlignedFloats();
-    saved.weights = AlignedFloats(to_size(weights));
-  }
-  saved.log_sums.resize(to_size(sums));
-  saved.row_sums.resize(to_size(sums));
-}
-
-}  // namespace
-
-void attend_training(const AttentionShape& shape, const AttentionInput& input,
-                     const Dropout& dropout, MatrixRef output, SavedForBackward& saved) {
-  saved.dropout = dropout;
-  saved.output = output.data();
-  saved.output_stride = output.outerStride();
-  attention_for(shape).attend_training(shape, input, output, saved);
-}
-
-void PatternAttention::attend_training(const AttentionShape& shape, const AttentionInput& input,
-                                       MatrixRef output, SavedForBackward& saved) const {
-  make_room(shape, input.groups, saved);
-  attend_exactly(shape, input, output, &saved);
-}
-
-void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                     const SavedForBackward& saved, const ConstMatrixRef& doutput,
-                     AttentionInputGradient gradient) {
-  attention_for(shape).attend_backward(shape, input, saved, doutput, gradient);
-}
-
-void PatternAttention::attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                                       const SavedForBackward& saved, const ConstMatrixRef& doutput,
-                                       AttentionInputGradient gradient) const {
+void attend_exactly_backward(const AttentionShape& shape, const AttentionInput& input,
+                             const SavedForBackward& saved, const ConstMatrixRef& doutput,
+                             AttentionInputGradient gradient) {
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
   RelativePositionBiasGradient relative_bias(shape.relative_bias, tasks);
@@ -173,7 +284,7 @@ void PatternAttention::attend_backward(const AttentionShape& shape, const Attent
       return;
     }
     const Index column = task % heads * shape.head_dim;
-    // The head's rows have an output; here nothing is written through it.
+    // The output of these rows is dqueries.
     const HeadRows rows = head_rows({shape, input, group, task % heads}, gradient.dqueries);
     const Index first_key = group.first_key * gradient.stride + column;
     const HeadGradient rows_of_gradient{
@@ -196,13 +307,25 @@ void PatternAttention::attend_backward(const AttentionShape& shape, const Attent
     auto& scratch = thread_instance<Scratch>();
     scratch.reserve(group.queries, group.keys, shape.head_dim);
     QueryRange queries;
-    do {  // once without a query, too: the keys' gradients are zeros then
+    do {  // runs once even without queries, to set the keys' gradients to 0
       queries = {queries.end, std::min(queries.end + kQueriesAtOnce, group.queries)};
       backward_queries(head, queries, saved.dropout, scratch);
       backward_keys(head, queries, scratch);
     } while (queries.end < group.queries);
   });
   if (relative_bias.wanted()) relative_bias.add_to(gradient.extras->relative_bias, shape.scale);
+}
+
+}  // namespace
+
+void attend_backward(const AttentionShape& shape, const AttentionInput& input,
+                     const SavedForBackward& saved, const ConstMatrixRef& doutput,
+                     AttentionInputGradient gradient) {
+  if (const PatternAttention* approximation = approximation_for(shape)) {
+    approximation->attend_backward(shape, input, saved, doutput, gradient);
+  } else {
+    attend_exactly_backward(shape, input, saved, doutput, gradient);
+  }
 }
 
 }  // namespace attn

@@ -1,72 +1,62 @@
-// Attention in training: attend() that keeps its weights, and the way back.
+// Multi-head attention (Vaswani et al. 2017, section 3.2.2), forward and backward: the formula of
+// attention.h for all heads of all sentences of a batch.
+//
+// The input is projected to Q, K and V. Head h owns the columns [h·K, (h+1)·K) of all three, with
+// K = head_dim = d_model / H. Its output goes to the same columns of one [T, D] matrix, so the
+// heads' outputs are concatenated without a copy. One more projection combines them.
+//
+//   x [T, D] ─· W_qkv + b─► [Q | K | V] [T, 3D] ─per sentence and head─► [T, D] ─· W_o + b─► [T, D]
+//
+// attend() reaches the formula on one path. Groups with short rows call attend_rows() in
+// attention.cpp. Sparse patterns and long sentences go through tiled_attention.h. The sparse
+// approximations (linformer, performer, lsh) compute something else: patterns/pattern_attention.h.
 #pragma once
 
-#include <span>
-#include <vector>
-
-#include "compute/buffer.h"
 #include "nn/attention/attention.h"
 #include "nn/dropout.h"
+#include "nn/linear.h"
 
 namespace attn {
 
-/// What the backward pass needs of one forward pass: softmax's output of every head of the groups
-/// that go through no tiles, one log-sum-exp a row of the others, and the dropout that acted.
-struct SavedForBackward {
-  AlignedFloats weights;          ///< group after group: [heads, queries, keys]
-  std::vector<float> log_sums;    ///< group after group: [heads, queries]
-  std::vector<Index> first;       ///< number of each group's first weight, for dropout
-  std::vector<Index> offset;      ///< where each group begins, in `weights` or `log_sums`
-  std::vector<float> row_sums;    ///< memory of the forward pass
-  const float* output = nullptr;  ///< where the forward pass wrote; must be there on the way back
-  Index output_stride = 0;
-  Dropout dropout;
-  ActivationBuffer low_rank;                    ///< linformer: [B · k, 2D] keys and values
-  std::vector<AttentionGroup> low_rank_groups;  ///< linformer: who looks at which of them
+/// The parameters of one multi-head attention, and the packed weights made from them.
+struct MultiHeadAttention {
+  Linear query;   ///< weight [D, D], bias [D]; [D, I] where head_dim is free
+  Linear key;     ///< weight [D, D], bias [D]; lsh: none, keys are the queries; fewer columns of
+                  ///< key and value where heads share them
+  Linear value;   ///< weight [D, D], bias [D]
+  Linear output;  ///< weight [D, D], bias [D]
+  ExtraAttentionParameters extras;
+
+  PackedLinear qkv_projection;     ///< [D, 3D], for self-attention
+  PackedLinear query_projection;   ///< [D, D], for cross-attention and global tokens
+  PackedLinear kv_projection;      ///< [D, 2D], for the same; cross-attention applies it to the
+                                   ///< encoder's output once per sentence
+  PackedLinear output_projection;  ///< [D, D]
+
+  void prepare_self(PreparationOptions how);       ///< qkv_projection and output_projection
+  void prepare_key_value(PreparationOptions how);  ///< kv_projection
+  void prepare_global(PreparationOptions how);     ///< kv_projection and query_projection
+  void prepare_cross(PreparationOptions how);      ///< query_projection and output_projection
 };
 
-/// attend() that keeps the weights; dropout acts on them before they meet the values.
-/// std::logic_error where keys lie in a cache.
+/// Computes attention for every group and head. Output [T, D]: head h writes its own columns. A
+/// query that may see no key gets zeros. Masked keys contribute nothing, whatever their values are.
+/// The output is the same with and without an observer (null: none).
+void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+            AttentionObserver* observer);
+
+/// Like attend(), but saves what attend_backward() needs. Dropout applies to the weights before
+/// they multiply the values. Throws std::logic_error if keys lie in a cache.
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
                      const Dropout& dropout, MatrixRef output, SavedForBackward& saved);
 
-/// Where the gradients of GlobalProjections go; rows of other tokens become 0.
-struct GlobalGradient {
-  MatrixRef dqueries;  ///< [T, D]
-  float* dkeys = nullptr;
-  float* dvalues = nullptr;
-  Index stride = 0;
-};
-
-/// Where the gradients at queries, keys and values go, of all heads.
-struct AttentionInputGradient {
-  MatrixRef dqueries;      ///< [T, D]
-  float* dkeys = nullptr;  ///< rows where KeysAndValues has them
-  float* dvalues = nullptr;
-  Index stride = 0;                        ///< of dkeys and dvalues
-  const GlobalGradient* global = nullptr;  ///< where the input has projections of global tokens
-  /// Gradients that are added to: linformer's, and that of the table of relative positions, the
-  /// layer's own or the stack's.
-  const ExtraAttentionParameters* extras = nullptr;
-};
-
-/// Of dkeys_values [S, 2D], which hold a key's gradient and then its value's.
-inline AttentionInputGradient input_gradient(MatrixRef dqueries, MatrixRef dkeys_values) {
-  return {dqueries,
-          dkeys_values.data(),
-          dkeys_values.data() + dkeys_values.cols() / 2,
-          dkeys_values.outerStride(),
-          nullptr,
-          nullptr};
-}
-
-/// The gradients of attend_training() from doutput [T, D] at its output. With P the weights, P̃ the
-/// weights after dropout, and for each head
+/// Computes the gradients of attend_training() from doutput [T, D], the gradient with respect to
+/// its output. With P the weights and P̃ the weights after dropout, each head computes
 ///   dV = P̃ᵀ · dO,   dP̃ = dO · Vᵀ,   dS = P ⊙ (dP − rowsum(P ⊙ dP)) · scale,   dQ = dS · K,
 ///   dK = dSᵀ · Q
-/// where dP is dP̃ through the same dropout. Writes `gradient`, a head's keys and values each in
-/// columns of its own, also where several heads read the same ones; every key belongs to one group.
-/// A table of relative positions gets dS / scale by distance.
+/// where dP is dP̃ after the same dropout. Writes `gradient`: each head's keys and values go to
+/// columns of their own, even where heads share keys and values. Every key belongs to one group.
+/// The relative position bias receives dS / scale by distance.
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                      const SavedForBackward& saved, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient);

@@ -6,7 +6,6 @@
 #include "base/at.h"
 #include "compute/threads.h"
 #include "nn/attention/attention_mask.h"
-#include "nn/attention/exact_attention.h"
 
 namespace attn {
 namespace {
@@ -182,6 +181,12 @@ Index keys_until_last_shown(const AttentionGroup& group) {
 }
 
 }  // namespace
+
+TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& saved, Index group,
+                            Index head) {
+  const AttentionGroup& rows = at(input.groups, group);
+  return {saved.dropout, at(saved.first, group) + head * rows.queries * rows.keys, true};
+}
 
 bool is_tiled(const AttentionShape& shape, const AttentionGroup& group) {
   return !is_dense(shape, group) || keys_until_last_shown(group) > kShortRow;

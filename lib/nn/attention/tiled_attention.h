@@ -18,7 +18,6 @@
 #include "compute/threads.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/key_ranges.h"
-#include "nn/attention/multi_head_attention.h"
 #include "nn/dropout.h"
 
 namespace attn {
@@ -67,13 +66,16 @@ struct RowSums {
   float* sum;
 };
 
-/// What training adds to a tile on its way: dropout, the number of the head's first weight in its
-/// mask, and that the sums of short rows are kept, too.
+/// What training does to the weights of one head of a group.
 struct TileDropout {
   Dropout dropout = {};
-  Index first = 0;
-  bool keeps_sums = false;
+  Index first = 0;          ///< number of the head's first weight, for dropout
+  bool keeps_sums = false;  ///< short rows save their sums, too
 };
+
+/// Returns the dropout of one head of a group.
+TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& saved, Index group,
+                            Index head);
 
 /// What tasks share: the sums of all rows, and what dropout does to the task's head.
 struct TileSums {

@@ -1,4 +1,5 @@
 #include "service/api/api_handler.h"
+#include "config/key_reader.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,6 @@
 #include "base/json_writer.h"
 #include "base/scoped_timer.h"
 #include "base/strings/utf8.h"
-#include "config/experiment.h"
 #include "record/json/record_json.h"
 #include "service/api/response_limits.h"
 #include "service/model/languages.h"

@@ -1,4 +1,5 @@
 #include "service/model/languages.h"
+#include "config/key_reader.h"
 
 #include <fmt/ranges.h>
 #include <algorithm>
@@ -6,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/strings/utf8.h"
-#include "config/experiment.h"
 #include "service/field_text.h"
 #include "service/model/locale_names.h"
 

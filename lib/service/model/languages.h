@@ -9,6 +9,7 @@
 
 #include "config/decode_config.h"
 #include "config/experiment.h"
+#include "config/option_table.h"
 #include "service/field_text.h"
 #include "service/model/open_model.h"
 #include "text/languages.h"

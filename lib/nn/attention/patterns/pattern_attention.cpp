@@ -4,12 +4,32 @@
 #include <stdexcept>
 
 #include "base/at.h"
+#include "config/patterns/sparse_pattern.h"
 #include "nn/attention/key_ranges.h"
 
 namespace attn {
 
-void PatternAttention::make_tiles(QueryTileBuilder& /*maker*/) const {
-  throw std::logic_error("no list of keys says what this kind of attention computes");
+void PatternAttention::make_tiles(QueryTileBuilder& /*builder*/) const {
+  throw std::logic_error("this sparse approximation has no list of keys");
+}
+
+void PatternAttention::attend(const AttentionShape& /*shape*/, const AttentionInput& /*input*/,
+                              MatrixRef /*output*/, AttentionObserver* /*observer*/) const {
+  throw std::logic_error("this pattern is computed over tiles");
+}
+
+void PatternAttention::attend_training(const AttentionShape& /*shape*/,
+                                       const AttentionInput& /*input*/, MatrixRef /*output*/,
+                                       SavedForBackward& /*saved*/) const {
+  throw std::logic_error("this pattern is computed over tiles");
+}
+
+void PatternAttention::attend_backward(const AttentionShape& /*shape*/,
+                                       const AttentionInput& /*input*/,
+                                       const SavedForBackward& /*saved*/,
+                                       const ConstMatrixRef& /*doutput*/,
+                                       AttentionInputGradient /*gradient*/) const {
+  throw std::logic_error("this pattern is computed over tiles");
 }
 
 std::unique_ptr<KvCache> PatternAttention::make_kv_cache(const KvCacheShape& shape) const {
@@ -30,13 +50,14 @@ const PatternAttention& attention_for(const AttentionPattern& pattern) {
   return *at(attentions, pattern.type);
 }
 
-const PatternAttention& attention_for(const AttentionShape& shape) {
-  return shape.pattern != nullptr ? attention_for(*shape.pattern) : full_attention();
+const PatternAttention* approximation_for(const AttentionShape& shape) {
+  if (shape.pattern == nullptr || !sparse_pattern(*shape.pattern).approximates()) return nullptr;
+  return &attention_for(*shape.pattern);
 }
 
-// Every query sees every key, or in a decoder every earlier one: PatternAttention's own formula.
 namespace {
 
+/// Every query sees every key, or in a decoder every earlier one.
 class FullAttention : public PatternAttention {
  public:
   void make_tiles(QueryTileBuilder& builder) const override { builder.add_full(); }

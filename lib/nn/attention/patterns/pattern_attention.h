@@ -1,8 +1,13 @@
-// How one kind of attention is computed. A kind is one file here, and one in config/kinds/ that
-// says what is known of it without computing. Kinds that list the keys of every query say tiles
-// alone; those that go by way of something smaller replace the computing functions.
+// How each sparse pattern is computed. The pattern's settings, and what is known without computing,
+// are in config/patterns/sparse_pattern.h.
+//
+// Most patterns list the keys of every query: they override make_tiles(), and
+// multi_head_attention.cpp computes exact attention over those tiles. The approximations
+// (linformer, performer, lsh) have no such list and override attend(), attend_training() and
+// attend_backward().
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -21,42 +26,44 @@ class PatternAttention {
   PatternAttention& operator=(const PatternAttention&) = delete;
   virtual ~PatternAttention() = default;
 
-  /// The tiles of one head, where the kind leaves keys out. std::logic_error: no list of keys says
-  /// what it computes.
+  /// Adds the tiles of one head. Throws std::logic_error for an approximation.
   virtual void make_tiles(QueryTileBuilder& builder) const;
 
-  /// The formula of attention.h for every group and head, over the keys of the tiles.
+  // For approximations. The others throw std::logic_error.
+
+  /// See attend() in multi_head_attention.h.
   virtual void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                       AttentionObserver* observer) const;
-  /// The same, keeping what the way back needs; kept.dropout acts on the weights.
+  /// Like attend(), but saves what backward needs. saved.dropout applies to the weights.
   virtual void attend_training(const AttentionShape& shape, const AttentionInput& input,
                                MatrixRef output, SavedForBackward& saved) const;
   virtual void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                                const SavedForBackward& saved, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient) const;
 
-  /// What a decoder keeps from step to step: keys and values; and its bytes for so many hypotheses
-  /// of so many steps.
+  /// Makes a decoder's KV cache: by default one of keys and values.
   virtual std::unique_ptr<KvCache> make_kv_cache(const KvCacheShape& shape) const;
+  /// Returns that cache's bytes for this many hypotheses and steps, or nothing on overflow.
   virtual std::optional<std::uint64_t> kv_cache_bytes(const KvCacheShape& shape, Index hypotheses,
                                                       Index steps) const;
 };
 
 const PatternAttention& attention_for(const AttentionPattern& pattern);
-/// Of the shape's pattern; full where it has none.
-const PatternAttention& attention_for(const AttentionShape& shape);
 
-// One function a kind, each in the file of its name.
+/// Returns the shape's approximation, or null if the shape has exact attention.
+const PatternAttention* approximation_for(const AttentionShape& shape);
 
-const PatternAttention& full_attention();            // full.cpp
-const PatternAttention& window_attention();          // window.cpp
-const PatternAttention& longformer_attention();      // longformer.cpp
-const PatternAttention& bigbird_attention();         // bigbird.cpp
-const PatternAttention& sparse_strided_attention();  // sparse_strided.cpp
-const PatternAttention& sparse_fixed_attention();    // sparse_fixed.cpp
-const PatternAttention& chunks_attention();          // chunks.cpp
-const PatternAttention& linformer_attention();       // linformer.cpp
-const PatternAttention& performer_attention();       // performer.cpp
-const PatternAttention& lsh_attention();             // lsh.cpp
+// One function per pattern, and the file that defines it.
+
+const PatternAttention& full_attention();            // pattern_attention.cpp
+const PatternAttention& window_attention();          // window_attention.cpp
+const PatternAttention& longformer_attention();      // window_attention.cpp
+const PatternAttention& bigbird_attention();         // block_attention.cpp
+const PatternAttention& chunks_attention();          // block_attention.cpp
+const PatternAttention& sparse_strided_attention();  // sparse_transformer_attention.cpp
+const PatternAttention& sparse_fixed_attention();    // sparse_transformer_attention.cpp
+const PatternAttention& linformer_attention();       // linformer_attention.cpp
+const PatternAttention& performer_attention();       // performer_attention.cpp
+const PatternAttention& lsh_attention();             // lsh_attention.cpp
 
 }  // namespace attn

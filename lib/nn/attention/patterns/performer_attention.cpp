@@ -226,46 +226,41 @@ void performer_step(const AttentionShape& shape, const AttentionInput& rows, Mat
 
 namespace {
 
-/// What hypotheses keep: sums of one size whatever the step, which move with them.
+/// Sums over the keys so far instead of keys and values. Their size does not grow with the steps,
+/// and each hypothesis has its own copy.
 class PerformerKvCache : public KvCache {
  public:
-  explicit PerformerKvCache(const KvCacheShape& shape) : shape_(shape) {
-    for (Index layer = 0; layer < shape.layers; ++layer)
-      layers_.push_back(std::make_unique<Layer>());
-  }
+  explicit PerformerKvCache(const KvCacheShape& shape)
+      : shape_(shape), sums_(to_size(shape.layers)) {}
 
-  /// Floats of a hypothesis in one layer.
+  /// Returns the floats of one hypothesis in one layer.
   static Index size_of(const KvCacheShape& shape) {
     return shape.heads * PerformerState::size(num_features(shape), shape.head_dim);
   }
 
-  /// Row r of every layer's sums becomes what row parents[r] has, or the beginning.
-  void begin(const KvCacheStep& rows) override {
-    const auto n = std::ssize(rows.parents);
-    for (const std::unique_ptr<Layer>& layer : layers_) {
+  /// Row r of every layer's sums becomes a copy of row parents[r], or empty sums.
+  void begin_step(const KvCacheStep& step) override {
+    const auto n = std::ssize(step.parents);
+    for (Matrix& sums : sums_) {
       if (next_.rows() < n) next_.resize(n, size_of(shape_));
       for (Index r = 0; r < n; ++r) {
-        const Index parent = at(rows.parents, r);
+        const Index parent = at(step.parents, r);
         if (parent >= 0) {
-          next_.row(r) = layer->sums.row(parent);
+          next_.row(r) = sums.row(parent);
         } else {
           begin_row(next_.row(r).data());
         }
       }
-      layer->sums.swap(next_);
+      sums.swap(next_);
     }
   }
-  KvCacheLayer& layer_cache(Index layer) override { return *at(layers_, layer); }
+
+  void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
+              AttentionObserver* /*observer*/) override {
+    performer_step(shape, rows, at(sums_, shape.layer), heads);
+  }
 
  private:
-  struct Layer : KvCacheLayer {
-    void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
-                AttentionObserver* /*observer*/) override {
-      performer_step(shape, rows, sums, heads);
-    }
-    Matrix sums;  ///< [most rows, H · size()]
-  };
-
   static Index num_features(const KvCacheShape& shape) {
     return shape.pattern.num_features(to_int(shape.head_dim));
   }
@@ -278,8 +273,8 @@ class PerformerKvCache : public KvCache {
   }
 
   KvCacheShape shape_;
-  Matrix next_;  ///< [most rows, H · size()] swapped with each layer's at each step
-  std::vector<std::unique_ptr<Layer>> layers_;
+  std::vector<Matrix> sums_;  ///< per layer [rows, H · size()]; more rows than the step has
+  Matrix next_;               ///< [rows, H · size()] swapped with each layer's sums in each step
 };
 
 class PerformerAttention : public PatternAttention {
@@ -289,7 +284,7 @@ class PerformerAttention : public PatternAttention {
     attend_performer(shape, input, output, observer);
   }
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                       SavedForBackward& /*kept*/) const override {
+                       SavedForBackward& /*saved*/) const override {
     attend_performer(shape, input, output, nullptr);
   }
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
