@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The first command of the README: installs what is missing, builds a release, translates the demo
-# sentence, shows where one head looks and writes the page of all heads.
+# The first command of the README: installs missing packages, builds a release, translates the demo
+# sentence, shows the attention of one head and writes the page of all heads.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ scripts/install_packages.sh
 echo 'Building, which takes a minute or a few …'
 scripts/build.sh release attn-demo
 
-# The cross-attention head that aligns best (data/models/en-de/README.md says how that was measured).
+# The cross-attention head that aligns best (measured as described in data/models/en-de/README.md).
 demo=(build/release/app/attn-demo translate "The group went home" --show cross:2:2)
 printf '$ %s %s "%s" %s %s\n' "${demo[@]}"
 "${demo[@]}"

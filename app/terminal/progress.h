@@ -20,9 +20,11 @@ bool stderr_redraws();
 
 struct ProgressTask;
 
-/// While one exists, what it is for is shown, from the first second on and five times a second:
+/// Shows the progress of a task while an instance exists, from the first second on, five times per
+/// second:
 ///   translating · 1200 sentences · 43 a second · 0:28 · 45% · 0:34 left
-/// Erased at the end. Of several the last one is shown. Only where stderr_redraws().
+/// Erases the line at the end. If there are several instances, shows the newest. Does nothing
+/// unless stderr_redraws().
 class TerminalProgress : public ProgressView {
  public:
   explicit TerminalProgress(const std::string& what, const std::string& unit = "");
@@ -51,10 +53,11 @@ void erase_progress() noexcept;
 
 // The progress of a training run.
 
-/// On a terminal one line on stderr, redrawn at most five times a second and fitted to the window:
+/// On a terminal, one line on stderr, redrawn at most five times per second and fitted to the
+/// window:
 ///   epoch 2 · update 700/1236 · loss 4.91 · 4,812 tokens/s · lr 3.5e-04 · 2:10 left
-/// Elsewhere, and where TERM is dumb, that as a plain line of at most 80 columns whenever one is
-/// due. No method throws because of stderr: where nobody reads any more, training goes on.
+/// Elsewhere, and if TERM is dumb, a plain line of at most 80 columns whenever one is due. No
+/// method throws because of stderr: if it is closed, training continues.
 class TrainingProgress {
  public:
   explicit TrainingProgress(LossNames names) : names_(names) {}
