@@ -1,5 +1,5 @@
-// attn-demo: parses the command line, runs one command, and is the one place that turns errors into
-// a line on stderr and an exit code.
+// attn-demo: parses the command line and runs one command. This is the only place that turns errors
+// into a line on stderr and an exit code.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -29,11 +29,11 @@ namespace {
 
 using attn::ExitCode;
 
-/// Whether `new` has failed in this process: what libraries do then (an exception of their own, one
-/// more thrown by a destructor) says nothing of memory.
+/// True if `new` has failed in this process. Libraries then fail in other ways, such as with their
+/// own exceptions or with another one from a destructor, that do not mention memory.
 std::atomic<bool> memory_ran_out{false};
 
-/// Allocates nothing itself.
+/// Reports lack of memory; allocates nothing itself.
 int fail_without_memory() {
   std::fputs("attn-demo: out of memory; choose a smaller model, --batch or --beam\n", stderr);
   return static_cast<int>(ExitCode::memory);
@@ -41,7 +41,7 @@ int fail_without_memory() {
 
 [[noreturn]] void leave_without_memory() {
   static std::atomic_flag leaving = ATOMIC_FLAG_INIT;
-  while (leaving.test_and_set()) pause();  // another thread says so already
+  while (leaving.test_and_set()) pause();  // another thread is already reporting it
   attn::remove_unfinished();
   _exit(fail_without_memory());
 }
@@ -52,8 +52,8 @@ int fail_without_memory() {
   throw std::bad_alloc();
 }
 
-/// Where 0, 1 or 2 is closed, the next file that is opened would get the number, and what is meant
-/// for stderr would land in it. Reading and writing there goes on failing.
+/// Occupies descriptors 0, 1 and 2 if they are closed. Otherwise the next opened file would get the
+/// number, and output for stderr would end up in it. Reading from and writing to them still fails.
 void occupy_standard_descriptors() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(number, F_GETFD) >= 0) continue;
@@ -72,7 +72,7 @@ int fail(ExitCode code, const std::string& message) {
 int run_command(int argc, char** argv) {
   const attn::CommandLine line = attn::parse_command_line(argc, argv);
   if (line.text.empty()) {
-    // What the environment asks for is refused before anything is read.
+    // Reject invalid environment variables before reading anything.
     attn::kernels();
     attn::default_backend();
     line.run();
@@ -82,7 +82,7 @@ int run_command(int argc, char** argv) {
   return 0;
 }
 
-/// Every way that a command ends, as an exit code.
+/// Maps every way a command can end to an exit code.
 int run_and_report(int argc, char** argv) {
   try {
     return run_command(argc, argv);
@@ -99,8 +99,8 @@ int run_and_report(int argc, char** argv) {
   }
 }
 
-/// An exception that leaves a library's thread, or a destructor, ends the process. Where memory ran
-/// out there, that is what it says.
+/// Called when an exception leaves a library's thread or a destructor. If memory ran out, reports
+/// that.
 [[noreturn]] void terminate() {
   if (memory_ran_out) leave_without_memory();
   attn::remove_unfinished();
@@ -116,21 +116,21 @@ int run_and_report(int argc, char** argv) {
 
 std::atomic<bool> main_has_ended{false};
 
-/// SentencePiece calls exit() where it gets no memory or no thread. It has said so on stderr; the
-/// exit code is the program's to choose.
+/// SentencePiece calls exit() if it cannot get memory or a thread. It has already reported that on
+/// stderr; we only choose the exit code.
 void leave() {
   if (!main_has_ended) leave_without_memory();
 }
 
 constexpr std::size_t kStack = std::size_t{8} << 20;
 
-/// Whether `ulimit -s` leaves less than the parsers and librsvg may take.
+/// True if `ulimit -s` allows less than the parsers and librsvg may need.
 bool stack_is_small() {
   rlimit limit{};
   return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < kStack;
 }
 
-/// Runs on a thread with a stack of its own, as all threads from now on have.
+/// Runs on a thread with a large stack; all later threads get one too.
 int run_on_large_stack(int argc, char** argv) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

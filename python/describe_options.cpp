@@ -1,5 +1,5 @@
-// describe_options FILE: writes attn_demo/options.py, the types of Python's keyword arguments, from
-// the table of search options. Run while the module is built.
+// describe_options FILE: generates attn_demo/options.py, the types of Python's keyword arguments,
+// from the table of search options. Runs during the module's build.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -29,7 +29,8 @@ std::string member(const OptionSpec& option) {
 std::string members(unsigned places, unsigned but) {
   std::string text;
   for (const OptionSpec* option : attn::search_options_at(places)) {
-    // The overloads of translate() name n_best, which decides what they return.
+    // The overloads of translate() declare n_best themselves, because their return type depends on
+    // it.
     if ((option->places & but) == 0 && option->name != "n_best") text += member(*option);
   }
   return text;

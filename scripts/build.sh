@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Configures and builds one preset quietly: build.sh PRESET [TARGET…]. Output only when it fails.
+# Configures and builds one preset quietly: build.sh PRESET [TARGET…]. Prints output only on
+# failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# ccache may reuse what another checkout compiled: paths are hashed relative to the project.
+# Lets ccache reuse objects from other checkouts: paths are hashed relative to the project.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 preset=$1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the program's libraries as WebAssembly into build/web, for `attn-demo page --alone` (docs/page.md). It installs
-# emscripten where that is missing, which nothing else here needs. With a file as its argument it builds the program, too, and
-# writes the page there: docs/try.html, which git ignores, for the Pages of a repository. Else output only when it fails.
+# Builds the libraries as WebAssembly into build/web, for `attn-demo page --alone` (docs/page.md).
+# Installs emscripten, which only this script needs, if it is missing. With PAGE, also builds the
+# program and writes the page to that file, such as docs/try.html, which git ignores, for a
+# repository's GitHub Pages. Otherwise prints output only on failure.
 #
 #   scripts/build_web.sh [PAGE]
 set -euo pipefail
@@ -10,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 command -v emcmake >/dev/null || scripts/install_packages.sh emscripten
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-# Debian's emscripten finds a parser of JavaScript there, and says so nowhere.
+# Debian's emscripten needs a JavaScript parser from this path, which is not documented.
 export NODE_PATH=${NODE_PATH:-/usr/share/nodejs}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

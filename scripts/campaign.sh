@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that take longer than CI: campaign.sh CHECK [ARGUMENT…]. What was found and how often each was
-# run stands in docs/checking.md.
+# Checks that take longer than CI: campaign.sh CHECK [ARGUMENT…]. docs/checking.md lists the
+# findings and the number of runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,7 +34,8 @@ TEXT
 
 tidy() {
   scripts/install_packages.sh clang clang-tidy
-  # What takes long are the headers of Eigen and JSON, which files that are one are read with once.
+  # Most of the time is spent on the headers of Eigen and JSON, so a unity build parses them only
+  # once.
   cmake --preset release -B build/tidy -DCMAKE_CXX_COMPILER=clang++ -DATTN_BUILD_TESTS=OFF \
     -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
   cmake --build build/tidy --target lib/page_sources.cpp lib/openapi_json.cpp >/dev/null
@@ -62,7 +63,7 @@ sanitizers() { # TEST…
   [ "$#" -eq 0 ] || chosen=(-R "^($(IFS='|' && echo "$*"))$")
   install_clang
   scripts/build.sh asan-ubsan "${targets[@]}"
-  # Libraries keep memory until the end of the process: leaks of ours are what counts.
+  # Libraries keep memory until the process exits; only our own leaks count.
   ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions="$PWD/tests/leaks.txt" \
     UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan-ubsan "${chosen[@]}"
 }
@@ -70,7 +71,7 @@ sanitizers() { # TEST…
 threads() { # TEST…
   [ "$#" -gt 0 ] || set -- compute nn translate train
   scripts/build.sh tsan "${@/#/test_}"
-  # GCC 12's knows the addresses of kernels that scatter them less than today's.
+  # GCC 12's sanitizer expects less address randomization than today's kernels use.
   local fixed_addresses=(setarch -R)
   "${fixed_addresses[@]}" true 2>/dev/null || fixed_addresses=()
   "${fixed_addresses[@]}" ctest --preset tsan -R "^($(IFS='|' && echo "$*"))$"
@@ -89,7 +90,7 @@ kills() {
   python3 tests/faults/kills.py --program build/release/app/attn-demo "$@"
 }
 
-# The most bytes of an input: what a small format can say, it says in few.
+# The maximum size of an input; small formats need only few bytes.
 most_bytes() { # NAME
   case $1 in
     checksums | merges | option_words | parallel_text | pharaoh | question | text | vocabulary) echo 512 ;;
@@ -99,9 +100,9 @@ most_bytes() { # NAME
   esac
 }
 
-# One process of a target: seeds from the repository, the grown corpus in the log folder. Weighing
-# inputs by how rare what they reach is (-entropic) costs more than most parsers do. A line of NAME.runs
-# says how many runs and how many seconds of a processor it was.
+# Runs one fuzzing process of a target, with seeds from the repository and the grown corpus in the
+# log folder. -entropic=0, because weighting inputs by the rarity of their coverage costs more than
+# most parsers do. Appends a line to NAME.runs with the number of runs and the CPU seconds.
 fuzz_process() { # PROGRAM NAME RUNS SEED
   local corpus=$log/corpus/$2 used code=0 TIMEFORMAT='%U' LC_ALL=C
   mkdir -p "$corpus" "$log/findings"
@@ -112,7 +113,7 @@ fuzz_process() { # PROGRAM NAME RUNS SEED
   return "$code"
 }
 
-# The sum of a column of NAME.runs: 1 runs, 2 seconds.
+# Prints the sum of a column of NAME.runs: 1 is runs, 2 is seconds.
 fuzz_sum() { # NAME COLUMN
   awk -v column="$2" '{ sum += $column } END { printf "%.0f\n", sum }' "$log/$1.runs" 2>/dev/null || echo 0
 }
@@ -125,7 +126,7 @@ fuzz_target() { # PROGRAM NAME
   done
 }
 
-# The line of the table: runs, runs a second of one core, edges and features seen, outcome.
+# Prints a table row: runs, runs per second of one core, edges and features reached, outcome.
 fuzz_row() { # NAME OUTCOME
   local edges
   edges=$(grep -oE "cov: [0-9]+ ft: [0-9]+" "$log/$1.log" 2>/dev/null | tail -1 || true)

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Do bash, zsh and fish complete what one types after attn-demo? Types into all three, with the completion that is installed,
-# and compares what comes out; into bash from a terminal of zsh's. scripts/check_package.sh runs it in a bare Debian.
+# Checks completion after attn-demo in bash, zsh and fish. Types into all three, using the installed
+# completions, and compares the results; bash runs in a terminal provided by zsh.
+# scripts/check_package.sh runs this in a bare Debian.
 #
-#   scripts/check_completion.sh [SHARE]     SHARE: the prefix's share folder; /usr/share without one
+#   scripts/check_completion.sh [SHARE]
+#     SHARE: the prefix's share folder; default: /usr/share
 set -euo pipefail
 
 share=${1:-/usr/share}
@@ -23,7 +25,7 @@ in_fish() {  # what is offered, on one line; fish looks for the completion of pr
   HOME=$home PATH=$share/../bin:$PATH XDG_DATA_DIRS=$share:/usr/share fish -c "complete -C 'attn-demo $1'" | cut -f1 | paste -sd' '
 }
 
-# The command line after Tab, in a terminal of zsh's own.
+# Prints the command line after Tab, in a terminal of zsh's own.
 in_zsh() {
   SHARE=$share TYPED=$1 zsh -f -c '
     zmodload zsh/zpty
@@ -39,7 +41,7 @@ in_zsh() {
     print -r -- ${${said%%>>*}#attn-demo }'
 }
 
-# The same of bash, whose terminal zsh plays.
+# Same for bash, in a terminal provided by zsh.
 in_bash() {
   SHARE=$share TYPED=$1 zsh -f /dev/stdin <<'END'
     zmodload zsh/zpty

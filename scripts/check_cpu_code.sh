@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Code for newer CPUs must not get into the way of older ones: check_cpu_code.sh BUILD_DIRECTORY
-# looks for it in every object of lib/ and app/. Where an object has instructions that the first
-# x86-64 or arm64 CPUs lack, all that others may see of it is data:
-#   - no weak or unique symbol: of an inline function that several objects define, the linker keeps one,
-#   - nothing that runs at start, and
-#   - no function with a name of its own: it is reached through the table, after the CPU was asked.
+# Checks that code for newer CPUs cannot run on older ones: check_cpu_code.sh BUILD_DIRECTORY
+# examines every object of lib/ and app/. An object with instructions that the first x86-64 or arm64
+# CPUs lack may export only data:
+#   - no weak or unique symbols: of an inline function in several objects, the linker keeps one,
+#   - no code that runs at startup, and
+#   - no global functions: they are reached through the table after checking the CPU.
 set -euo pipefail
 
 build=${1:?usage: check_cpu_code.sh BUILD_DIRECTORY}
@@ -14,7 +14,7 @@ newer='^\s+(\S+ .*(%[yz]mm|%k[0-7])|v[a-z0-9]+ .*%xmm|popcnt|lzcnt|andn |bextr|b
 newer+='|h(add|sub)p|addsubp|mov(d|sl|sh)dup|lddqu|pshufb|palignr|pabs|ph(add|sub)|pmulhrs|psign|p?blend|round[ps]'
 newer+='|pinsr[bdq]|pextr[bdq]|insertps|extractps|pmov[sz]x|pmul(ld|dq)|pcmp(eqq|gtq|[ei]str)|ptest|dpp|movntdqa'
 newer+='|pm(ax|in)(sb|sd|uw|ud)|packusdw|aes|pclmul'
-# arm64: dot products, products of matrices, SVE, numbers of 16 bits, atomics in one instruction.
+# arm64: dot products, matrix multiplication, SVE, 16-bit floats, single-instruction atomics.
 newer+='|[su]+dot|[su]+mmla|bf(dot|mmla|cvt)|\S+ .*\bz[0-9]+\.|f(add|sub|mul|mla|max|min)\S* .*(v[0-9]+\.[48]h|\bh[0-9])'
 newer+='|(ld(add|clr|eor|set|[su]max|[su]min)|swp|casp?)[alhb]*\s|sqrdml[as]h)'
 

@@ -31,14 +31,14 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 scripts/install_packages.sh debootstrap
 
-# The first mirror of Debian itself that apt reads, of either kind of file.
+# The first Debian mirror that apt uses, from either format of source file.
 mirror=${MIRROR:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
   grep -E '^(URIs:|deb )' | grep -oE 'https?://[^ ]*/debian/?( |$)' | head -n 1 || true)}
 mirror=${mirror:-http://deb.debian.org/debian}
 folder=$PWD/build/distributions
 mkdir -p "$folder"
 
-# in_system ROOT COMMAND…: what is mounted there and what still runs ends with the command.
+# in_system ROOT COMMAND…: runs COMMAND; its mounts and processes end with it.
 in_system() {
   local root=$1
   shift
@@ -60,7 +60,7 @@ for suite in "${suites[@]}"; do
   if [ ! -f "$root/made" ]; then
     rm -rf "$root"
     debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$folder/$suite-debootstrap.log"
-    # Installed systems have it, and chromedriver finds its browser by that name.
+    # Installed systems have this entry, and chromedriver finds its browser by that name.
     echo '127.0.0.1 localhost' >"$root/etc/hosts"
     touch "$root/made"
   fi

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Does the Debian package work where nothing else is installed? Makes a bare Debian 12 (debootstrap's minbase),
-# installs the package there with apt, runs it from another folder as a user without rights, types into bash, zsh and fish, removes
-# it and looks for what is left. Needs root, and build/release and the page's module (scripts/build_web.sh) built.
+# Checks that the Debian package works on a system without anything else. Creates a bare Debian 12
+# (debootstrap's minbase), installs the package there with apt, runs it from another folder as an
+# unprivileged user, types into bash, zsh and fish, removes it and checks that nothing is left.
+# Needs root, and build/release and the page's module (scripts/build_web.sh) must be built.
 #
-#   scripts/check_package.sh [SYSTEM]     SYSTEM: a folder with a bare Debian 12 to use, which is left as it is
+#   scripts/check_package.sh [SYSTEM]
+#     SYSTEM: a folder with a bare Debian 12 to use; it is not changed
 #
-# MIRROR names the Debian mirror; otherwise http://deb.debian.org/debian.
+# MIRROR names the Debian mirror; default: http://deb.debian.org/debian.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +22,7 @@ fi
 cpack --config build/release/CPackConfig.cmake -B "$work/packages" >"$work/cpack.log" 2>&1
 package=$(ls "$work"/packages/*.deb)
 
-# What is written goes into a layer above the system, and away with it.
+# Changes go to an overlay above the system and are discarded with it.
 unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
   system=$1 work=$2/layers package=$3
   mkdir -p "$work"

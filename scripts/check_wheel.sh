@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Does the Python package work where nothing else is? Builds its wheel, installs it with numpy alone into an empty virtual
-# environment, and uses it from another folder. Needs the network for pip, and the page's module (scripts/build_web.sh).
+# Checks that the Python package works on its own. Builds its wheel, installs it with only numpy
+# into an empty virtual environment, and uses it from another folder. Needs the network for pip, and
+# the page's module (scripts/build_web.sh).
 #
-#   scripts/check_wheel.sh [FOLDER]     FOLDER: where wheel and environment are made; build/wheel-check without one
+#   scripts/check_wheel.sh [FOLDER]
+#     FOLDER: where wheel and environment are created; default: build/wheel-check
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The first command of the README: installs what is missing, builds a release, translates the demo
-# sentence, shows where one head looks and writes the page of all heads.
+# The first command of the README: installs missing packages, builds a release, translates the demo
+# sentence, shows the attention of one head and writes the page of all heads.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,8 +8,12 @@ scripts/install_packages.sh
 echo 'Building, which takes a minute or a few …'
 scripts/build.sh release attn-demo
 
+<<<<<<< HEAD
 # cross:2:2 has the lowest alignment error rate of all heads over the 98 test sentences of data/toy
 # (data/models/en-de/README.md). For this one sentence the program marks cross:2:0 as aligning best.
+=======
+# The cross-attention head that aligns best (measured as described in data/models/en-de/README.md).
+>>>>>>> c3
 demo=(build/release/app/attn-demo translate "The group went home" --show cross:2:2)
 printf '$ %s %s "%s" %s %s\n' "${demo[@]}"
 "${demo[@]}"

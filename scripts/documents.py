@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "configs/long/documents.json"
 SHIPPED = ROOT / "data/models/en-de"
 SHORTEST, LONGEST = 512, 1600
-SLICE = 600  # seconds of the processor from one checkpoint to the next
+SLICE = 600  # CPU seconds between checkpoints
 INTERRUPTED = 130  # the program's exit code after SIGINT
 KINDS = {
     "full": {"type": "full"},
@@ -147,12 +147,12 @@ def train_for(seconds, kind, out, options):
             while process.poll() is None and now < min(SLICE, seconds - used):
                 time.sleep(0.5)
                 now = processor_seconds(process.pid)
-            process.send_signal(signal.SIGINT)  # finishes the update and saves a checkpoint
+            process.send_signal(signal.SIGINT)  # finishes the current update and saves a checkpoint
             if process.wait() != INTERRUPTED:
                 raise SystemExit(f"{kind}: training ended by itself: see {log.name}")
             used += now
             clock.write_text(f"{used:.1f}\n", encoding="utf-8")
-        # Going on to the update where it stands is the end of the run, which writes the model.
+        # Resuming with the number of updates already made ends the run, which writes the model.
         subprocess.run(command + ["--resume", "--set", f"train.updates={updates_of(run)}"],
                        check=True, stderr=log)
     return run

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building needs and is missing, from Debian's packages; prints nothing when all is
-# there. More packages may be named as arguments; --list prints the names instead.
+# Installs the missing Debian packages that the build needs; prints nothing if all are installed.
+# Further packages may be named as arguments; --list prints the names instead.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libeigen3-dev libcli11-dev nlohmann-json3-dev

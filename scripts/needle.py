@@ -98,7 +98,7 @@ def make(out):
         numbers = random.Random(f"needle {name}")
         texts = []
         for _ in range(stage.lines):
-            # The inverse of the share of texts that are at most so long.
+            # Inverts the distribution function: the share of texts up to a given length.
             short, long = (length**-stage.power for length in (stage.shortest, stage.longest))
             tokens = int((short + (long - short) * numbers.random()) ** (-1 / stage.power))
             most = (PAIRS + 1) / stage.fewest_pairs
@@ -217,7 +217,8 @@ def run(options):
                                 str(options.threads)], input="\n".join(sources) + "\n", check=True,
                                capture_output=True, text=True).stdout.splitlines()
         answers = list(answers_by_distance(sources, targets, given))
-        # The words of the hash are the sentence's own; every other kind's row is one for all.
+        # The hash depends on the sentence's own words; all other kinds have one row for all
+        # sentences.
         places = []
         if kind != "linformer":
             for source in sources[: 60 if kind == "lsh" else 1]:

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The program for Debian's arm64 on an x86-64 machine with AVX2: cross-built, its tests run by qemu-user,
-# and what it writes compared with what this machine's writes, byte by byte.
+# Tests the program for Debian's arm64 on an x86-64 machine with AVX2. Cross-compiles it, runs its
+# tests in qemu-user, and compares its output byte by byte with that of this machine's program.
 #
-#   scripts/test_arm64.sh            all tests but those that Python drives
-#   scripts/test_arm64.sh --short    what it writes, and the tests of the kernels, in minutes
+#   scripts/test_arm64.sh            all tests except those driven by Python
+#   scripts/test_arm64.sh --short    the output and the kernel tests, in minutes
 #
-# Debian's arm64 packages are unpacked below build/arm64-packages, so that this system stays as it is:
-# some of them cannot stand beside its own (libsentencepiece-dev). apt chooses them as for a bare system.
+# Debian's arm64 packages are unpacked below build/arm64-packages, so this system does not change:
+# some of them conflict with its own (libsentencepiece-dev). apt selects them as for a bare system.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ scripts/install_packages.sh g++-aarch64-linux-gnu qemu-user python3
 
 folder=$PWD/build/arm64-packages
 root=$folder/root
-# The libraries that install_packages.sh names, not the tools.
+# The libraries that install_packages.sh names, without the tools.
 mapfile -t packages < <(scripts/install_packages.sh --list | grep -e '-dev$' -e '^fonts-')
 if [ "$(cat "$folder/complete" 2>/dev/null)" != "${packages[*]}" ]; then
   rm -rf "$folder"
@@ -27,7 +27,8 @@ if [ "$(cat "$folder/complete" 2>/dev/null)" != "${packages[*]}" ]; then
   apt-get "${options[@]}" install -y --no-install-recommends --download-only "${packages[@]}"
   ln -sfn usr/lib "$root/lib"
   for package in "$folder"/cache/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
-  # Programs of arm64 would stand before this machine's, and absolute links lead to its files.
+  # Remove arm64 programs, which would hide this machine's, and folders with absolute links, which
+  # lead to its files.
   rm -rf "$root"/{bin,sbin,usr/bin,usr/sbin} "$folder/cache" "$folder/state"
   while read -r link; do ln -sfn "$root$(readlink "$link")" "$link"; done < <(find "$root" -type l -lname '/*')
   echo "${packages[*]}" >"$folder/complete"
@@ -39,8 +40,8 @@ targets=()
 scripts/build.sh arm64 "${targets[@]}"
 scripts/build.sh release attn-demo
 
-# What it writes on the oldest of Debian's arm64 CPUs, and on one with dot products of 8 bits, is what it
-# writes here: records of the demo sentence, and a model after three updates.
+# On the oldest of Debian's arm64 CPUs and on one with int8 dot products, the output must equal that
+# of this machine: records of the demo sentence, and a model after three updates.
 write_all() { # FOLDER PROGRAM…
   rm -rf "$1"
   mkdir -p "$1"

@@ -56,7 +56,7 @@ def model_of_this_worker(precision):
 def translate(path, part, partition, precision, options):
     """Writes the translation of a partition to `part`, whole or not at all."""
     start, size, count = partition
-    if os.path.exists(part):  # written by a worker that died before it could say so
+    if os.path.exists(part):  # written by a worker that died before reporting it
         return count
     with open(path, "rb") as file:
         file.seek(start)
@@ -115,11 +115,11 @@ def main():
     futures = []
     for i, partition in enumerate(todo):
         part = parts / f"{i:08d}"
-        if not part.exists():  # of a run that was broken off
+        if not part.exists():  # from an interrupted run
             futures.append(client.submit(translate, str(options.input.resolve()), str(part.resolve()),
                                          partition, options.precision, search, retries=5, pure=False))
     waiting, done = as_completed(futures), 0
-    del futures  # Dask would do again what a dead worker had done and somebody still asks for
+    del futures  # otherwise Dask repeats a dead worker's finished tasks while their futures exist
     for future in waiting:
         done += future.result()
         if options.kill and cluster is not None and done * 2 >= sum(part[2] for part in todo):

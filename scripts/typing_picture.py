@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests/page"))
 from webdriver import Browser, until  # noqa: E402
 
 BEFORE = "The group went home"
-TYPED = [" a", "nd", " sl", "ept", " we", "ll"]  # a frame each
+TYPED = [" a", "nd", " sl", "ept", " we", "ll"]  # one frame each
 WIDTH, HEIGHT = 1000, 800
 PALETTE = 64
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Takes back what `cmake --install build/release --prefix PREFIX` has brought: its files, and folders that are empty then.
+# Removes what `cmake --install build/release --prefix PREFIX` installed: its files, and folders
+# that are then empty.
 #
-#   scripts/uninstall.sh PREFIX [BUILD]     BUILD: the folder that was built in; build/release without one
+#   scripts/uninstall.sh PREFIX [BUILD]
+#     BUILD: the build folder; default: build/release
 set -euo pipefail
 prefix=$(realpath -m "${1:?uninstall.sh PREFIX: the prefix that it was installed below}")
 cd "$(dirname "$0")/.."
 
-# What would be installed is what was.
+# The list of installed files is what an installation now would install.
 list=$(mktemp -d)
 trap 'rm -rf "$list"' EXIT
 DESTDIR=$list cmake --install "${2:-build/release}" --prefix "$prefix" >/dev/null

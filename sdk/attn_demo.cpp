@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Data is installed beside the library: PREFIX/share/attn-demo for PREFIX/lib or PREFIX/lib/CPU.
+/// Finds the data installed with the library: PREFIX/share/attn-demo for PREFIX/lib or
+/// PREFIX/lib/CPU.
 void find_shipped_data() {
   Dl_info own{};
   static const char anchor = 0;
@@ -36,7 +37,7 @@ void find_shipped_data() {
   }
 }
 
-/// The libraries' errors become this header's.
+/// Converts the libraries' errors to those of the public header.
 template <typename Action>
 auto with_public_errors(Action&& action) {
   try {
@@ -67,10 +68,10 @@ Maps maps_of(const attn::AttentionMaps& from) {
 
 struct Model::Loaded {
   attn::ReadyEnsemble models;
-  /// What several threads search for shares steps.
+  /// Lets searches of several threads share steps.
   std::optional<attn::SearchQueue> queue;
 
-  /// A translator for one call; only the best of each sentence is asked for.
+  /// Returns a translator for one call that computes only the best translation of each sentence.
   std::unique_ptr<attn::Translator> translator(const Search& search) const {
     Search best = search;
     best.n_best = 1;

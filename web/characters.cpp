@@ -1,5 +1,5 @@
-// What the libraries ask of ICU about characters, from a table that ICU has made
-// (make_characters.cpp). The declarations are ICU's own.
+// Replacement for the ICU character functions that the libraries use, based on a table generated
+// with ICU (make_characters.cpp). The declarations are ICU's own.
 #include <unicode/uchar.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 struct Range {
   UChar32 first;
-  int properties;  ///< as make_characters.cpp packs them
+  int properties;  ///< packed by make_characters.cpp
 };
 
 constexpr Range kRanges[] = {
@@ -31,7 +31,7 @@ bool is_in_categories(UChar32 c, int categories) {
   return (U_MASK(packed_properties(c) & kCategory) & static_cast<unsigned>(categories)) != 0;
 }
 
-/// The bit of a property in a range's facts.
+/// Returns the bit of a property in a range's properties.
 int property_bit(UProperty property) {
   switch (property) {
     case UCHAR_WHITE_SPACE:
@@ -58,8 +58,7 @@ UBool u_hasBinaryProperty(UChar32 c, UProperty which) {
   return (packed_properties(c) & property_bit(which)) != 0;
 }
 int32_t u_getIntPropertyValue(UChar32 c, UProperty) {
-  return (packed_properties(c) & 1 << 9) != 0 ? U_EA_WIDE
-                                              : U_EA_NEUTRAL;  // the one property that is asked for
+  return (packed_properties(c) & 1 << 9) != 0 ? U_EA_WIDE : U_EA_NEUTRAL;  // the only property used
 }
 UBool u_isUWhiteSpace(UChar32 c) {
   return u_hasBinaryProperty(c, UCHAR_WHITE_SPACE);

@@ -1,5 +1,5 @@
-// Products in 8 bits with WebAssembly's dot product of pairs of 16 bits, in the place of the
-// kernels for any CPU (lib/compute/int8/portable.cpp): the same sums, and so the same bits.
+// int8 kernels with WebAssembly's 16-bit pairwise dot product, in place of the portable kernels
+// (lib/compute/int8/portable.cpp). The sums are the same, and so are the bits.
 #include <wasm_simd128.h>
 
 #include "compute/int8/int8_kernels.h"
@@ -7,8 +7,8 @@
 namespace attn {
 namespace {
 
-/// Sixteen bytes, four terms of each of four columns, as numbers of 16 bits: the columns 0 and 1,
-/// and 2 and 3.
+/// Sixteen bytes, four terms for each of four columns, widened to 16 bits: columns 0 and 1, then 2
+/// and 3.
 struct Bytes {
   v128_t first;
   v128_t last;
@@ -19,14 +19,15 @@ struct Bytes {
   }
 };
 
-/// Four numbers of a row in 16 bits, for two columns.
+/// Four numbers of a row in 16 bits, repeated for two columns.
 struct Row {
   static constexpr Index kBytes = 2 * kInt8Group;
   v128_t v;
 
   static Row load(const std::int8_t* x) { return {wasm_v128_load64_splat(x)}; }
 
-  /// The numbers lie at the end of `out`: each is read before something is written there.
+  /// Packs in place: the numbers are at the end of `out`, and each is read before it is
+  /// overwritten.
   static std::int32_t pack(const std::int8_t* numbers, Index groups, std::int8_t* out) {
     for (Index g = 0; g < groups; ++g) {
       const v128_t four = wasm_v128_load32_zero(numbers + g * kInt8Group);
@@ -47,7 +48,7 @@ inline Floats operator+(Floats a, Floats b) {
   return {wasm_f32x4_add(a.v, b.v)};
 }
 
-/// Two sums of each of four columns, those of two columns side by side.
+/// Two sums for each of four columns, in pairs of columns.
 struct PairSums {
   v128_t first;
   v128_t last;
@@ -74,7 +75,7 @@ inline Floats scaled(const PairSums& sums, float row_scale, const float* scales)
   return {wasm_f32x4_mul(wasm_f32x4_convert_i32x4(wasm_i32x4_add(even, odd)), scale)};
 }
 
-// Eight registers of sums and four of weights of the sixteen that most CPUs have.
+// Of the sixteen registers that most CPUs have, eight hold sums and four weights.
 constexpr std::size_t kRegisters = 2;
 constexpr std::size_t kInt8Rows = 2;
 

@@ -1,4 +1,4 @@
-// Unicode's four forms, small letters and capitals, and the borders of characters and sentences, by
+// Unicode normalization forms, case mapping, and the boundaries of characters and sentences, using
 // the browser.
 #include <emscripten.h>
 #include <unicode/uchar.h>
@@ -48,7 +48,7 @@ EM_JS(int, attn_part_bytes, (int part), { return Module.parts[part]; });
 namespace attn {
 namespace {
 
-/// A text that a function above has made.
+/// Takes ownership of a string returned by a function above.
 std::string take_string(char* text) {
   const std::unique_ptr<char, decltype(&std::free)> freed(text, &std::free);
   return freed.get();
@@ -82,7 +82,7 @@ UChar32 u_tolower(UChar32 c) {
   return attn_small_letter(c);
 }
 
-/// One letter for one, as ICU's: ß stays.
+/// Maps one character to one, like ICU: ß stays.
 UChar32 u_toupper(UChar32 c) {
   return attn_capital_letter(c);
 }

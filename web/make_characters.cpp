@@ -1,4 +1,5 @@
-// Writes what ICU knows of every character as a table for web/characters.cpp; run while building.
+// Writes ICU's properties of all characters as a table for web/characters.cpp; runs during the
+// build.
 #include <unicode/uchar.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
-// What the page's worker calls: a model, or a training of one, out of files that it has put into
-// the module's memory, and answers to the live page's questions, as the server gives them
-// (docs/serve.md).
+// The functions that the page's worker calls. They load a model, or one to train, from files that
+// the worker has copied into the module's memory, and answer the live page's requests as the server
+// does (docs/serve.md).
 #include <emscripten.h>
 
 #include <atomic>
@@ -49,8 +49,8 @@ class SingleModel : public ModelProvider {
 };
 
 SingleModel current_model;
-std::unique_ptr<LiveTraining> training;  // of a worker that trains, in the place of `opened`
-std::string last_response;               // what the last call gave
+std::unique_ptr<LiveTraining> training;  // for a worker that trains, instead of `opened`
+std::string last_response;               // of the last call
 
 int refuse(int status, const std::string& message) {
   last_response =
@@ -58,8 +58,8 @@ int refuse(int status, const std::string& message) {
   return status;
 }
 
-/// Runs what makes an answer; the status that the server would give. `smaller` is what takes less
-/// memory.
+/// Runs `make` to build an answer, and returns the HTTP status that the server would send.
+/// `smaller` suggests how to use less memory.
 template <typename Make>
 int answer(Make&& make, const char* smaller = "ask for a shorter sentence or fewer beams") {
   try {
@@ -82,7 +82,7 @@ ModelProvider& current_models() {
 using Handler = std::string (ApiHandler::*)(const ApiRequest&, const std::atomic<bool>&,
                                             Timings&) const;
 
-/// Null where nothing is answered there.
+/// Returns null if nothing is served at the path.
 Handler handler_of(const std::string& path) {
   if (path == "/api/page") return &ApiHandler::page;
   if (path == "/api/file") return &ApiHandler::file;
@@ -95,7 +95,7 @@ Handler handler_of(const std::string& path) {
 
 extern "C" {
 
-/// Reads the model in a directory of the module's own files; what the page says of itself
+/// Loads the model in a directory of the module's file system; the answer is the page's description
 /// (ApiHandler).
 EMSCRIPTEN_KEEPALIVE int attn_open(const char* directory, const char* name, int use_int8) {
   using namespace attn;
@@ -109,8 +109,8 @@ EMSCRIPTEN_KEEPALIVE int attn_open(const char* directory, const char* name, int 
       "smaller model");
 }
 
-/// Reads the experiment `directory`/`name`.json and makes its model, whose training has yet to
-/// begin; what the page says of itself.
+/// Reads the experiment `directory`/`name`.json and creates its model, ready to train; the answer
+/// is the page's description.
 EMSCRIPTEN_KEEPALIVE int attn_train(const char* directory, const char* name) {
   using namespace attn;
   return answer(
@@ -122,7 +122,7 @@ EMSCRIPTEN_KEEPALIVE int attn_train(const char* directory, const char* name) {
       "this browser gives the page less than the training needs; close other pages");
 }
 
-/// The answer to the body of a request to one of the server's paths.
+/// Answers a request body for one of the server's paths.
 EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   using namespace attn;
   const Handler handler = handler_of(path);
@@ -139,7 +139,7 @@ EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   return answer([&] {
     const bool attends = handler == &ApiHandler::attend;
     const ApiRequest question = parse_request(asked, attends ? Endpoint::attend : Endpoint::page);
-    const std::atomic<bool> never{false};  // the worker is ended instead
+    const std::atomic<bool> never{false};  // the worker is terminated instead
     Timings timings;
     return (ApiHandler(current_models()).*handler)(question, never, timings);
   });

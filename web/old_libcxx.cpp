@@ -11,15 +11,15 @@
 namespace std {
 namespace {
 
-/// Of a number that is neither 0 nor infinite: its shortest digits, and the place of the point
-/// behind the first.
+/// The shortest digits of a number that is neither 0 nor infinite, and the position of the point
+/// after the first digit.
 struct Decimal {
   std::string digits;
   int exponent = 0;
 };
 
 Decimal shortest(float value) {
-  // 15 digits and more are never needed, so this is always in scientific notation where it matters.
+  // Input never needs 15 or more digits, so fmt uses scientific notation wherever it matters.
   const std::string text = fmt::format("{}", value);
   Decimal decimal;
   int point = -1, exponent = 0;
@@ -49,7 +49,7 @@ std::string scientific(const Decimal& d) {
 
 std::string fixed_form(const Decimal& d, float value) {
   const int count = static_cast<int>(d.digits.size());
-  if (d.exponent >= count - 1) return fmt::format("{:.0f}", value);  // whole: all of its own digits
+  if (d.exponent >= count - 1) return fmt::format("{:.0f}", value);  // an integer: print all digits
   if (d.exponent < 0)
     return "0." + std::string(static_cast<std::size_t>(-d.exponent - 1), '0') + d.digits;
   std::string out = d.digits;

@@ -1,6 +1,5 @@
-// What the libraries use of C++20 and libc++ 14, which Debian 12's emscripten brings, lacks. Every
-// file of the module is compiled with this header in front; a newer libc++ has it all, and then
-// nothing stands here.
+// The parts of C++20 that the libraries use but libc++ 14, in Debian 12's emscripten, lacks. Every
+// file of the module is compiled with this header included first. With a newer libc++ it is empty.
 #pragma once
 
 #include <version>
@@ -23,15 +22,16 @@ constexpr To bit_cast(const From& from) noexcept {
   return __builtin_bit_cast(To, from);
 }
 
-/// The shortest decimal that reads back, as the standard has it: web/old_libcxx.cpp.
+/// Writes the shortest decimal that reads back exactly, as the standard requires
+/// (web/old_libcxx.cpp).
 to_chars_result to_chars(char* first, char* last, float value);
-/// Fixed notation alone.
+/// Supports fixed notation only.
 from_chars_result from_chars(const char* first, const char* last, double& value,
                              chars_format format);
 
 namespace ranges {
 
-/// `compare` of what `project` makes of two elements.
+/// Returns a comparison of the projections of two elements.
 template <class Compare, class Project>
 constexpr auto projected_compare(Compare& compare, Project& project) {
   return [&](const auto& a, const auto& b) -> bool {

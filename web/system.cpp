@@ -1,4 +1,4 @@
-// base/memory.h of a module, whose memory grows to a limit and is never given back.
+// base/memory.h for a WebAssembly module, whose memory grows up to a limit and is never released.
 #include <emscripten/heap.h>
 #include <sched.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ void return_freed_memory() {}
 
 }  // namespace attn
 
-// What the libraries ask Linux about cores: a module without threads has one.
+// The Linux calls with which the libraries count cores; a module without threads has one.
 extern "C" {
 
 int sched_getaffinity(pid_t, size_t, cpu_set_t* allowed) {

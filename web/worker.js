@@ -1,5 +1,5 @@
-// The worker of a page that translates alone: it puts the files of a model, or of a training, into the module's memory, and
-// hands questions on.
+// The worker of a standalone page: copies the files of a model, or of a training run, into the
+// module's memory, and forwards requests.
 
 const attnWorker = (() => {
   const FOLDER = "/model";
@@ -20,7 +20,7 @@ const attnWorker = (() => {
   function call(name, types, values) {
     const status = module.ccall(name, "number", types, values);
     const text = module.ccall("attn_said", "string", [], []);
-    return { status, text: status === 200 ? text : text.replaceAll(`${FOLDER}/`, "") };  // the reader's folder has another name
+    return { status, text: status === 200 ? text : text.replaceAll(`${FOLDER}/`, "") };  // the user's folder has another name
   }
 
   /** What `run` answers while the files lie in a folder. */
@@ -57,4 +57,4 @@ const attnWorker = (() => {
 })();
 
 if (typeof WorkerGlobalScope !== "undefined") onmessage = attnWorker.hear;
-if (typeof module === "object") module.exports.worker = attnWorker;  // Node's, for tests/alone
+if (typeof module === "object") module.exports.worker = attnWorker;  // for Node in tests/alone

@@ -1,4 +1,4 @@
-// Reading choices from the command line, strictly, and what many commands have.
+// Strict parsing of command-line values, and options that many commands share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,21 +11,21 @@
 
 namespace attn {
 
-/// Whether these look like one sentence without its quotation marks: several, without a blank.
+/// True if these look like one unquoted sentence: several arguments without a space.
 bool are_single_words(const std::vector<std::string>& sentences);
 
-/// Whether this is a head's whole name, such as cross:2:1, and so hardly a sentence.
+/// True if this is a full head name such as cross:2:1, and thus hardly a sentence.
 bool is_head_name(const std::string& text);
 
-/// --color, for a command that paints.
+/// Adds --color to a command with colored output.
 void add_color_to(CLI::App& command);
 
-/// Makes a value that is no whole number in plain decimals, or out of range, a usage error.
+/// Requires an integer in plain decimals within the field's range; anything else is a usage error.
 CLI::Option* check_whole(CLI::Option& option, WholeField field);
-/// The same for a decimal number.
+/// Same for a decimal number.
 CLI::Option* check_decimal(CLI::Option& option, DecimalField field);
 
-/// Adds an option whose value is a number in the range of `field`, which names it.
+/// Adds an option whose value is a number in the range of `field`.
 template <typename Number, typename Range>
 CLI::Option* add_number(CLI::App& command, Number& value, const Range& field,
                         const std::string& help) {
@@ -37,8 +37,8 @@ CLI::Option* add_number(CLI::App& command, Number& value, const Range& field,
   }
 }
 
-/// Makes an empty value of any option but `allowed` a usage error that says what was expected:
-/// `--beam ""` is a slip, not a way to ask for the default.
+/// Makes an empty value a usage error that says what was expected, for all options except
+/// `allowed`: `--beam ""` is a mistake, not a request for the default.
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed);
 
 }  // namespace attn

@@ -39,13 +39,13 @@ constexpr std::array<Command, 10> kCommands = {{{"translate", add_translate},
                                                 {"tokenizer", add_tokenizer},
                                                 {"serve", add_serve}}};
 
-/// Whether two words look like one and a slip of it.
+/// True if one word looks like a typo of the other.
 bool alike(const std::string& typed, const std::string& known) {
   if (typed.size() >= 4 && known.starts_with(typed)) return true;
   return edit_distance(typed, known) <= std::max<std::size_t>(1, (typed.size() + 1) / 3);
 }
 
-/// The words of an option's name, as in config keys: max_length of --max-length and --max_length.
+/// Returns an option's name as a config key: max_length for --max-length and --max_length.
 std::string key_of(std::string_view option) {
   std::string key(option.substr(std::min(option.size(), option.find_first_not_of('-'))));
   std::replace(key.begin(), key.end(), '-', '_');
@@ -56,8 +56,8 @@ bool has_option(const CLI::App& command, const std::string& name) {
   return command.get_option_no_throw(name) != nullptr;
 }
 
-/// True if `part` names a config key: all of it, its beginning or end, or its initials, as lr does
-/// learning_rate.
+/// True if `part` names a config key: in full, by its beginning or end, or by its initials, as lr
+/// does learning_rate.
 bool names_key(const std::string& part, const std::string& key) {
   std::string initials(1, key[0]);
   for (std::size_t i = 1; i < key.size(); ++i) {
@@ -67,7 +67,7 @@ bool names_key(const std::string& part, const std::string& key) {
          (part.size() > 1 && initials == part);
 }
 
-/// "--set train.updates=N sets it", if a key of experiment files is called so.
+/// Returns "--set train.updates=N sets it" if experiment files have such a key.
 std::string hint_for_key(const std::string& typed) {
   if (typed == "model") return "";  // a section, not a key
   const std::vector<std::string> keys = experiment_keys();
@@ -90,7 +90,7 @@ std::string hint_for_key(const std::string& typed) {
   return found.size() == 1 ? found.front() + " sets it" : list_words(found, "and") + " set it";
 }
 
-/// "explain and page have it", if other commands do.
+/// Returns "explain and page have it" if other commands have the option.
 std::string hint_for_command(const std::string& typed) {
   const CommandLine all = command_tree();
   std::vector<std::string> names;
@@ -102,13 +102,13 @@ std::string hint_for_command(const std::string& typed) {
   return list_words(names, "and") + verb;
 }
 
-/// The nearest option of `command`, if it looks like a slip of the keyboard.
+/// Returns the option of `command` nearest to `typed`, if it looks like a typo.
 std::string nearest_option(const CLI::App& command, const std::string& typed) {
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_positional()) known.push_back(option->get_name());
   }
-  // Two letters that changed places are one slip.
+  // Two swapped letters count as one typo.
   for (std::size_t i = 2; i + 1 < typed.size(); ++i) {
     std::string swapped = typed;
     std::swap(swapped[i], swapped[i + 1]);
@@ -118,8 +118,8 @@ std::string nearest_option(const CLI::App& command, const std::string& typed) {
   return alike(typed, closest) ? closest : "";
 }
 
-/// What to type instead of an option that `command` does not have: "did you mean --heads?", a
-/// config key, or the commands that have it. All of it follows from the declarations of options.
+/// Returns a suggestion for an option that `command` does not have: "did you mean --heads?", a
+/// config key, or the commands that have it. Derived entirely from the option declarations.
 std::string hint_for_option(const CLI::App& command, const std::string& typed) {
   const std::string key = key_of(typed);
   const OptionSpec* meant = search_option_called(key);
@@ -135,7 +135,7 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
   return fmt::format("attn-demo {} --help lists its options", command.get_name());
 }
 
-/// What stands where no option and no argument of `command` can.
+/// Reports words that match no option or argument of `command`.
 [[noreturn]] void refuse_words(const CLI::App& command, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word.size() < 2 || word[0] != '-') continue;
@@ -154,7 +154,7 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
                    command.get_name(), excerpt(last), command.get_name());
 }
 
-/// "no command foo; did you mean …?"
+/// Reports "no command foo; did you mean …?"
 [[noreturn]] void refuse_command(const std::string& typed, const std::vector<std::string>& known) {
   if (typed.find(' ') != std::string::npos) {
     throw UsageError("no command {}; a sentence follows one: attn-demo translate \"...\"",
@@ -175,8 +175,8 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-/// "attn-demo 0.1.0 (x86_64, GCC 12.2.0; products for avx512)": what it was built for, and which
-/// of its kernels this CPU runs.
+/// Returns "attn-demo 0.1.0 (x86_64, GCC 12.2.0; products for avx512)": the build target, and the
+/// kernels that this CPU uses.
 std::string version_text() {
 #if defined(__clang__)
   constexpr const char* compiler = "Clang";
@@ -187,7 +187,7 @@ std::string version_text() {
                      compiler, ATTN_COMPILER_VERSION, kernels().name);
 }
 
-/// help and version, which give a text.
+/// Adds help and version, which only print text.
 void add_texts(CLI::App& app, CommandLine& line) {
   CLI::App* version =
       app.add_subcommand("version", "The version of this program, and what it was built for");
@@ -210,8 +210,8 @@ void add_texts(CLI::App& app, CommandLine& line) {
   });
 }
 
-/// The command that the first word names, which takes a fraction of the time that all take; all of
-/// them where it is another word or an option.
+/// Adds the command that the first word names, which takes a fraction of the time for all; adds all
+/// if it is another word or an option.
 void add_commands(CLI::App& app, CommandLine& line, const std::string& word) {
   const auto named = std::ranges::find(kCommands, word, &Command::name);
   if (named != kCommands.end()) return named->add(app, line.run);
@@ -219,7 +219,8 @@ void add_commands(CLI::App& app, CommandLine& line, const std::string& word) {
   add_texts(app, line);
 }
 
-/// Where `found` is the parser's "Could not convert: --compare = attention" about a flag.
+/// Reports a flag that was given a value, if `found` is the parser's "Could not convert: --compare
+/// = attention".
 void refuse_value(const CLI::App& command, const std::string& found) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string& name = option->get_name();
@@ -230,7 +231,7 @@ void refuse_value(const CLI::App& command, const std::string& found) {
   }
 }
 
-/// The parser's own words for what is wrong, with a hint.
+/// Reports the parser's message with a hint.
 [[noreturn]] void refuse(const CLI::App& app, const CLI::App* command,
                          const CLI::ParseError& error) {
   const std::vector<std::string> rest = app.remaining(true);
@@ -258,7 +259,7 @@ void refuse_value(const CLI::App& command, const std::string& found) {
                    truncate_to_width(printable(found), kMostColumns), command->get_name());
 }
 
-/// Refuses files that would not be what their names say.
+/// Refuses output files whose names contradict their format.
 void check_file_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) names.push_back(option->get_name());
@@ -269,7 +270,7 @@ void check_file_names(const CLI::App& command) {
   }
 }
 
-/// The program without its commands.
+/// Creates the program's parser without its commands.
 void make_app(CommandLine& line) {
   line.app = std::make_unique<CLI::App>("An encoder-decoder Transformer that one can see through.",
                                         "attn-demo");
@@ -296,7 +297,7 @@ CommandLine command_tree() {
 CommandLine parse_command_line(int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   const std::vector<std::string> known = command_names();
-  // `train help`; to translate and to explain it is a sentence.
+  // Handles `train help`; for translate and explain, that word is a sentence.
   const bool sentences = word == "translate" || word == "explain";
   if (argc == 3 && !sentences && std::string_view(argv[2]) == "help") {
     const std::array<const char*, 3> asked = {argv[0], argv[1], "--help"};

@@ -1,4 +1,4 @@
-// The whole command line: commands, options and their words.
+// The command line: commands and their options.
 #pragma once
 
 #include <memory>
@@ -8,18 +8,18 @@
 
 namespace attn {
 
-/// What a command line asks for: a text to show (help, the version), else a command to run.
+/// A parsed command line: text to show (help, the version) or a command to run.
 struct CommandLine {
-  std::unique_ptr<CLI::App> app;  ///< commands look at their options while they run
+  std::unique_ptr<CLI::App> app;  ///< commands read their options from it while they run
   std::string text;
   Run run;
 };
 
-/// Nothing is run or opened. UsageError for what is no command line; the words of some options are
-/// looked at only when the command runs.
+/// Parses without running or opening anything. Throws UsageError for an invalid command line; some
+/// option values are checked only when the command runs.
 CommandLine parse_command_line(int argc, const char* const* argv);
 
-/// All commands and options, to be described (app/describe/): nothing of it is parsed.
+/// Returns all commands and options without parsing anything, for app/describe/.
 CommandLine command_tree();
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// The commands: each adds itself to the command line and runs when it was named.
+// The commands. Each adds itself to the command line and runs if it was named.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// A command's work, run by main after parsing.
+/// A command's work, which main runs after parsing.
 using Run = std::function<void()>;
 
 void add_translate(CLI::App& app, Run& run);

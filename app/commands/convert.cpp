@@ -1,5 +1,5 @@
-// attn-demo convert: a model directory again, in another number format, with checksums: what is
-// needed to hand a trained model on.
+// attn-demo convert: copies a model directory into another number format, with checksums, ready for
+// distribution.
 #include <memory>
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
-// attn-demo evaluate: BLEU, chrF and TER of a test set, translated by a model or given as lines.
+// attn-demo evaluate: BLEU, chrF and TER of a test set, either translated by a model or given as
+// lines.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -46,7 +47,7 @@ struct EvaluateOptions {
   bool about_heads() const { return head_importance || report; }
   const CLI::App* command = nullptr;
 
-  /// UsageError for a tokenizer or number that is none.
+  /// Throws UsageError for an invalid tokenizer or number.
   ScoreSettings scoring() const;
 };
 
@@ -65,15 +66,15 @@ ScoreSettings EvaluateOptions::scoring() const {
 
 using Lines = std::vector<std::string>;
 
-/// The lines of a file as they are, without their ends.
+/// Returns the lines of a file unchanged, without line ends.
 Lines raw_lines(const std::string& path) {
   const std::string text = read_text_file(path);
   const std::vector<std::string_view> lines = split_lines(text);
   return {lines.begin(), lines.end()};
 }
 
-/// Lines to be scored: kept as they are, since the metrics know every space and control character,
-/// but made valid UTF-8.
+/// Reads lines for scoring. Keeps every space and control character, which the metrics depend on,
+/// but makes them valid UTF-8.
 Lines scored_lines(const std::string& path) {
   Lines lines = raw_lines(path);
   std::size_t invalid = 0;
@@ -187,13 +188,13 @@ struct TextAndJson {
   std::string json;
 };
 
-/// What each head is worth to the references.
+/// Measures the importance of each head for the references.
 TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target) {
   std::string left_out;
   const std::vector<ReferencePair> pairs = make_scored_pairs(model, source, target, left_out);
   if (!left_out.empty()) note(left_out);
   Progress progress("switching heads off", "heads");
-  // The first pass is with all of them.
+  // The first pass uses all heads.
   const HeadImportanceReport report =
       head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
         progress.update_of(done - std::min<std::size_t>(done, 1), of - 1);
@@ -202,7 +203,7 @@ TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, co
           head_importance_json(report).dump(2) + "\n"};
 }
 
-/// What each head does on the pairs.
+/// Computes statistics of each head on the pairs.
 TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& options,
                              const Lines& source, const Lines& target) {
   std::string left_out;
@@ -212,7 +213,7 @@ TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& opt
           head_report_json(report)};
 }
 
-/// A report on heads, instead of translating.
+/// Reports on heads instead of translating.
 void run_heads(const EvaluateOptions& options) {
   use_threads(options.search.threads);
   const std::string& target_file = options.targets.front();
@@ -229,13 +230,13 @@ void run_heads(const EvaluateOptions& options) {
   if (json_file) json_file->commit();
 }
 
-/// The translations of a file's lines, each as `translate` writes it; says what it cost in `run`.
+/// Translates the lines of a file exactly as `translate` does; records the cost in `run`.
 Lines translate_file(const ModelChoice& choice, const SearchOptions& search, const Lines& sources,
                      TranslationRun& run) {
   keep_freed_memory();
   const ReadyEnsemble models = open_models(choice);
   SearchOptions given = search;
-  given.n_best = 1;  // whatever the model's own files say: the best is scored
+  given.n_best = 1;  // overrides the model's own setting, since only the best is scored
   const std::unique_ptr<Translator> translator = make_translator(models, given);
   note_missing_language(*translator, say);
   for (const ReadyModel& ready : models.models) note_all(ready.notes);

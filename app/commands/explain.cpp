@@ -1,4 +1,4 @@
-// attn-demo explain: attention's arithmetic with real numbers, as on a blackboard.
+// attn-demo explain: the arithmetic of attention with real numbers, as on a blackboard.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -36,13 +36,13 @@ struct ExplainOptions {
   SearchOptions search;
   std::vector<std::string> sentences;
   std::string target, kind, layer, head, query, step;
-  int hypothesis = 1;  ///< of the n best, counted from 1
+  int hypothesis = 1;  ///< in the n-best list, from 1
   bool target_given = false, order_given = false, compare = false, brief = false;
   std::string meaning, json, markdown;
   std::vector<std::string> order = {"dog bites man", "man bites dog"};
 };
 
-/// A sentence's words, sorted.
+/// Returns a sentence's words, sorted.
 std::vector<std::string_view> sorted_words(const std::string& sentence) {
   std::vector<std::string_view> words = split_at(sentence, ' ');
   std::sort(words.begin(), words.end());
@@ -54,7 +54,7 @@ class ExplainCommand {
   explicit ExplainCommand(ExplainOptions options) : options_(std::move(options)) {
     check_usage();
     const ModelChoice choice = options_.source.choice();
-    decode_options(options_.search);  // refuses values before files are opened
+    decode_options(options_.search);  // rejects invalid values before opening files
     const int rank = options_.hypothesis;
     choice_.hypothesis = to_size(rank - 1);
     name_ = parse_head_options(options_.kind, options_.layer, options_.head);
@@ -86,7 +86,7 @@ class ExplainCommand {
   }
 
  private:
-  /// `--compare attention`: the word stands among the sentences, which are one.
+  /// In `--compare attention`, the word is parsed as a second sentence.
   void parse_compare_subject() {
     if (!options_.compare || options_.sentences.size() != 2) return;
     const auto subject =
@@ -97,7 +97,8 @@ class ExplainCommand {
     refuse_choices();
   }
 
-  /// `--compare attention` is of every head of the encoder and of the best translation.
+  /// `--compare attention` covers every encoder head and the best translation, so options that
+  /// choose others are errors.
   void refuse_choices() const {
     const std::pair<const char*, bool> choices[]{
         {"--kind", !options_.kind.empty()},         {"--layer", !options_.layer.empty()},
@@ -176,7 +177,7 @@ class ExplainCommand {
     }
   }
 
-  /// The query of that head: an index, a word, or one that shows what the head does.
+  /// Chooses the head's query: an index, a word, or one that shows what the head does.
   void choose_query(const AttentionRecord& record) {
     if (options_.query.empty()) {
       choice_.query = most_informative_query(record, choice_);
@@ -210,7 +211,7 @@ class ExplainCommand {
                         options_.target_given ? std::optional(options_.target) : std::nullopt, {});
     if (compare_kinds_) return explain_kinds(sentence, record);
     HeadName name = name_;
-    // What is compared is of all three kinds, and not every one has a best head.
+    // --compare includes self-attention, which has no best head.
     if (options_.compare && !name.head && name.pick == HeadSelector::all) name.head = 0;
     const HeadIndex place = find_explained_head(name, record, choice_.hypothesis);
     choice_ = {name.site, place.layer, place.head, 0, choice_.hypothesis};
@@ -223,7 +224,7 @@ class ExplainCommand {
                              {tokens(options_.order[0]), tokens(options_.order[1])});
   }
 
-  /// What the translation becomes with each kind, and what each head loses.
+  /// Translates with each kind of attention, and measures what each head loses.
   Explanation explain_kinds(const PreparedSentence& sentence, const AttentionRecord& record) {
     const HypothesisRecord& exact = record.hypotheses.front();
     const std::vector<AttentionPattern> kinds =
@@ -232,7 +233,7 @@ class ExplainCommand {
       return std::accumulate(of.log_probs.begin(), of.log_probs.end(), 0.0);
     };
     PatternTranslations translations{{exact.text, sum(exact)}, {}};
-    // Only a sentence and a model that can be compared are worth their translations.
+    // Translate only if sentence and model can be compared.
     if (model_.transformer->config().encoder_attention.full() && record.source.ids.size() > 1) {
       for (const AttentionPattern& kind : kinds) {
         SparsePatternObserver observer(kind);
@@ -267,13 +268,13 @@ class ExplainCommand {
     return explanation;
   }
 
-  /// JSON holds every step, what a person reads those that --step names.
+  /// JSON contains every step; text output only those that --step names.
   void write(const Explanation& explanation) const {
     const Explanation shown =
         for_field("step", [&] { return select_steps(explanation, parse_steps(options_.step)); });
     if (!options_.json.empty()) write_output(options_.json, explanation_json(explanation));
     if (!options_.markdown.empty()) write_output(options_.markdown, explanation_markdown(shown));
-    // The terminal stays quiet where the explanation goes elsewhere.
+    // Print nothing on the terminal if the explanation goes elsewhere.
     if (options_.json.empty() && options_.markdown.empty()) {
       output().write(explanation_text(shown, terminal_style()));
     }
@@ -288,7 +289,7 @@ class ExplainCommand {
   SentenceNotes notes_{say};
 };
 
-/// The options that say which head is explained, and how much of it.
+/// Adds the options that select the head to explain and the steps to show.
 void add_head_options(CLI::App& command, ExplainOptions& options) {
   command.add_option("--kind", options.kind, "encoder, decoder or cross [cross]")
       ->type_name("encoder|decoder|cross")

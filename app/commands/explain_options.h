@@ -1,4 +1,4 @@
-// The head that explain opens, as --kind, --layer and --head name it together.
+// The head for explain to show, chosen by --kind, --layer and --head together.
 #pragma once
 
 #include <string>
@@ -11,36 +11,38 @@
 
 namespace attn {
 
-/// `head` is a number, "best", or a whole name (config/attention_site.h), which then says kind and
-/// layer itself. Empty is not given. UsageError naming the option; a mean is no head to explain.
+/// Parses a head. `head` is a number, "best", or a full name (config/attention_site.h), which
+/// includes kind and layer. Empty strings mean not given. Throws UsageError naming the option; a
+/// mean over heads cannot be explained.
 HeadName parse_head_options(const std::string& kind, const std::string& layer,
                             const std::string& head);
 
-/// Whether --head says kind and layer, too.
+/// True if --head includes kind and layer.
 bool is_full_head_name(const std::string& head);
 
-/// UsageError where the model has no such layer or head; `whole` as is_full_head_name() says.
+/// Throws UsageError if the model has no such layer or head; `whole` is the result of
+/// is_full_head_name().
 void check_head_options(const HeadName& name, bool whole, const ModelSummary& model);
 
-/// Where no head is named: of cross-attention the one that aligns this hypothesis best
-/// (resolve_best), of self-attention, which aligns nothing, the first, each of the named layer or
-/// else of the last.
+/// Completes a head name. For cross-attention, chooses the head that aligns this hypothesis best
+/// (resolve_best); for self-attention, which aligns nothing, the first head. Uses the named layer,
+/// or else the last.
 HeadIndex find_explained_head(HeadName name, const AttentionRecord& record, std::size_t hypothesis);
 
-// --step: which steps of an explanation a person reads.
+// --step: the steps of an explanation that are printed.
 
-/// Steps as they are counted, from 1: both ends belong to it.
+/// An inclusive range of steps, counted from 1.
 struct StepRange {
   int first = 1;
   int last = 1;
 };
 
-/// Reads "5", "5-8", "1,7-9"; nothing where `text` is empty. UsageError naming what is none of
-/// these.
+/// Parses "5", "5-8", "1,7-9"; returns nothing if `text` is empty. Throws UsageError naming an
+/// invalid part.
 std::vector<StepRange> parse_steps(const std::string& text);
 
-/// The explanation with these steps alone, which keep their numbers; with all where there are no
-/// ranges. UsageError where one names a step that is not there.
+/// Returns the explanation with only these steps, which keep their numbers; without ranges, with
+/// all. Throws UsageError if a range names a step that does not exist.
 Explanation select_steps(Explanation explanation, const std::vector<StepRange>& ranges);
 
 }  // namespace attn

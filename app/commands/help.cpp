@@ -13,13 +13,13 @@
 namespace attn {
 namespace {
 
-constexpr int kNameColumns = 24;  ///< before the words about an option
+constexpr int kNameColumns = 24;  ///< before an option's description
 int columns() {
   if (!stdout_is_terminal()) return help_columns;
   return std::clamp(terminal_style().width, min_terminal_width, help_columns);
 }
 
-/// "  NAME   what it is", the second column wrapped; a long name has a line of its own.
+/// Returns "  NAME   description" with the second column wrapped; a long name gets its own line.
 std::string entry(const std::string& name, const std::string& text) {
   std::string out = "  " + name;
   if (text.empty()) return out + "\n";

@@ -1,4 +1,4 @@
-// What --help prints: options grouped by what one wants, in lines that fit a terminal.
+// The output of --help: options grouped by purpose, in lines that fit a terminal.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,11 +10,11 @@
 
 namespace attn {
 
-/// Columns that no line of a help text exceeds: help is piped and pasted. In a narrower window the
-/// words about options keep to the window.
+/// Maximum width of help text, which gets piped and pasted. Narrower windows wrap descriptions
+/// further.
 inline constexpr int help_columns = 80;
 
-/// Headings under which --help lists options; each option names its own with CLI11's group().
+/// Headings in --help; each option names its own with CLI11's group().
 namespace help_group {
 inline constexpr const char* reads = "What it reads";
 inline constexpr const char* model = "Which model";
@@ -29,21 +29,21 @@ inline constexpr const char* what_if = "What if";
 inline constexpr const char* runs = "How it runs";
 inline constexpr const char* more = "More";  ///< options without a heading of their own
 
-/// In the order in which they are printed.
+/// All headings in the order in which they are printed.
 inline constexpr std::array in_order = {reads,    model,     makes, searches, samples, terminal,
                                         measured, explained, files, what_if,  runs,    more};
 }  // namespace help_group
 
-/// The options and arguments that --help lists under a heading, arguments first.
+/// Returns the options and arguments under a heading, arguments first.
 std::vector<const CLI::Option*> options_in(const CLI::App& app, std::string_view group);
 
-/// "--beam K", "SENTENCE...": an option or argument with what follows it.
+/// Returns an option or argument with its value: "--beam K", "SENTENCE...".
 std::string option_words(const CLI::Option& option);
 
-/// "attn-demo translate [SENTENCE...] [OPTIONS]", of a command that is run as `name`.
+/// Returns "attn-demo translate [SENTENCE...] [OPTIONS]" for a command that is invoked as `name`.
 std::string usage_line(const CLI::App& app, const std::string& name);
 
-/// Lays out the help of the program and of its commands.
+/// Returns the formatter of the help for the program and its commands.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
 }  // namespace attn

@@ -1,4 +1,5 @@
-// attn-demo init: random weights as a model directory that transformers and CTranslate2 load.
+// attn-demo init: writes random weights as a model directory that transformers and CTranslate2 can
+// load.
 #include <memory>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// attn-demo inspect: what is in a model, a config or a preset, and what it costs.
+// attn-demo inspect: the contents and costs of a model, a config or a preset.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -51,7 +51,7 @@ std::vector<int> parse_list(std::string_view field, const std::string& text, int
   return numbers;
 }
 
-/// Where the report goes, option by option.
+/// Returns the output files, by option.
 std::vector<std::pair<const char*, const std::string*>> outputs_of(
     const InspectArguments& arguments) {
   return {{"--json", &arguments.json},
@@ -60,14 +60,14 @@ std::vector<std::pair<const char*, const std::string*>> outputs_of(
           {"--png", &arguments.png}};
 }
 
-/// Whether stdout is a file's, of --svg -, say.
+/// True if an output file is stdout, as with --svg -.
 bool stdout_is_taken(const InspectArguments& arguments) {
   const auto outputs = outputs_of(arguments);
   return std::any_of(outputs.begin(), outputs.end(),
                      [](const auto& output) { return *output.second == "-"; });
 }
 
-/// The same report as tables for people, or as JSON for programs.
+/// Prints the report as tables or, on request, as JSON.
 void print(const InspectArguments& arguments, const std::vector<Table>& tables, const Json& json) {
   const std::string line = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (arguments.json == "-") {
@@ -79,7 +79,7 @@ void print(const InspectArguments& arguments, const std::vector<Table>& tables, 
   output().write(render_tables(tables, terminal_style().width));
 }
 
-/// UsageError where something stands twice.
+/// Throws UsageError if an item is repeated.
 template <typename T>
 void refuse_repeats(const char* option, std::vector<T> list) {
   std::sort(list.begin(), list.end());
@@ -88,7 +88,7 @@ void refuse_repeats(const char* option, std::vector<T> list) {
   throw UsageError("{} has {} twice; leave one of them out", option, *twice);
 }
 
-/// UsageError where a model is named that `what` is not about.
+/// Throws UsageError if a model is named that `what` does not use.
 void refuse_model(const ModelOptions& source, const char* what) {
   for (const auto& [option, given] : {std::pair{"--model", !source.models.empty()},
                                       {"--config", !source.config.empty()},
@@ -97,7 +97,7 @@ void refuse_model(const ModelOptions& source, const char* what) {
   }
 }
 
-/// What has no meaning beside --attention.
+/// Rejects options that have no meaning with --attention.
 void check_attention_options(const InspectArguments& arguments) {
   constexpr const char* kWhat = "--attention measures kinds with random numbers, without a model";
   refuse_model(arguments.source, kWhat);
@@ -137,7 +137,7 @@ std::vector<AttentionBenchmark> trials_of(const InspectArguments& arguments) {
   return trials;
 }
 
-/// --attention: what kinds of attention cost, as a table, a picture, CSV or JSON.
+/// --attention: reports the cost of kinds of attention as a table, a picture, CSV or JSON.
 void report_attention(const InspectArguments& arguments) {
   const AttentionCosts costs = benchmark_attention(trials_of(arguments));
   if (!arguments.csv.empty()) write_output(arguments.csv, attention_costs_csv(costs));
@@ -149,7 +149,8 @@ void report_attention(const InspectArguments& arguments) {
   print(arguments, attention_cost_tables(costs), attention_costs_json(costs));
 }
 
-/// --receptive-field of lsh, whose tokens decide who sees whom: what holds for all sentences.
+/// --receptive-field for lsh, where tokens decide what is seen: reports what holds for all
+/// sentences.
 void report_hashed_field(const InspectArguments& arguments, const ModelShape& shape, int tokens) {
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     throw InputError(
@@ -166,7 +167,7 @@ void report_hashed_field(const InspectArguments& arguments, const ModelShape& sh
         receptive_bounds_json(bounds, tokens));
 }
 
-/// --receptive-field: how far the encoder's tokens see, as a table and a picture.
+/// --receptive-field: shows how far the encoder's tokens see, as a table and a picture.
 void report_receptive_field(const InspectArguments& arguments) {
   if (arguments.presets || !arguments.attention.empty()) {
     throw UsageError("--receptive-field is about one model; leave --{} out",
@@ -203,7 +204,7 @@ void report_receptive_field(const InspectArguments& arguments) {
   if (!stdout_is_taken(arguments)) output().write("\n" + receptive_field_text(shown, style));
 }
 
-/// Refuses what cannot be drawn, and files that are read or written elsewhere.
+/// Rejects pictures that cannot be drawn, and files that conflict with other inputs or outputs.
 void check_files(const InspectArguments& arguments) {
   if (!arguments.receptive_field && arguments.attention.empty()) {
     for (const auto& [option, file] :
@@ -215,7 +216,7 @@ void check_files(const InspectArguments& arguments) {
   }
   FileGuard guard;
   if (!arguments.presets) register_inputs(arguments.source.choice(), guard);
-  const char* first = nullptr;  // that wants stdout
+  const char* first = nullptr;  // the first that writes to stdout
   for (const auto& [option, file] : outputs_of(arguments)) {
     guard.write(option, *file);
     if (*file != "-") continue;
@@ -234,7 +235,7 @@ void report_presets(const InspectArguments& arguments) {
   print(arguments, tables, presets_json(arguments.length));
 }
 
-/// --languages: those that a model's tokenizer has tokens for.
+/// --languages: lists the language tokens of a model's tokenizer.
 void report_languages(const InspectArguments& arguments) {
   const ModelShape shape = read_shape(arguments.source.choice());
   if (shape.directory.empty()) {
@@ -263,7 +264,7 @@ void report_languages(const InspectArguments& arguments) {
   print(arguments, {table}, {{"languages", json}});
 }
 
-/// Shapes, parameters and costs.
+/// Reports shapes, parameters and costs.
 void report_model(const InspectArguments& arguments) {
   InspectOptions options;
   options.source_length = arguments.source_length;
@@ -301,7 +302,7 @@ void run_inspect(const InspectArguments& arguments) {
   report_model(arguments);
 }
 
-/// --attention and what goes with it.
+/// Adds --attention and its related options.
 void add_measuring_to(CLI::App& command, InspectArguments& arguments) {
   CLI::Option* attention =
       command
@@ -336,7 +337,7 @@ void add_measuring_to(CLI::App& command, InspectArguments& arguments) {
       ->group(help_group::measured);
 }
 
-/// The options that say for how many tokens costs are counted.
+/// Adds the options for the number of tokens that costs are computed for.
 void add_lengths_to(CLI::App& command, InspectArguments& arguments) {
   add_number(command, arguments.source_length, WholeField{"source_length", 1, kLongest},
              "Source tokens [20]")

@@ -1,4 +1,4 @@
-// The options that say which model a command takes.
+// The options that choose a command's model.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// --model, --config, --preset and what changes a random model, as typed.
+/// --model, --config, --preset and the options that shape a random model, as typed.
 struct ModelOptions {
   std::vector<std::string> models;
   std::string maps_of, config, preset, globals, prefix;
@@ -19,19 +19,19 @@ struct ModelOptions {
   std::vector<std::string> overrides;
   std::string precision = "float32";
 
-  /// Adds --config, --preset and what shapes a random model but --heads, which `inspect` reads
-  /// in its own way.
+  /// Adds --config, --preset and the options that shape a random model, except --heads, which
+  /// `inspect` parses differently.
   void add_to(CLI::App& command);
   void add_model_to(CLI::App& command);   ///< --model, once
   void add_models_to(CLI::App& command);  ///< --model, once or more
-  void add_served_to(CLI::App& command);  ///< the same, for models that do not translate together
+  void add_served_to(CLI::App& command);  ///< the same, for models that are served separately
   void add_maps_of_to(CLI::App& command);
   void add_globals_to(CLI::App& command);    ///< --global
   void add_prefix_to(CLI::App& command);     ///< --prefix
   void add_heads_to(CLI::App& command);      ///< --heads
   void add_precision_to(CLI::App& command);  ///< --precision
 
-  /// UsageError for a value that is none.
+  /// Throws UsageError for an invalid value.
   ModelChoice choice() const;
 
  private:

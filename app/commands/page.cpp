@@ -1,5 +1,5 @@
-// attn-demo page: records that were written before, as a page to look at in a browser, as pictures
-// and tables, and on the terminal.
+// attn-demo page: shows saved records as a page for the browser, as pictures and tables, and on the
+// terminal.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -36,7 +36,7 @@ struct PageOptions {
   ModelOptions source;
 };
 
-/// The log beside a run's probe.jsonl; empty where there is none.
+/// Returns the log beside a run's probe.jsonl; empty if there is none.
 std::string find_training_log(const std::string& path) {
   const std::filesystem::path probe(path);
   if (probe.filename() != "probe.jsonl") return "";
@@ -44,7 +44,7 @@ std::string find_training_log(const std::string& path) {
   return file_exists(log) ? log : "";
 }
 
-/// A run's directory, and the log of its updates, are not where its records are.
+/// Rejects a run's directory or its log of updates, because neither contains records.
 void refuse_run(const std::string& path) {
   std::filesystem::path run(path);
   if (run.filename() == "train.jsonl") run = run.parent_path();
@@ -66,8 +66,8 @@ FileGuard guard_of(const PageOptions& options) {
   return guard;
 }
 
-/// The heads that were changed in an experiment, as translate shows them: "without cross:1:3",
-/// "forced cross:1:3:2=4". Without any, the default.
+/// Returns the heads that an experiment changed, in the notation of translate: "without cross:1:3",
+/// "forced cross:1:3:2=4". If there are none, returns the default.
 MapSelection changed_heads(const AttentionRecord& after) {
   MapSelection shown;
   for (const std::string& change : after.changes) {
@@ -82,13 +82,13 @@ MapSelection changed_heads(const AttentionRecord& after) {
       shown.items.insert(shown.items.end(), one.items.begin(), one.items.end());
       shown.last_layers = false;
     } catch (const UsageError&) {
-      continue;  // the record is from outside, and says what it likes
+      continue;  // an external record may contain anything
     }
   }
   return shown;
 }
 
-/// The command while it runs.
+/// The state of a running command.
 class PageCommand {
  public:
   explicit PageCommand(const PageOptions& options)
@@ -108,7 +108,8 @@ class PageCommand {
   }
 
  private:
-  /// The terminal shows what it was asked for; without any file, the default.
+  /// True if the terminal shows maps: those that were requested or, if no file is written, the
+  /// default.
   bool shows() const { return !view_.show.empty() || !view_.draws(); }
 
   void read(const std::string& path) {
@@ -176,7 +177,7 @@ class PageCommand {
     return views;
   }
 
-  /// The records of a line's parts, together.
+  /// Shows the records of all parts of a line together.
   void show_line() {
     if (line_.empty()) return;
     views_of(line_.front(), selection_).print(line_);
@@ -188,12 +189,12 @@ class PageCommand {
   MapSelection selection_;
   ViewFiles files_;
   Progress progress_;
-  LineRecords line_;   ///< of one line of text, not shown yet
-  std::string heads_;  ///< the last line, where it has the figures over all before it
+  LineRecords line_;   ///< of one line of text, not yet shown
+  std::string heads_;  ///< the last line, if it has the statistics over all previous ones
   std::size_t count_ = 0;
 };
 
-/// A page with the program and a model inside.
+/// Writes a page that contains the program and a model.
 void write_standalone_page(const PageOptions& options) {
   if (!options.records.empty() || options.view.draws()) {
     throw UsageError(

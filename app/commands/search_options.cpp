@@ -11,8 +11,8 @@
 namespace attn {
 namespace {
 
-/// The option's description: "With --sample: …" before it if it needs that option, and after it a
-/// default that does not depend on the model, as in "[32]".
+/// Returns the option's description. It begins with "With --sample: …" if it needs that option, and
+/// ends with the default, as in "[32]", unless that depends on the model.
 std::string help_of(const OptionSpec& option) {
   std::string help(option.help);
   if (!option.needs.empty()) help = "With " + option_name(option.needs) + ": " + help;
@@ -40,7 +40,7 @@ void add_search_options(CLI::App& command, SearchOptions& options, OptionPlace p
     if (is_list(*option)) added->take_all()->allow_extra_args(false);
     if (!option->choices.empty()) {
       added->check([option](const std::string& text) {
-        if (text.empty()) return std::string();  // refused as an empty value
+        if (text.empty()) return std::string();  // rejected as an empty value
         SearchOptions unused;
         read_option(unused, *option, text);
         return std::string();

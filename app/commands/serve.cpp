@@ -1,4 +1,4 @@
-// attn-demo serve: the page, live, and the JSON behind it.
+// attn-demo serve: serves the live page and its JSON interface.
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// attn-demo-serve, which was built or installed with this program.
+/// Returns the path of attn-demo-serve, built or installed next to this program.
 std::string serving_program() {
   std::error_code error;
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -33,7 +33,7 @@ std::string serving_program() {
                     printable(folder.string()));
 }
 
-/// Becomes that program.
+/// Replaces this process with that program.
 void start_serving_program(const ServeOptions&) {
   const std::string program = serving_program();
   std::string typed = read_file("/proc/self/cmdline");

@@ -1,4 +1,4 @@
-// What attn-demo serve was asked for, and who serves it.
+// The options of attn-demo serve, and the function that serves.
 #pragma once
 
 #include <string>
@@ -19,9 +19,10 @@ struct ServeOptions {
   std::string log;
 };
 
-/// What runs when `serve` was named. The server's library takes 3 ms to load, as long as all that
-/// the other commands do before they begin: it is linked to a program of its own, attn-demo-serve,
-/// which puts its function here. Elsewhere this starts that program with the same command line.
+/// The function that runs for `serve`. The server library takes 3 ms to load, as long as everything
+/// else that commands do at startup. It is therefore linked only into the separate program
+/// attn-demo-serve, which registers its function here. In other programs, this function starts
+/// attn-demo-serve with the same command line.
 using Serve = void (*)(const ServeOptions&);
 Serve& serve();
 

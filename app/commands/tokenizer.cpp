@@ -1,5 +1,5 @@
-// attn-demo tokenizer: trains SentencePiece models on text, as a directory that this program and
-// transformers' MarianTokenizer load.
+// attn-demo tokenizer: trains SentencePiece models on text and writes them as a directory that this
+// program and transformers' MarianTokenizer can load.
 #include <algorithm>
 #include <memory>
 
@@ -32,7 +32,7 @@ struct TokenizerOptions {
   std::string out;
 };
 
-/// Language codes go into tokenizer_config.json: en, pt_BR, zho-Hans.
+/// Parses a language code for tokenizer_config.json: en, pt_BR, zho-Hans.
 std::string parse_language(const std::string& option, const std::string& text) {
   const bool plain = !text.empty() && text.size() <= 32 &&
                      std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -46,7 +46,7 @@ std::string parse_language(const std::string& option, const std::string& text) {
   return text;
 }
 
-/// Either a config, or files and what to make of them.
+/// Requires either a config, or files and their settings.
 void check_sources(const TokenizerOptions& options) {
   const bool files = !options.source.empty() || !options.target.empty();
   const bool shaped = !options.type.empty() || options.vocab_size || options.separate;
@@ -67,7 +67,7 @@ void check_sources(const TokenizerOptions& options) {
   }
 }
 
-/// UsageError where stdout or stderr leads into what is read.
+/// Throws UsageError if stdout or stderr goes to an input file.
 void check_streams(const TokenizerOptions& options) {
   FileGuard guard;
   guard.read("CONFIG", options.config);

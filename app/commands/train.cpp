@@ -1,4 +1,5 @@
-// attn-demo train: trains a model from an experiment file, into a directory that a run owns.
+// attn-demo train: trains a model from an experiment file, into a directory that belongs to the
+// run.
 #include <memory>
 #include <string>
 
@@ -15,7 +16,7 @@
 namespace attn {
 namespace {
 
-/// What the trainer tells, on stderr and as pictures.
+/// Shows the trainer's reports on stderr and as pictures.
 class TerminalListener : public RunListener {
  public:
   TerminalListener(const std::string& directory, LossNames names)
@@ -29,16 +30,16 @@ class TerminalListener : public RunListener {
   TrainingProgress progress_;
 };
 
-/// As typed.
+/// The options as typed.
 struct TrainOptions {
   TrainingRequest request;
 };
 
-/// A run of this process: signals stop it.
+/// A training run in this process; signals stop it.
 class CommandLineTraining : public TrainingFrontEnd {
  public:
   std::unique_ptr<RunListener> on_start(const std::string& directory, LossNames names) override {
-    ignore_hangup();  // from the tokenizer's training on
+    ignore_hangup();  // from tokenizer training on
     return std::make_unique<TerminalListener>(directory, names);
   }
   const std::atomic<int>& stop() override { return enable_graceful_stop(); }

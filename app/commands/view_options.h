@@ -1,4 +1,4 @@
-// What of attention is shown, and where it is written, as typed on translate's command line.
+// The options for showing attention and writing it to files, as typed on translate's command line.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@
 
 namespace attn {
 
-/// What a reader of the heads' figures can do with them.
+/// A hint for readers of head statistics.
 inline constexpr const char* align_note =
     "translate --align takes a head's name, or read:LAYER:HEAD, average, layer:LAYER, rollout.";
 
@@ -22,7 +22,7 @@ struct ViewOptions {
   std::vector<std::string> show;
   bool words = false, pieces = false, numbers = false;
   std::optional<int> top;
-  std::size_t hypothesis = 1;  ///< of the n best, counted from 1
+  std::size_t hypothesis = 1;  ///< in the n-best list, from 1
   std::string json, svg, png, pdf, csv, html;
   double png_scale = 2;
   bool vectors = false, tree = false;
@@ -31,34 +31,34 @@ struct ViewOptions {
   std::optional<float> align_least;
   bool align_weights = false;
   const CLI::Option* png_scale_option = nullptr;
-  const CLI::Option* align_option = nullptr;  ///< may be given without a value: the best head
+  const CLI::Option* align_option = nullptr;  ///< its value is optional; default: the best head
 
   void add_to(CLI::App& command);        ///< all of them
-  void add_maps_to(CLI::App& command);   ///< what the terminal shows of maps, and which are drawn
-  void add_files_to(CLI::App& command);  ///< what can be made of saved records, too
+  void add_maps_to(CLI::App& command);   ///< which maps the terminal shows and which are drawn
+  void add_files_to(CLI::App& command);  ///< outputs that saved records also support
 
-  /// UsageError where two of them contradict each other or a value is none.
+  /// Throws UsageError if options contradict each other or a value is invalid.
   void check() const;
 
-  /// What is written as one file, or as the first of several; "-" is stdout, empty is not asked
-  /// for.
+  /// Returns the outputs that are one file, or the first of several; "-" is stdout, empty means not
+  /// requested.
   std::array<const std::string*, 5> files() const { return {&json, &html, &svg, &png, &pdf}; }
-  /// How the terminal draws maps, but for what the default leaves out.
+  /// Returns how the terminal draws maps, except for limits of the default selection.
   MapTextOptions map_text() const;
-  /// Whether something is written to stdout instead of the translations.
+  /// True if stdout gets something other than the translations.
   bool stdout_alone() const;
-  /// Whether any of them but --show needs a record of the sentence. Then the terminal shows no maps
-  /// unless --show asks for some.
+  /// True if any option but --show needs a record of the sentence. In that case the terminal shows
+  /// maps only if --show asks for them.
   bool need_records() const;
   bool aligns() const;
   bool draws() const { return pictures() || !csv.empty() || !html.empty(); }
   bool pictures() const { return !svg.empty() || !png.empty() || !pdf.empty(); }
-  /// What records hold beside the maps. UsageError where a search tree is asked for and the search
-  /// has one beam alone.
+  /// Returns the contents of records besides the maps. Throws UsageError if a search tree is
+  /// requested but there is only one beam.
   RecordDetail detail(int beams) const;
-  /// Nothing where no word alignment is asked for.
+  /// Returns nothing if no word alignment is requested.
   std::optional<AlignmentOptions> alignment() const;
-  std::size_t hypothesis_index() const { return hypothesis - 1; }  ///< counted from 0
+  std::size_t hypothesis_index() const { return hypothesis - 1; }  ///< from 0
 };
 
 }  // namespace attn

@@ -7,13 +7,13 @@
 namespace attn {
 namespace {
 
-/// What may follow an option.
+/// The kind of value that follows an option.
 struct Value {
   enum class Kind { none, file, directory, words, text } kind = Kind::none;
-  std::string words;  ///< with blanks between them
+  std::string words;  ///< separated by spaces
 };
 
-/// FILE and DIR are what they say, a|b|c in small letters and digits one of the words.
+/// FILE and DIR complete paths; lower-case words and digits as in a|b|c complete these words.
 Value value_of(const CLI::Option& option) {
   if (option.get_positional()) return {Value::Kind::file, ""};
   if (option.get_type_size() == 0 || option.get_items_expected_max() == 0) return {};
@@ -29,14 +29,14 @@ Value value_of(const CLI::Option& option) {
   return {Value::Kind::words, words};
 }
 
-/// The long names of an option.
+/// Returns the long names of an option.
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
   return names;
 }
 
-/// Without arguments.
+/// Returns the options without the positional arguments.
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   std::vector<const CLI::Option*> options;
   for (const CLI::Option* option : app.get_options()) {
@@ -57,7 +57,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// In single quotes; `special` gets a backslash each.
+/// Quotes the text; characters in `special` get a backslash each.
 std::string quoted(const std::string& text, std::string_view special, std::string_view quote) {
   std::string out;
   for (const char c : text) {

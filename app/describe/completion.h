@@ -1,4 +1,4 @@
-// What shells complete, from the tree of commands and options.
+// Shell completions, generated from the tree of commands and options.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// describe DIRECTORY: writes the manual pages, the completions and the tables of options of
-// attn-demo into a folder, while it is built.
+// describe DIRECTORY: writes attn-demo's manual pages, shell completions and option tables into a
+// folder during the build.
 #include <cstdio>
 #include <exception>
 #include <string>

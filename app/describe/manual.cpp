@@ -8,7 +8,7 @@
 namespace attn {
 namespace {
 
-/// Text as roff shows it: no line of it is a request, and a hyphen is one that can be copied.
+/// Escapes text for roff, so that no line is a request and hyphens can be copied.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -35,8 +35,7 @@ std::string in_capitals(std::string text) {
   return text;
 }
 
-/// What stands under --help: examples under a heading of their own, and before it what is to be
-/// known.
+/// Formats the end of --help: notes, then examples under their own heading.
 std::string footer_sections(const std::string& footer) {
   std::string notes = footer, examples;
   for (const std::string_view heading : {"Examples:\n", "Example:\n"}) {

@@ -1,4 +1,4 @@
-// Manual pages, from the texts of --help.
+// Manual pages, generated from the texts of --help.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,8 +6,8 @@
 
 namespace attn {
 
-/// A page of section 1 in man's own language, of the program or of a command. `name` is what it is
-/// run as ("attn-demo translate"); `version` stands at the foot.
+/// Returns a roff page of section 1 for the program or a command. `name` is how it is invoked
+/// ("attn-demo translate"); `version` goes into the footer.
 std::string manual_page(const CLI::App& app, const std::string& name, const std::string& version);
 
 }  // namespace attn

@@ -8,7 +8,7 @@
 namespace attn {
 namespace {
 
-/// Markdown takes a bar for the end of a cell.
+/// Escapes bars, which end a cell in Markdown.
 std::string cell(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -18,7 +18,7 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-/// The option as it is typed, and the server's name for it where that is another one.
+/// Returns the option as it is typed, plus the server's name for it if that differs.
 std::string names_of(const OptionSpec& option) {
   const std::string typed =
       option_name(option.name) + (is_flag(option) ? "" : " " + std::string(option.value_name));

@@ -21,17 +21,17 @@
 namespace attn {
 namespace {
 
-/// A translation as a line. `rank` counts from 0; n-best lists say which a line is.
+/// Formats a translation as a line. `rank` counts from 0; lines of n-best lists include it.
 std::string translation_line(const LineTranslation& translation, std::size_t rank, bool in_list,
                              bool for_terminal) {
-  // What a model writes is text from outside: controls of its vocabulary never reach stdout raw,
-  // and on a terminal they, escapes and bidirectional marks are made visible.
+  // A model's output is untrusted text: raw control characters of its vocabulary never reach
+  // stdout. On a terminal they, escapes and bidirectional marks are made visible.
   const std::string& text = translation.text;
   const std::string safe = for_terminal ? printable(text) : clean_text(text).text;
   return in_list ? fmt::format("{}\t{:.4f}\t{}\n", rank + 1, translation.score, safe) : safe + "\n";
 }
 
-/// How to see what the default leaves out.
+/// Returns a hint at the options that show the omitted maps.
 std::string more_text(const std::vector<OmittedMaps>& left_out) {
   if (left_out.empty()) return "The last layer; others: --show all, cross:0, encoder:0:1.";
   std::string maps;
@@ -47,12 +47,12 @@ std::string more_text(const std::vector<OmittedMaps>& left_out) {
                      site_key(left_out.front().site));
 }
 
-/// Maps of no head.
+/// Returns maps without heads.
 AttentionMaps without_weights(const AttentionMaps& maps) {
   return {0, 0, maps.queries, maps.has_projected_keys() ? maps.queries : maps.keys, {}};
 }
 
-/// The translations of a line's records, and what stands between its parts.
+/// Returns the translations of a line's records, joined with the separators between its parts.
 std::vector<LineTranslation> joined(const LineRecords& records, const DecodeConfig& decode) {
   std::vector<std::vector<Translation>> parts;
   std::vector<std::string> gaps;
@@ -72,7 +72,8 @@ LineOutput::LineOutput(const ViewOptions& options, const ModelSummary& model,
                        const DecodeConfig& decode)
     : options_(options), decode_(decode), alignment_(options.alignment()) {
   if (alignment_) for_field("align", [&] { check_alignment_method(alignment_->choice, model); });
-  if (!options.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
+  if (!options.html.empty() && !alignment_)
+    alignment_.emplace();  // the page shows the best head's alignment
 }
 
 void LineOutput::keep_best_of(const AttentionRecord& record) {
@@ -85,7 +86,7 @@ bool LineOutput::wants_maps() const {
   return selection_.all || selection_.last_layers || !selection_.items.empty();
 }
 
-/// The head that aligns best is known after the last sentence.
+/// The head that aligns best is known only after the last sentence.
 bool LineOutput::waits() const {
   return alignment_ && alignment_->choice.from == AlignmentMethod::Source::best;
 }
@@ -104,10 +105,12 @@ void LineOutput::note_duplicates(const std::vector<LineTranslation>& translation
   }
 }
 
-/// English that the shipped model has learned scores −0.1 to −0.9; what it hardly knows, less.
+/// The shipped model scores English similar to its training data at −0.1 to −0.9, and less familiar
+/// text lower.
 void LineOutput::note_low_confidence(const LineTranslation& best) const {
   constexpr float unsure = -0.95F;
-  const bool mean = decode_.length_penalty == 1.0F;  // else the score is no mean of the pieces
+  const bool mean =
+      decode_.length_penalty == 1.0F;  // otherwise the score is not a mean over tokens
   if (best.tokens == 0 || !mean || best.score > unsure) return;
   note(fmt::format(
       "the model is unsure of this: {:.0f} % a piece; another language, capitals or rare words?",
@@ -142,7 +145,7 @@ RecordDetail LineOutput::needed(RecordDetail detail) const {
   return detail;
 }
 
-/// Many lines may wait. The first keeps everything, by which the page knows what it leaves out.
+/// Many lines may be waiting. The first one keeps everything, so that the page knows what it omits.
 void LineOutput::leave_out_of_large_page(LineRecords& records, ViewFiles& files) {
   const RecordDetail all{true, true};
   const RecordDetail before = needed(all);
@@ -174,7 +177,7 @@ void LineOutput::take(LineRecords records, ViewFiles& files) {
   }
   const bool needs_weights = wants_maps() || !options_.json.empty() || options_.draws();
   for (AttentionRecord& record : records) {
-    if (needs_weights) break;  // else many sentences may wait
+    if (needs_weights) break;  // otherwise many sentences may be waiting
     record.encoder_self = without_weights(record.encoder_self);
     for (HypothesisRecord& hypothesis : record.hypotheses) {
       hypothesis.decoder_self = without_weights(hypothesis.decoder_self);
@@ -243,7 +246,7 @@ void LineOutput::print(const WhatIfRecord& record) {
   if (!wants_maps()) return;
   keep_best_of(record.before);
   output().write("\nBefore\n" + maps_text(record.before, 1));
-  // A head that is switched off has a map of zeros: say why.
+  // A disabled head has a map of zeros; say why.
   const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
   output().write(fmt::format("\nAfter: {}\n", changes) + maps_text(record.after, 1));
 }

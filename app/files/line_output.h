@@ -1,4 +1,4 @@
-// What translate prints of each line and hands to the files that were asked for.
+// The output of translate for each line, on stdout and for the requested files.
 #pragma once
 
 #include <optional>
@@ -20,48 +20,49 @@ using LineRecords = std::vector<AttentionRecord>;
 
 class LineOutput {
  public:
-  /// `options` outlive it. UsageError where --align names a head that the model does not have.
+  /// `options` must outlive this object. Throws UsageError if --align names a head that the model
+  /// does not have.
   LineOutput(const ViewOptions& options, const ModelSummary& model, const DecodeConfig& decode);
 
-  /// Where translations and their alignments go instead of stdout; null: there.
+  /// Sends translations and alignments to a file instead of stdout; null: stdout.
   void print_to(OutputFile* file) { file_ = file; }
 
-  /// From now on a translation that the model holds unlikely is pointed out.
+  /// From now on, adds a note to translations with a low score.
   void enable_confidence_notes() { notes_unsure_ = true; }
 
-  /// What the terminal shows of each record.
+  /// Selects the maps that the terminal shows for each record.
   void select(MapSelection selection) { selection_ = std::move(selection); }
-  /// From now on the best head is that of this record, so that two show the same one.
+  /// Fixes the best head to that of this record, so that two records show the same one.
   void keep_best_of(const AttentionRecord& record);
-  /// The selected maps of a record as text, with a blank line before them where there is room for
-  /// it below `lines_above`; empty for a sentence without words.
+  /// Returns a record's selected maps as text, preceded by an empty line if there is room below
+  /// `lines_above`; empty for a sentence without words.
   std::string maps_text(const AttentionRecord& record, int lines_above) const;
   const std::optional<AlignmentOptions>& alignment() const { return alignment_; }
   bool wants_maps() const;
   bool wants_records() const { return options_.need_records() || wants_maps(); }
 
-  /// `detail` without what a page that has got large leaves out.
+  /// Returns `detail` without the parts that a large page omits.
   RecordDetail needed(RecordDetail detail) const;
 
   /// Prints the translations of a line without records, best first.
   void print(const std::vector<LineTranslation>& translations) { print(translations, {}); }
 
-  /// Shows a line's records and adds them to `files`; later, where the head that aligns best is
-  /// asked for, which is known after the last line.
+  /// Shows a line's records and adds them to `files`; delays this if the best-aligning head is
+  /// requested, which is known after the last line.
   void take(LineRecords records, ViewFiles& files);
 
-  /// Adds what was asked for to both records: links, and figures, which finish_what_ifs() tells.
+  /// Adds the requested links and statistics to both records; finish_what_ifs() prints the latter.
   void annotate_what_if(WhatIfRecord& record);
-  /// After the last experiment: the heads' figures before and after.
+  /// Prints the heads' statistics before and after, following the last experiment.
   void finish_what_ifs(const std::string& model) const;
 
-  /// Prints an experiment, and the selected maps of both its records.
+  /// Prints an experiment and the selected maps of both its records.
   void print(const WhatIfRecord& record);
-  /// Prints the translations of a line's records, and the selected maps of each.
+  /// Prints the translations of a line's records and the selected maps of each.
   void print(const LineRecords& records);
 
-  /// After the last line: what waited, and the figures. Returns what all lines say together, as
-  /// JSON; empty where nobody asked.
+  /// Writes delayed output and statistics after the last line. Returns the statistics over all
+  /// lines as JSON; empty if not requested.
   std::string finish(const std::string& model, ViewFiles& files);
 
  private:
@@ -70,9 +71,9 @@ class LineOutput {
   void leave_out_of_large_page(LineRecords& records, ViewFiles& files);
   void show(LineRecords& records, ViewFiles& files);
   void print(const std::vector<LineTranslation>& translations, const LineRecords& records);
-  /// Says once that two of an n-best list read alike.
+  /// Prints a note, once, that two entries of an n-best list have the same text.
   void note_duplicates(const std::vector<LineTranslation>& translations);
-  /// Says that the model was unsure of a translation.
+  /// Prints a note that the model was unsure of a translation.
   void note_low_confidence(const LineTranslation& best) const;
   void print(const std::string& line) const;
   int printed_lines(const std::vector<LineTranslation>& translations) const;
@@ -86,7 +87,7 @@ class LineOutput {
   HeadStatistics changed_;  ///< of experiments, after the change
   std::vector<LineRecords> waiting_;
   bool alike_noted_ = false, notes_unsure_ = false;
-  std::size_t vector_bytes_ = 0, search_bytes_ = 0;  ///< of all lines, for the page
+  std::size_t vector_bytes_ = 0, search_bytes_ = 0;  ///< total over all lines, for the page
 };
 
 }  // namespace attn

@@ -13,11 +13,11 @@
 namespace attn {
 namespace {
 
-/// What an option writes, and the ends of names that say so, in small letters.
+/// The format that an option writes, and its file extensions in lower case.
 struct FileKind {
   std::string_view option;
   std::string_view kind;
-  std::string_view ends;  ///< a blank after each
+  std::string_view ends;  ///< a space after each
 };
 constexpr std::array<FileKind, 9> kFileKinds = {{
     {"--json", "JSON", ".json .jsonl .ndjson "},
@@ -30,12 +30,12 @@ constexpr std::array<FileKind, 9> kFileKinds = {{
     {"--markdown", "Markdown", ".md .markdown "},
     {"--output", "plain text", ".txt "},
 }};
-/// Kinds that no option writes.
+/// Formats that no option writes.
 constexpr std::string_view kOtherEnds =
     ".jpg .jpeg .gif .webp .bmp .tif .tiff .eps .ps .tex .doc .docx .odt .ppt .pptx .xls .xlsx "
     ".zip .gz ";
 
-/// ".svg" of "Maps.SVG"; empty where the name has no end, or one of a blank.
+/// Returns ".svg" for "Maps.SVG"; empty if there is no extension or it contains a space.
 std::string end_of(const std::string& path) {
   std::string end = std::filesystem::path(path).extension().string();
   std::transform(end.begin(), end.end(), end.begin(), [](char c) {
@@ -44,11 +44,11 @@ std::string end_of(const std::string& path) {
   return end.find(' ') == std::string::npos ? end : "";
 }
 
-constexpr std::size_t most_with_size = 6;  // files in one line
+constexpr std::size_t most_with_size = 6;  // individually listed files per line
 constexpr std::size_t most_in_braces = 20;
 constexpr std::size_t first_in_braces = 4;
 
-/// Paths that differ in their middle, as a shell would write them: "m{,-2,-3}.svg".
+/// Abbreviates paths that differ in the middle like a shell: "m{,-2,-3}.svg".
 std::string in_braces(std::vector<std::string> paths) {
   std::string start = paths.front();
   for (const std::string& path : paths) {
@@ -109,7 +109,7 @@ void OutputFile::write(std::string_view bytes) {
 void OutputFile::commit(WrittenFiles& together) {
   if (!file_) return;
   file_->commit();
-  // stderr may be where it went.
+  // The file may have gone to stderr.
   if (!is_stream_path(path_)) together.add(path_, bytes_);
 }
 
@@ -134,7 +134,7 @@ void check_file_name(std::string_view option, const std::string& path,
   constexpr int kMostColumns = 100;  // the message names the file twice
   const std::string shown = excerpt(path, kMostColumns);
   const std::string stem = excerpt(path.substr(0, path.size() - end.size()), kMostColumns);
-  // A command without pages (inspect) writes one table.
+  // A command without pages (inspect) writes a single table.
   const bool pages = std::find(options.begin(), options.end(), "--html") != options.end();
   if (option == "--csv" && pages) {
     if (!lists(own->ends, end)) return;

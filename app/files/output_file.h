@@ -1,4 +1,5 @@
-// The files that commands write: whole or not at all, named on stderr, and called what they are.
+// Output files: written completely or not at all, reported on stderr, and with names that match
+// their format.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,12 @@
 
 namespace attn {
 
-/// Files that one option asked for, told in one line: "note: wrote m.svg (9.1 kB), m-2.svg (8.0
-/// kB)"; more than six as "note: wrote m{,-2,-3,…,-90}.svg (90 files, 620.0 kB)".
+/// The files of one option, reported in one line: "note: wrote m.svg (9.1 kB), m-2.svg (8.0 kB)";
+/// more than six as "note: wrote m{,-2,-3,…,-90}.svg (90 files, 620.0 kB)".
 class WrittenFiles {
  public:
   void add(const std::string& path, std::size_t bytes);
-  void print_note() const;  ///< nothing where there are none
+  void print_note() const;  ///< prints nothing if there are no files
 
  private:
   struct File {
@@ -26,14 +27,14 @@ class WrittenFiles {
   std::vector<File> files_;
 };
 
-/// A file that appears whole or not at all; "-" is stdout, of which nothing is told. A file is
-/// finished even where stdout's reader leaves.
+/// A file that appears completely or not at all; "-" is stdout, which is not reported. Other files
+/// are finished even if stdout's reader closes the pipe.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
   void write(std::string_view bytes);
-  void commit();                        ///< and tells of it
-  void commit(WrittenFiles& together);  ///< to be told with others
+  void commit();                        ///< finishes and reports the file
+  void commit(WrittenFiles& together);  ///< finishes the file, to be reported with others
 
  private:
   std::string path_;
@@ -41,11 +42,12 @@ class OutputFile {
   std::size_t bytes_ = 0;
 };
 
-/// OutputFile in one call.
+/// Writes an OutputFile in one call.
 void write_output(const std::string& path, std::string_view bytes);
 
-/// UsageError where the name of a file that `option` (--svg) is to write says that it is another
-/// kind (a.pdf). `options` are those of the command: the one that writes the other kind is named.
+/// Throws UsageError if the extension of a file for `option` (--svg) belongs to another format
+/// (a.pdf). `options` are the command's options; the message names the one that writes the other
+/// format.
 void check_file_name(std::string_view option, const std::string& path,
                      const std::vector<std::string>& options);
 

@@ -21,14 +21,15 @@
 namespace attn {
 namespace {
 
-/// "maps.svg" and "-2-cross" make "maps-2-cross.svg".
+/// Returns "maps-2-cross.svg" for "maps.svg" and "-2-cross".
 std::string with_part(const std::string& path, const std::string& part) {
   const std::filesystem::path whole(path);
   return (whole.parent_path() / (whole.stem().string() + part + whole.extension().string()))
       .string();
 }
 
-/// Whether a file's name is that of another picture beside `path`: of another sentence or kind.
+/// True if the file's name is that of a further picture next to `path`, of another sentence or
+/// kind.
 bool is_part(const std::filesystem::path& path, const std::filesystem::path& name) {
   const std::string stem = path.stem().string() + "-", other = name.stem().string();
   if (name.extension() != path.extension() || !other.starts_with(stem)) return false;
@@ -38,7 +39,7 @@ bool is_part(const std::filesystem::path& path, const std::filesystem::path& nam
                      [&](AttentionSite site) { return part.starts_with(site_key(site)); });
 }
 
-/// What is drawn large: where no head is named, of cross-attention the one that aligns best.
+/// Returns the head to enlarge: for cross-attention without a named head, the one that aligns best.
 HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
   HeadName large = item;
   const bool open = !item.head && item.pick == HeadSelector::all;
@@ -46,13 +47,13 @@ HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size
   return resolve_best(large, record, hypothesis);
 }
 
-/// A page needs more than was asked for as JSON, and so do pictures of relative positions.
+/// Pages, and pictures of relative positions, need more JSON than was requested.
 RecordJsonOptions for_json(const ViewOptions& asked) {
   if (asked.html.empty() && !asked.pictures()) return {};
   return {asked.vectors, asked.tree, asked.report, asked.aligns()};
 }
 
-/// The picture of an item.
+/// Returns the picture of an item.
 std::string picture_of(const ShowItem& item, const AttentionRecord& record,
                        std::size_t hypothesis) {
   const HeadName large = large_of(item, record, hypothesis);
@@ -115,8 +116,8 @@ std::size_t search_bytes(const AttentionRecord& record) {
 
 namespace {
 
-/// Writes a page, and says on stderr what is to be known of it. `heads` are the figures over all
-/// records; empty: none.
+/// Writes a page and prints notes about it on stderr. `heads` are the statistics over all records;
+/// empty: none.
 void write_page(const PageContent& content, const std::string& heads, OutputFile& file) {
   const std::string html = content.html(heads);
   note_all(content.notes(html));

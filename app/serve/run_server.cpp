@@ -1,4 +1,4 @@
-// What attn-demo-serve does: it serves.
+// attn-demo-serve: runs the server.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@
 namespace attn {
 namespace {
 
-/// Where the server cannot listen, the option that would let it.
+/// Binds the port; on failure, the message names the option that helps.
 void bind(LiveServer& server) {
   try {
     server.bind();
@@ -34,11 +34,11 @@ void bind(LiveServer& server) {
   }
 }
 
-/// Ends the program where it was asked to and does not come to it: loading a model and making a
-/// large answer cannot be stopped in the middle.
+/// Exits if the program does not end after a signal: loading a model and building a large answer
+/// cannot be interrupted.
 class ForcedExit {
  public:
-  /// `drain`: how long the server goes on after the signal.
+  /// `drain`: how long the server continues after the signal.
   ForcedExit(const std::atomic<int>& signal, std::chrono::milliseconds drain)
       : thread_([this, &signal, drain] { watch(signal, drain); }) {}
   ~ForcedExit() {
@@ -64,8 +64,8 @@ class ForcedExit {
   std::thread thread_;
 };
 
-/// What a browser could call a server: translate.example.org, 10.0.0.7, [fe80::1], each with a port
-/// or without.
+/// Checks a name by which a browser could address a server: translate.example.org, 10.0.0.7,
+/// [fe80::1], each with or without a port.
 void check_name(const std::string& name) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
@@ -91,15 +91,15 @@ void run_serve(const ServeOptions& options) {
   register_inputs(choice, guard);
   if (!options.log.empty()) guard.write("--log", options.log);
   use_threads(options.search.threads);
-  // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
+  // Limit the heaps: one per connection thread would cost at least a huge page of 2 MB each.
   constexpr int kHeaps = 4;
   mallopt(M_ARENA_MAX, kHeaps);
-  // Left to itself, glibc takes ever larger pieces from its heaps, where answers of few bytes keep
-  // them from being given back: a minute of 200 connections made 70 MB into 430.
+  // Fix the mmap threshold. Left alone, glibc takes ever larger blocks from its heaps, which small
+  // answers keep it from releasing: one minute of 200 connections grew 70 MB to 430 MB.
   constexpr int kOwnPages = 128 << 10;
   mallopt(M_MMAP_THRESHOLD, kOwnPages);
   limits.worker_threads = static_cast<std::size_t>(std::max(1, available_cores()));
-  std::optional<ForcedExit> last;  // the last to go
+  std::optional<ForcedExit> last;  // must be destroyed last
   ServedModels models(choice, [](const FieldText& text) { note_all({text}); });
   std::optional<RequestLog> log;
   if (!options.log.empty()) log.emplace(options.log, [](const std::string& why) { note(why); });

@@ -44,7 +44,7 @@ Output& output() {
   return instance;
 }
 
-Output::~Output() = default;  // what was not flushed by then belongs to a failed run
+Output::~Output() = default;  // whatever was not flushed belongs to a failed run
 
 void Output::write(std::string_view text) {
   if (reader_left_) return;
@@ -80,7 +80,7 @@ void Output::write_all() {
 }
 
 void note(std::string_view text) {
-  // A full stderr is no reason to stop.
+  // If stderr is full, continue anyway.
   const std::string line = error_line("note: " + shorten_message(printable(text)));
   write_beside_progress(true, [&line] { std::fputs(line.c_str(), stderr); });
 }
@@ -171,7 +171,7 @@ bool LineReader::fill() {
 bool LineReader::take_line(Line& line) {
   const std::size_t newline = buffer_.find('\n', start_);
   if (newline == std::string::npos) {
-    // A line that never ends must not fill the memory: keep its start, count the rest.
+    // An endless line must not fill the memory: keep its start, count the rest.
     if (buffer_.size() - start_ > max_line_bytes) {
       dropped_ += buffer_.size() - start_ - max_line_bytes;
       buffer_.resize(start_ + max_line_bytes);
@@ -234,16 +234,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto patience = std::chrono::milliseconds(300);
 constexpr auto patience_with_network = std::chrono::milliseconds(1000);
-constexpr float middle_grey = 0.18f;  // luminance, half way to white for the eye
+constexpr float middle_grey = 0.18f;  // luminance, halfway to white for the eye
 
-/// The last field of "0;15" or "0;default;15" is the background's place in the palette of 16.
+/// The last field of "0;15" or "0;default;15" is the background's index in the 16-color palette.
 std::optional<bool> light_by_palette(std::string_view colors) {
   const std::optional<int> ground = parse_index(split_at(colors, ';').back());
   if (!ground || *ground > 15) return std::nullopt;
   return *ground == 7 || *ground > 8;
 }
 
-/// "rgb:ffff/ffff/ffff", each part of one to four hexadecimal digits.
+/// Parses "rgb:ffff/ffff/ffff", with one to four hexadecimal digits per part.
 std::optional<bool> light_by_answer(std::string_view answer) {
   const std::size_t start = answer.find("]11;rgb");
   const std::size_t colon = answer.find(':', std::min(start, answer.size()));
@@ -261,7 +261,7 @@ std::optional<bool> light_by_answer(std::string_view answer) {
   return luminance({parts[0], parts[1], parts[2]}) > middle_grey;
 }
 
-/// Keys come at once and unseen while it exists.
+/// While an instance exists, keystrokes arrive immediately and without echo.
 class RawTerminalMode {
  public:
   explicit RawTerminalMode(int terminal) : terminal_(terminal) {
@@ -286,8 +286,8 @@ class RawTerminalMode {
   bool ready_ = false;
 };
 
-/// What the terminal answers, up to the report of its kind, which every terminal gives and which is
-/// asked for after the colour: so one that knows no colours keeps nobody waiting.
+/// Reads the terminal's reply up to its device attributes. These are requested after the color and
+/// every terminal reports them, so one without color support causes no wait.
 std::string read_terminal_reply(int terminal) {
   constexpr std::string_view question = "\x1b]11;?\x1b\\\x1b[c";
   if (::write(terminal, question.data(), question.size()) != std::ssize(question)) return "";
@@ -309,12 +309,12 @@ std::string read_terminal_reply(int terminal) {
 
 std::optional<bool> query_terminal() {
   const std::string_view term = environment("TERM");
-  // The console prints what it does not know.
+  // The Linux console prints sequences that it does not know.
   if (term == "linux" || (term.starts_with("screen") && environment("TMUX").empty())) return {};
   const FileDescriptor terminal(open_descriptor("/dev/tty", O_RDWR | O_NOCTTY));
   if (terminal.number() < 0 || tcgetpgrp(terminal.number()) != getpgrp()) return {};
   pollfd typed{terminal.number(), POLLIN, 0};
-  if (poll(&typed, 1, 0) != 0) return {};  // what was typed ahead is not ours
+  if (poll(&typed, 1, 0) != 0) return {};  // there is type-ahead input, which is not ours
   const RawTerminalMode raw_mode(terminal.number());
   return raw_mode.ready() ? light_by_answer(read_terminal_reply(terminal.number())) : std::nullopt;
 }
@@ -326,7 +326,7 @@ bool detect_light_background() {
   }
   if (!said.empty()) return said == "light";
   if (const auto light = light_by_palette(environment("COLORFGBG"))) return *light;
-  // Behind a pipe, a pager may read the keys at the same time.
+  // Behind a pipe, a pager may be reading keystrokes at the same time.
   return stdout_is_terminal() && query_terminal().value_or(false);
 }
 

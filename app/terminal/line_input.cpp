@@ -28,8 +28,8 @@
 namespace attn {
 
 #ifdef ATTN_HAS_LIBEDIT
-/// The functions of libedit that are used here, under their own names. It and the libraries that it
-/// needs are loaded with the first prompt: linked as usual they would be with every start.
+/// The libedit functions used here, under their own names. The library and its dependencies are
+/// loaded at the first prompt; ordinary linking would load them at every start.
 struct EditLibrary {
   decltype(&::el_init) el_init;
   decltype(&::el_end) el_end;
@@ -46,7 +46,7 @@ namespace {
 
 constexpr const char* kPrompt = "> ";
 
-termios as_before{};  ///< the terminal's settings, written before `editing` is
+termios as_before{};  ///< the terminal's settings, written before `editing` is set
 std::atomic<bool> editing{false};
 
 #ifdef ATTN_HAS_LIBEDIT
@@ -56,7 +56,8 @@ bool terminal_edits() {
   return term != nullptr && *term != '\0' && std::string_view(term) != "dumb";
 }
 
-/// Ctrl-Z: the shell gets its terminal as it was, and the line goes on when the program does.
+/// Handles Ctrl-Z: restores the terminal for the shell, and continues the line when the program
+/// resumes.
 extern "C" void suspend(int /*number*/) {
   const bool was_editing = editing;
   termios edited{};
@@ -68,7 +69,7 @@ extern "C" void suspend(int /*number*/) {
   if (was_editing) tcsetattr(STDIN_FILENO, TCSANOW, &edited);
 }
 
-/// Nothing where it is not installed.
+/// Returns nothing if libedit is not installed.
 std::optional<EditLibrary> load_libedit() {
   void* handle = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return std::nullopt;
@@ -103,7 +104,7 @@ char* prompt_text(EditLine* /*editor*/) {
 class Prompt::Editor {
  public:
   explicit Editor(const EditLibrary& library) : edit_(library) {
-    // What is typed and shown is UTF-8, as everything that the program reads and writes.
+    // Input and display use UTF-8, like everything that the program reads and writes.
     if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
     tcgetattr(STDIN_FILENO, &as_before);
     line_ = edit_.el_init("attn-demo", stdin, stdout, stderr);
@@ -129,7 +130,7 @@ class Prompt::Editor {
   Editor& operator=(const Editor&) = delete;
 
   std::optional<std::string> next() {
-    edit_.el_resize(line_);  // the window may have changed
+    edit_.el_resize(line_);  // the window size may have changed
     int count = 0;
     editing = true;
     const char* text = edit_.el_gets(line_, &count);
@@ -181,7 +182,7 @@ std::optional<LineReader::Line> Prompt::next() {
     output().flush();
     line = reader_.next();
   }
-  if (!line) output().write("\n");  // the shell's own prompt begins a line
+  if (!line) output().write("\n");  // so that the shell's prompt begins a new line
   return line;
 }
 
@@ -235,7 +236,8 @@ std::size_t LineSource::read(LineReader reader, std::size_t batch,
   bool more = true;
   while (more) {
     Lines lines;
-    // A batch is cut short when no more input is ready: a person typing gets an answer a line.
+    // End a batch early when no more input is ready, so that a person typing gets an answer per
+    // line.
     while (lines.size() < batch && (lines.empty() || reader.ready())) {
       std::optional<LineReader::Line> line = reader.next();
       if (!line) {

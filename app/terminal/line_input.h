@@ -1,4 +1,4 @@
-// Lines that a person types at a terminal.
+// Lines typed at a terminal.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace attn {
 
-/// Asks for lines with "> ". Where the terminal can (TERM) and libedit is there, it edits the line:
-/// arrows, words, Ctrl-A and Ctrl-E, what was typed before by the up arrow and Ctrl-R. What was
-/// typed is forgotten with the program. Ctrl-D on an empty line is the end; Ctrl-C ends the
-/// program.
+/// Reads lines with the prompt "> ". If the terminal supports it (TERM) and libedit is installed,
+/// lines can be edited: arrows, words, Ctrl-A and Ctrl-E, and history by the up arrow and Ctrl-R.
+/// The history is lost when the program ends. Ctrl-D on an empty line ends the input; Ctrl-C ends
+/// the program.
 class Prompt {
  public:
   Prompt();
@@ -23,39 +23,38 @@ class Prompt {
   Prompt(const Prompt&) = delete;
   Prompt& operator=(const Prompt&) = delete;
 
-  /// The next line; nothing at the end.
+  /// Returns the next line; nothing at the end.
   std::optional<LineReader::Line> next();
 
  private:
   class Editor;
-  std::unique_ptr<Editor> editor_;  ///< null where lines are taken as the terminal gives them
+  std::unique_ptr<Editor> editor_;  ///< null: lines come from the terminal unedited
   LineReader reader_;
 };
 
-/// Gives the terminal back as it was before a line was edited. Safe in a signal's handler.
+/// Restores the terminal's settings from before editing. Safe in a signal handler.
 void restore_terminal() noexcept;
 
-// Where the lines come from that translate has no sentence for on its command line.
+// The input of translate if its command line has no sentence.
 
-/// Lines of a file, of a pipe, or of a person at a terminal.
+/// Lines of a file, of a pipe, or typed at a terminal.
 class LineSource {
  public:
   using Lines = std::vector<LineReader::Line>;
 
-  /// Whether this names stdin: nothing, or "-".
+  /// True if this names stdin: empty or "-".
   static bool names_stdin(const std::string& input) { return input.empty() || input == "-"; }
 
-  /// Opens `input`, where that does not name stdin. InputError or SystemError where that is
-  /// refused.
+  /// Opens `input` unless it names stdin. Throws InputError or SystemError if that fails.
   explicit LineSource(const std::string& input);
 
   bool is_stdin() const { return !file_; }
-  /// "stdin", or the file as it can be printed.
+  /// Returns "stdin" or the file's name in printable form.
   const std::string& name() const { return name_; }
 
-  /// Hands lines to `action`, at most `batch` at a time, until there are no more, with progress
-  /// where nobody types; how many lines there were. On a terminal it says what it waits for, and
-  /// asks with a prompt where answers go there, too. InputError for a first line in UTF-16.
+  /// Passes lines to `action`, at most `batch` at a time, until the end; returns their number.
+  /// Shows progress unless input comes from a terminal. On a terminal, says that it waits for
+  /// input, and prompts if output goes there too. Throws InputError if the first line is UTF-16.
   std::size_t for_each(std::size_t batch, const std::function<void(const Lines&)>& action);
 
  private:

@@ -34,14 +34,14 @@ void put(std::string_view text) {
 
 }  // namespace
 
-/// What one Progress waits for.
+/// The state of one progress display.
 struct ProgressTask {
   std::string what;
   std::string unit;
   Clock::time_point start = Clock::now();
   std::size_t done = 0;
   std::optional<double> fraction = std::nullopt;  ///< 0 to 1
-  std::vector<StatusPart> instead = {};           ///< of what follows from the fields above
+  std::vector<StatusPart> instead = {};           ///< shown instead of the fields above
 };
 
 namespace {
@@ -64,7 +64,8 @@ std::vector<StatusPart> parts_of(const ProgressTask& wait, Clock::time_point now
   return line;
 }
 
-/// The one line, and the thread that draws it: what is waited for may tell nothing for long.
+/// The status line and the thread that draws it, because the task may report nothing for a long
+/// time.
 class ProgressLine {
  public:
   static ProgressLine& instance() {
@@ -88,7 +89,7 @@ class ProgressLine {
     if (thread_.joinable()) return;
     try {
       thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {  // then there is no line to see
+    } catch (const std::system_error&) {  // without a thread, no line is shown
     }
   }
 
@@ -135,7 +136,7 @@ class ProgressLine {
     last_drawn_ = now;
     const pid_t group = tcgetpgrp(STDERR_FILENO);
     if (group > 0 && group != getpgrp()) return;  // in the background
-    // One column stays free: a character in the last one makes some terminals begin a new line.
+    // Leave one column free: a character in the last one makes some terminals start a new line.
     const int columns = std::max(window_width(STDERR_FILENO).value_or(80) - 1, 1);
     line_drawn = true;
     put("\r" + fit_to_width(parts_of(*waits_.back(), now), columns) + "\x1b[K");
@@ -146,7 +147,7 @@ class ProgressLine {
   std::vector<ProgressTask*> waits_;
   bool ending_ = false;
   Clock::time_point last_drawn_{};
-  bool at_start_ = true;  ///< of a line is where the cursor stands
+  bool at_start_ = true;  ///< the cursor is at the start of a line
   std::thread thread_;
 };
 
@@ -194,8 +195,8 @@ void erase_progress() noexcept {
 
 namespace {
 
-/// Writes to stderr what it takes; a terminal that was closed (EIO), a reader that left (EPIPE) and
-/// a full disk are no reason to stop.
+/// Writes as much as stderr accepts. A closed terminal (EIO), a closed pipe (EPIPE) or a full disk
+/// is no reason to stop.
 void write_stderr(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());

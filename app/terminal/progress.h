@@ -1,4 +1,4 @@
-// What a person at a terminal sees of a wait: one line on stderr.
+// The progress display: one line on stderr, if that is a terminal.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,16 @@
 
 namespace attn {
 
-/// Whether stderr is a terminal on which a line can be drawn again (TERM).
+/// True if stderr is a terminal on which a line can be redrawn (TERM).
 bool stderr_redraws();
 
 struct ProgressTask;
 
-/// While one exists, what it is for is shown, from the first second on and five times a second:
+/// Shows the progress of a task while an instance exists, from the first second on, five times per
+/// second:
 ///   translating · 1200 sentences · 43 a second · 0:28 · 45% · 0:34 left
-/// Erased at the end. Of several the last one is shown. Only where stderr_redraws().
+/// Erases the line at the end. If there are several instances, shows the newest. Does nothing
+/// unless stderr_redraws().
 class TerminalProgress : public ProgressView {
  public:
   explicit TerminalProgress(const std::string& what, const std::string& unit = "");
@@ -31,40 +33,41 @@ class TerminalProgress : public ProgressView {
   TerminalProgress& operator=(const TerminalProgress&) = delete;
 
   void update(std::size_t done, std::optional<double> fraction) override;
-  /// Shows these instead, at once.
+  /// Shows these parts instead, immediately.
   void show(std::vector<StatusPart> parts);
 
  private:
   std::unique_ptr<ProgressTask> wait_;
 };
 
-/// One where stderr redraws (set_progress_factory).
+/// Returns a progress display if stderr can redraw lines (set_progress_factory).
 std::unique_ptr<ProgressView> terminal_progress(const std::string& what, const std::string& unit);
 
-/// Writes what is to stay on stderr, or (as `write` does it) on a stdout that is the same terminal,
-/// with the line out of its way. Whether the terminal's cursor is then at the start of a line
-/// decides when the next one is drawn.
+/// Writes permanent text to stderr, or (through `write`) to a stdout on the same terminal, after
+/// removing the status line. `ends_line`: the cursor is then at the start of a line, which decides
+/// when the status line is drawn next.
 void write_beside_progress(bool ends_line, const std::function<void()>& write);
 
-/// Takes the line away; safe in a signal's handler, before the process ends.
+/// Removes the status line. Safe in a signal handler before the process ends.
 void erase_progress() noexcept;
 
-// What a person sees of a training run while it goes on.
+// The progress of a training run.
 
-/// On a terminal one line on stderr, redrawn at most five times a second and fitted to the window:
+/// On a terminal, one line on stderr, redrawn at most five times per second and fitted to the
+/// window:
 ///   epoch 2 · update 700/1236 · loss 4.91 · 4,812 tokens/s · lr 3.5e-04 · 2:10 left
-/// Elsewhere, and where TERM is dumb, that as a plain line of at most 80 columns whenever one is
-/// due. No method throws because of stderr: where nobody reads any more, training goes on.
+/// Elsewhere, and if TERM is dumb, a plain line of at most 80 columns whenever one is due. No
+/// method throws because of stderr: if it is closed, training continues.
 class TrainingProgress {
  public:
   explicit TrainingProgress(LossNames names) : names_(names) {}
 
   void update(const UpdateMetrics& metrics);
 
-  /// A look at the dev part, as a line that stays.
+  /// Prints a validation as a permanent line.
   void look(const ValidationMetrics& metrics) { say(validation_line(metrics, names_)); }
 
-  /// A full line that stays, above the one that is redrawn: a note.
+  /// Prints a permanent line, such as a note, above the one that is redrawn.
   void say(std::string_view text);
 
  private:

@@ -20,11 +20,11 @@ std::atomic<bool> graceful{false};
 std::atomic<int> received_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// What else would end the process, and no fault of the program: timers, limits, other processes.
+/// Signals from outside that would end the process: timers, limits, other processes.
 constexpr std::array kTerminating = {SIGHUP,  SIGUSR1, SIGUSR2,   SIGALRM, SIGVTALRM,
                                      SIGPROF, SIGXCPU, SIGSTKFLT, SIGPWR,  SIGIO};
-/// These end it as they always do, with a core where one is wanted, only without half-written
-/// files.
+/// Crashes. These end the process as usual, with a core dump if enabled, but without leaving
+/// half-written files.
 constexpr std::array kCrashing = {SIGQUIT, SIGABRT, SIGSEGV, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
 
 extern "C" void stop(int number) {
@@ -48,7 +48,7 @@ void say(const char* text) {
   std::ignore = write(STDERR_FILENO, text, std::strlen(text));
 }
 
-/// A map has no page behind the end of its file.
+/// Handles access beyond a mapped file's end, where there is no page.
 extern "C" void bus_error(int number, siginfo_t* info, void* /*context*/) {
   const char* path = mapped_file_at(info->si_addr);
   if (path == nullptr) return crash(number);
@@ -68,7 +68,7 @@ struct sigaction action_of(void (*handler)(int)) {
   return action;
 }
 
-/// Where whoever started the program wants it to go on (nohup), it does.
+/// Installs a handler unless the parent process set the signal to be ignored (nohup).
 void handle_unless_ignored(int number, const struct sigaction& action) {
   struct sigaction before {};
   if (sigaction(number, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) return;
@@ -85,7 +85,7 @@ void remove_unfinished() {
 }
 
 void handle_stop_signals() {
-  // A stack that has overflown is no place for a handler.
+  // After a stack overflow, a handler needs a stack of its own.
   alignas(16) static char stack_of_handlers[std::size_t{64} << 10];
   stack_t stack{};
   stack.ss_sp = stack_of_handlers;

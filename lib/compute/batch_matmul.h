@@ -1,4 +1,4 @@
-// One product of a batch with a prepared weight, whatever form the weight has.
+// A matrix multiplication of a batch with a prepared weight of any form.
 #pragma once
 
 #include "compute/kernels/kernels.h"
@@ -7,19 +7,19 @@
 
 namespace attn {
 
-/// In place: what a product does to finished pieces of its rows, a number at a time.
+/// An element-wise function that a matmul applies in place to finished parts of its result.
 using RowFunction = void (*)(float* x, Index n);
 
-/// y = then(x · W + bias), or added to y.
+/// y = then(x · W + bias), or y += x · W + bias.
 struct BatchMatmul {
   const ConstMatrixRef& x;      ///< [T, in]
   MatrixRef& y;                 ///< [T, out]
   const float* bias = nullptr;  ///< [out], or null
-  bool add = false;             ///< y += the product instead of y = it; not with `then`
-  RowFunction then = nullptr;   ///< null: nothing
-  Prefetch next = {};           ///< what is read after it
+  bool add = false;             ///< y += x · W + bias; not with `then`
+  RowFunction then = nullptr;   ///< null: none
+  Prefetch next = {};           ///< memory that is read next
 
-  /// `then` on all of y: for a form that does not do it piece by piece.
+  /// Applies `then` to all of y, for forms that do not apply it part by part.
   void finish() const {
     if (then == nullptr) return;
     parallel_for(x.rows(), y.size() * 4,

@@ -11,35 +11,35 @@
 namespace attn {
 namespace {
 
-/// Terms that are multiplied at a time: so much of a factor's 32 rows stays in a core's first
+/// Terms that are multiplied at a time, so that this part of a factor's 32 rows stays in the L1
 /// cache.
 constexpr Index kTermsAtOnce = 1024;
-/// Rows of a batch that become terms at a time, where the sum runs over the batch.
+/// Batch rows whose terms are packed at a time when the sum runs over the batch.
 constexpr Index kRowsAtOnce = 512;
-/// Rows or columns of results that a task multiplies.
+/// Rows or columns of the result per task.
 constexpr Index kSidesOfTask = 256;
 
 std::uint16_t* tiles_in(const AlignedFloats& memory) {
   return static_cast<std::uint16_t*>(static_cast<void*>(memory.data()));
 }
 
-/// Memory for `tiles` of them, kept from product to product.
+/// Returns memory for `tiles` tiles, reused from matmul to matmul.
 std::uint16_t* room_for(AlignedFloats& memory, Index tiles) {
   memory.reserve(to_size(tiles * kTileSize / 2));
   return tiles_in(memory);
 }
 
-/// Memory for the tiles of the left factor of a product with a weight.
+/// Memory for the left factor's tiles when the right one is a weight.
 struct LeftTiles {
   AlignedFloats memory;
 };
 
-/// The same of a product of two batches.
+/// Memory for the tiles of both factors when both are batches.
 struct BothTiles {
   AlignedFloats left, right;
 };
 
-/// A whole factor, on the threads.
+/// Packs a whole factor on the threads.
 template <typename Pack>
 void pack_all(Pack pack, const TileSource& source, std::uint16_t* tiles) {
   const Index each = term_tiles(source.terms) * kTileSize;
@@ -48,8 +48,8 @@ void pack_all(Pack pack, const TileSource& source, std::uint16_t* tiles) {
                [&](Index i) { pack(source, i * kTileSide, tiles + i * each); });
 }
 
-/// Columns of results that a task multiplies: fewer where there are few rows, so that every thread
-/// has some.
+/// Returns the result columns per task: fewer if there are few rows, so that every thread gets
+/// some.
 Index columns_of_task(Index columns, Index row_tasks) {
   constexpr Index kLeast = 4 * kTileSide;
   const Index tasks = threads() == 1 ? 1 : (4 * Index{threads()} + row_tasks - 1) / row_tasks;
@@ -57,7 +57,7 @@ Index columns_of_task(Index columns, Index row_tasks) {
   return std::clamp(each, kLeast, kSidesOfTask);
 }
 
-/// The product in parts of its results, on the threads; each in parts of its terms.
+/// Multiplies on the threads, in parts of the result and, within them, of the terms.
 void multiply_all(const TileMatmul& whole, Index terms_at_once, RowFunction then = nullptr) {
   const Index row_tasks = (whole.rows + kSidesOfTask - 1) / kSidesOfTask;
   const Index columns = columns_of_task(whole.columns, row_tasks);
@@ -90,7 +90,7 @@ float round_to_bfloat16(float x) {
   constexpr std::uint32_t kExponent = 0x7F80'0000U;
   const auto bits = std::bit_cast<std::uint32_t>(x);
   if ((bits & kExponent) == 0) return std::bit_cast<float>(bits & kSign);
-  if ((bits & kExponent) == kExponent) return x;  // NaN stays one, infinity too
+  if ((bits & kExponent) == kExponent) return x;  // NaN and infinity stay as they are
   const std::uint32_t half = 0x7FFFU + ((bits >> 16U) & 1U);
   return std::bit_cast<float>((bits + half) & 0xFFFF'0000U);
 }
@@ -115,11 +115,11 @@ void Bfloat16Weight::pack(const std::vector<Parameter>& weights, Index in, Index
   how.release(weights);
 }
 
-/// The 16 columns from `column` on: of one weight, or, where two meet or a file's numbers are
-/// narrow, of a copy.
+/// Packs the 16 columns from `column` on: from a weight, or from a copy if they span two weights or
+/// a file's numbers are narrow.
 void Bfloat16Weight::pack_tiles(const std::vector<Parameter>& weights, Index column,
                                 std::uint16_t* tiles) const {
-  Index first = 0;  // column of the whole at which weight w begins
+  Index first = 0;  // first column of weight w in the whole
   for (const Parameter& w : weights) {
     const Index last = first + w.columns;
     if (column >= first && std::min(column + kTileSide, out_) <= last) {
@@ -136,7 +136,7 @@ void Bfloat16Weight::pack_tiles(const std::vector<Parameter>& weights, Index col
     }
     first = last;
   }
-  Matrix copy = Matrix::Zero(kTileSide, in_);  // a column a row
+  Matrix copy = Matrix::Zero(kTileSide, in_);  // transposed: one column per row
   first = 0;
   for (const Parameter& w : weights) {
     for (Index j = 0; j < kTileSide; ++j) {

@@ -1,4 +1,4 @@
-// Memory for activations that is allocated once and used again by every batch.
+// Memory for activations that is reused by every batch.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace attn {
 
-/// A matrix whose memory grows and never shrinks: batches differ in size, and returning memory to
-/// the system after each would cost a page fault for every 4 kB of the next.
+/// A matrix whose memory grows and never shrinks. Batches differ in size, and returning memory to
+/// the system after each would cost the next one a page fault per 4 kB.
 class ActivationBuffer {
  public:
-  /// [rows, columns], uninitialised where it grew.
+  /// Returns a [rows, columns] view; newly allocated memory is uninitialized.
   MatrixRef resize(Index rows, Index columns) {
     memory_.reserve(to_size(rows * columns));
     rows_ = rows;
@@ -39,14 +39,14 @@ class ActivationBuffer {
   Index columns_ = 0;
 };
 
-// Rows of numbers in memory of their own that keeps them where it grows.
+// Rows of numbers in memory that grows and keeps its content.
 
 class GrowableMatrix {
  public:
   explicit GrowableMatrix(Index columns) : columns_(columns) {}
 
-  /// Room for so many. The first time it is what was asked for; later half as much again, so that
-  /// rows that come one by one are seldom copied.
+  /// Makes room for `rows` rows. Allocates exactly that the first time and at least half as much
+  /// again later, so rows that arrive one by one are seldom copied.
   void reserve(Index rows) {
     if (rows <= rows_) return;
     const Index room = rows_ == 0 ? rows : std::max(rows, rows_ + rows_ / 2);
@@ -60,7 +60,7 @@ class GrowableMatrix {
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }
 
-  /// `count` rows from `first` on.
+  /// Returns `count` rows beginning at `first`.
   MatrixRef part(Index first, Index count) const {
     return Eigen::Map<Matrix>(row(first), count, columns_);
   }

@@ -12,7 +12,7 @@
 namespace attn {
 namespace {
 
-/// The form that a backend's weights have on this CPU.
+/// Returns the form of a backend's weights on this CPU.
 std::variant<PanelWeight, Int8Weight, Bfloat16Weight> form_of(Backend backend,
                                                               AccumulationLength chains) {
   switch (backend) {
@@ -90,8 +90,8 @@ std::size_t prepared_floats(const Parameter& weight, Backend backend) {
 
 namespace {
 
-/// Rows of both factors that are multiplied at a time, and columns of `a`: so much of both, packed,
-/// stays in a core's second cache.
+/// Rows of both factors that are multiplied at a time, and columns of `a`: this much of both,
+/// packed, stays in the L2 cache.
 constexpr Index kTransposedPart = 256;
 constexpr Index kTransposedColumns = 384;
 
@@ -99,7 +99,7 @@ struct TransposedScratch {
   AlignedFloats strips, packed;
 };
 
-/// Rows [first, last) of c += aᵀ · b, on this thread.
+/// Computes rows [first, last) of c += aᵀ · b on this thread.
 void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef& c,
                          Index first, Index last) {
   const Kernels& k = kernels();
@@ -152,7 +152,7 @@ void add_transposed_matmul(const ConstMatrixRef& a, const ConstMatrixRef& b, Mat
     }
     return;
   }
-  // Threads share out the rows of c, in few parts, because each packs all of b for itself.
+  // Threads divide the rows of c into few parts, because each packs all of b for itself.
   const Index block = kernels().row_block;
   const Index parts = Index{threads()} * (c.rows() >= 8 * kTransposedColumns ? 2 : 1);
   const Index each = ((c.rows() + parts - 1) / parts + block - 1) / block * block;

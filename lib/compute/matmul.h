@@ -1,13 +1,13 @@
-// The one door to products with weights.
+// The common interface of matrix multiplications with weights.
 //
-// A weight is prepared once, in the one form in which it will be multiplied; the copy is a cache
-// derived from the parameter, never the parameter itself. The forms, picked at run time:
+// A weight is prepared once, in the one form in which it will be multiplied. The copy is a cache
+// derived from the parameter, never the parameter itself. The forms, selected at run time:
 //
-//   PanelWeight     our kernels (kernels.h) on column panels. The default: nothing is packed again
-//                   at each call, one row costs one reading of the weight, and a row's bits depend
-//                   neither on its neighbours nor on the threads. A file's 16 bits stay 16 bits.
-//   Int8Weight      the same of numbers of 8 bits, where asked for.
-//   Bfloat16Weight  tiles of bfloat16, where asked for, on CPUs that multiply them.
+//   PanelWeight     our kernels (kernels.h) on column panels. The default: nothing is repacked per
+//                   call, one row costs one reading of the weight, and a row's bits do not depend
+//                   on its neighbors or the threads. 16-bit files stay 16 bits.
+//   Int8Weight      the same with int8 numbers, on request.
+//   Bfloat16Weight  bfloat16 tiles, on request, on CPUs that multiply them.
 //
 // docs/decisions.md has the measurements behind the default.
 #pragma once
@@ -28,17 +28,17 @@ namespace attn {
 
 enum class Backend {
   panels,
-  bfloat16,  ///< factors rounded to bfloat16 (bfloat16_product.h)
-  int8       ///< of decoding: factors rounded to 8 bits (int8_weight.h)
+  bfloat16,  ///< factors rounded to bfloat16 (bfloat16_weight.h)
+  int8       ///< decoding only: factors quantized to int8 (int8_weight.h)
 };
 
-/// panels, which is all that ATTN_DEMO_BACKEND in the environment may name. UsageError where it
-/// names another.
+/// Returns panels, the only backend that ATTN_DEMO_BACKEND in the environment may name. Throws
+/// UsageError if it names another.
 Backend default_backend();
 
-/// How a product is prepared.
+/// Options for preparing a matmul.
 struct PreparationOptions : PackingOptions {
-  // A backend alone says how, too.
+  // Implicit, so that a backend alone suffices.
   PreparationOptions(Backend by, FloatArena* into = nullptr,  // NOLINT(google-explicit-constructor)
                      const PackedCallback* on_packed = nullptr)
       : PackingOptions{into, on_packed}, backend(by) {}
@@ -46,29 +46,29 @@ struct PreparationOptions : PackingOptions {
   Backend backend;
 };
 
-/// y = x · [W₁ W₂ …] + [b₁ b₂ …]: several weights of the same input side by side are one product.
+/// y = x · [W₁ W₂ …] + [b₁ b₂ …]: several weights with the same input, side by side in one matmul.
 class PackedLinear {
  public:
   PackedLinear() = default;
 
-  /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. std::logic_error where the shapes
-  /// do not fit together; InputError where 8 bits cannot hold them (Int8Weight::pack).
+  /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. Throws std::logic_error if the
+  /// shapes do not match, and InputError if int8 cannot represent them (Int8Weight::pack).
   PackedLinear(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
                PreparationOptions how, AccumulationLength chains = AccumulationLength::terms_64);
 
-  /// Prepares the same product again after its weights have changed, in the same memory.
+  /// Prepares the same matmul again in the same memory, after its weights have changed.
   void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
 
-  /// x [T, in] → y [T, out]. Row t of y is a function of row t of x alone, to the bit.
-  /// What is read next comes into the near caches meanwhile, where the rows are many.
+  /// Computes y [T, out] from x [T, in]. Row t of y depends only on row t of x, bit for bit. With
+  /// many rows, prefetches `next` into the near caches meanwhile.
   void operator()(const ConstMatrixRef& x, MatrixRef y, const Prefetch& next = {}) const {
     multiply({.x = x, .y = y, .bias = bias_.data(), .next = next});
   }
-  /// The same, and then the function on every number of y, where it still lies in cache.
+  /// Same, then applies the function to every number of y while it is in cache.
   void operator()(const ConstMatrixRef& x, MatrixRef y, RowFunction then) const {
     multiply({.x = x, .y = y, .bias = bias_.data(), .then = then});
   }
-  /// The same as the first, added to what y holds.
+  /// Same as the first, but adds to y.
   void add(const ConstMatrixRef& x, MatrixRef y) const {
     multiply({.x = x, .y = y, .bias = bias_.data(), .add = true});
   }
@@ -87,12 +87,11 @@ class PackedLinear {
   AlignedFloats bias_;  ///< [out], or null
 };
 
-/// Floats of an arena that the product with this weight takes.
+/// Returns the floats of an arena that a matmul with this weight takes.
 std::size_t prepared_floats(const Parameter& weight, Backend backend);
 
-/// c += aᵀ · b for a [T, M], b [T, N], c [M, N]: the gradient of a weight from its layer's inputs
-/// and the gradients at its outputs. An element's bits do not depend on the number of threads.
-/// (transposed_product.cpp)
+/// Computes c += aᵀ · b for a [T, M], b [T, N], c [M, N]: a weight's gradient from its layer's
+/// inputs and output gradients. The bits of an element do not depend on the number of threads.
 void add_transposed_matmul(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
                            Backend backend);
 

@@ -19,13 +19,14 @@ std::uint16_t* binary16_in(const AlignedFloats& memory) {
   return reinterpret_cast<std::uint16_t*>(memory.data());
 }
 
-/// Whether the panels may hold what a file holds, in 16 bits.
+/// True if the panels can hold a file's 16-bit numbers as they are.
 bool stay_16_bits(const std::vector<Parameter>& weights) {
   return kernels().widens && all_float16(weights);
 }
 
-/// A part of a panel in float32, its sums and the rows that pass by take 40 kB. Where multipliers
-/// also widen (Intel), a product of many rows so waits a quarter less for them.
+/// True if the L1 cache holds a float32 part of a panel with its sums and rows, 40 kB in all. On
+/// CPUs where the multiplication ports also widen (Intel), a matmul of many rows then waits a
+/// quarter less.
 bool first_cache_holds_wide_parts() {
 #ifdef _SC_LEVEL1_DCACHE_SIZE
   static const bool holds = sysconf(_SC_LEVEL1_DCACHE_SIZE) >= 48 * 1024;
@@ -35,8 +36,9 @@ bool first_cache_holds_wide_parts() {
 #endif
 }
 
-/// A panel of many rows does not stay in a core's cache while the rows of x pass by: it is taken in
-/// parts. Their length is a multiple of the kernel's chains, so that the bits are those of one go.
+/// Multiplies in parts. A panel with many rows would not stay in the cache while the rows of x
+/// pass. Part lengths are a multiple of the kernel's chains, so the bits are those of a single
+/// pass.
 void multiply_in_parts(const PanelMatmul& whole, Index first_panel, Index last_panel) {
   constexpr Index kPart = 1024;
   const Kernels& k = kernels();
@@ -68,8 +70,8 @@ std::size_t panel_weight_floats(const Parameter& weight) {
   return to_size(panel_floats(weight.rows, weight.columns, stay_16_bits({weight})));
 }
 
-/// The largest weight, the output's, is a quarter of a small model: packed in one go, it would be
-/// in memory twice. Where its columns lie one after another, some are packed and let go at a time.
+/// The largest weight, the output layer's, is a quarter of a small model; packed at once, it would
+/// be in memory twice. If its columns are contiguous, some are packed and released at a time.
 void PanelWeight::pack(const std::vector<Parameter>& weights, Index in, Index out,
                        const PackingOptions& how) {
   constexpr Index kColumns = 512;  // whole panels of every kernel
@@ -121,7 +123,7 @@ void PanelWeight::multiply_rows(const ConstMatrixRef& x, const BatchMatmul& p) c
                           .narrow = of_16_bits_ ? binary16_in(panels_) : nullptr,
                           .widens_once = first_cache_holds_wide_parts()};
   const Index panels = k.panels_of(out_);
-  // Threads share out the panels; where there are few, also blocks of rows.
+  // Threads divide the panels and, if there are few of them, also blocks of rows.
   const Index row_parts = panels >= 4 * Index{threads()}
                               ? 1
                               : std::clamp<Index>(x.rows() / (4 * k.row_block), 1, threads());
@@ -146,7 +148,7 @@ void PanelWeight::multiply_rows(const ConstMatrixRef& x, const BatchMatmul& p) c
 
 namespace {
 
-/// A panel's whole width is copied in a few instructions, without a call.
+/// Copies a row of full panel width in a few instructions, without a call.
 template <typename Number>
 void copy_row(const std::byte* from, Number* to, Index width) {
   constexpr Index kWhole = 64;
@@ -157,15 +159,15 @@ void copy_row(const std::byte* from, Number* to, Index width) {
   }
 }
 
-/// Where a weight's numbers lie as they are packed: floats, or the 16 bits of a file. Null where
-/// they have to be widened first.
+/// Returns a weight's numbers as they are packed: floats or a file's 16 bits; null if they must be
+/// widened first.
 template <typename Number>
 const std::byte* numbers_of(const Parameter& w) {
   if constexpr (std::is_same_v<Number, float>) return reinterpret_cast<const std::byte*>(w.data);
   return w.narrow;
 }
 
-/// Element (i, j) as it is packed.
+/// Returns element (i, j) as it is packed.
 template <typename Number>
 Number number_at(const Parameter& w, Index i, Index j) {
   if constexpr (std::is_same_v<Number, float>) return w.at(i, j);
@@ -175,7 +177,7 @@ Number number_at(const Parameter& w, Index i, Index j) {
   return bits;
 }
 
-/// Rows of a block: a cache line of each column's numbers, where a weight lies transposed.
+/// Rows per block: one cache line of each column's numbers in a transposed weight.
 constexpr Index kBlock = 16;
 
 template <typename Number>
@@ -189,7 +191,7 @@ struct FourOf<std::uint16_t> {
   using Type = std::uint16_t __attribute__((vector_size(8)));
 };
 
-/// out [4, 4] = the transpose of four columns' four numbers, from number `row` of each on.
+/// Transposes four numbers of each of four columns, from number `row` on, into out [4, 4].
 template <typename Number>
 void transpose_4(const std::byte* const* columns, Index row, Number* out, Index stride) {
   using Four = typename FourOf<Number>::Type;
@@ -210,7 +212,7 @@ void transpose_4(const std::byte* const* columns, Index row, Number* out, Index 
   for (Index i = 0; i < 4; ++i) std::memcpy(out + i * stride, &rows[i], sizeof rows[i]);
 }
 
-/// Rows [row, row + kBlock) of a weight that lies transposed, its columns' numbers side by side.
+/// Copies rows [row, row + kBlock) of a transposed weight, whose columns are contiguous.
 template <typename Number>
 void transpose_block(const Parameter& w, Index row, Number* out, Index stride) {
   const std::byte* numbers = numbers_of<Number>(w);
@@ -240,8 +242,8 @@ void transpose_block(const Parameter& w, Index row, Number* out, Index stride) {
   }
 }
 
-/// Copies a weight to `out`, `stride` numbers a row. Blocks keep both the source's and the target's
-/// cache lines in use when the weight lies transposed.
+/// Copies a weight to `out`, with `stride` numbers per row. Working in blocks keeps the cache lines
+/// of both source and target in use when the weight is transposed.
 template <typename Number>
 void copy_rows(const Parameter& w, Number* out, Index stride) {
   const std::byte* numbers = numbers_of<Number>(w);
@@ -262,13 +264,13 @@ void copy_rows(const Parameter& w, Number* out, Index stride) {
   }
 }
 
-/// One panel: where it ends beyond the last column, it is filled up with zeros.
+/// Packs one panel, padded with zeros beyond the last column.
 template <typename Number>
 void pack_panel(const std::vector<Parameter>& weights, Index in, Index out, Index index,
                 Number* panel) {
   const Index width = kernels().panel_width;
   if ((index + 1) * width > out) std::fill_n(panel, to_size(in * width), Number{0});
-  Index first = 0;  // column of the whole product at which weight w begins
+  Index first = 0;  // first column of weight w in the whole
   for (const Parameter& w : weights) {
     const Index from = std::max(first, index * width);
     const Index to = std::min(first + w.columns, (index + 1) * width);

@@ -1,4 +1,4 @@
-// Weights in 32 bits, or the 16 of their file, as panels of columns (kernels.h).
+// Weights as column panels (kernels.h), in 32 bits or in the 16 bits of their file.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace attn {
 
-/// How a product's terms are added up. Rounding errors grow with the length of a chain of
-/// additions, so a long row is cut into chains as PyTorch's products cut it; longer ones read and
-/// write the result less often.
+/// The length of the chains in which a matmul's terms are summed. Rounding errors grow with the
+/// length of a chain, so long sums are cut into chains, as in PyTorch. Longer chains read and write
+/// the result less often.
 enum class AccumulationLength : Index {
-  terms_64 = 64,    ///< terms: translating, where a score decides between two words
-  terms_256 = 256,  ///< terms: training, 5 % faster, and far below the noise of a batch
+  terms_64 = 64,    ///< terms: translation, where a score decides between two words
+  terms_256 = 256,  ///< terms: training; 5 % faster, error far below the noise of a batch
 };
 
-/// Weights side by side, [in, out] in all. Nothing is packed again at each product, and one row
-/// costs one reading of the weight.
+/// Weights side by side, [in, out] in total. Nothing is repacked per matmul, and one row costs one
+/// reading of the weight.
 class PanelWeight {
  public:
-  /// rounds: weights and rows count as rounded to bfloat16, for a CPU without tiles of it.
+  /// rounds: round weights and rows to bfloat16, for CPUs without bfloat16 tiles.
   explicit PanelWeight(AccumulationLength chains = AccumulationLength::terms_64,
                        bool rounds = false)
       : chains_(chains), rounds_(rounds) {}
 
-  /// Every weight has `in` rows. The numbers of a file stay in binary16 where all are, and the
-  /// kernel widens what it multiplies by: the same bits from half the memory.
+  /// Packs weights of `in` rows each. If all come from binary16 files they stay so, and the kernel
+  /// widens them as it multiplies: the same bits from half the memory.
   void pack(const std::vector<Parameter>& weights, Index in, Index out, const PackingOptions& how);
 
-  /// Row t of y is a function of row t of x alone, to the bit, on any number of threads.
+  /// Multiplies. Row t of y depends only on row t of x, bit for bit, on any number of threads.
   void multiply(const BatchMatmul& p) const;
 
  private:
@@ -45,23 +45,22 @@ class PanelWeight {
   AlignedFloats panels_;
 };
 
-/// Floats of an arena that pack() takes for this weight.
+/// Returns the floats of an arena that pack() takes for this weight.
 std::size_t panel_weight_floats(const Parameter& weight);
 
-// Weights as the kernels of products read them: panels of columns (kernels.h), packed once.
+// Packing weights into the column panels that the matmul kernels read (kernels.h).
 
-/// Whether all of them are the binary16 of a file, without a scale.
+/// True if all weights are binary16 numbers of a file, without scales.
 bool all_float16(const std::vector<Parameter>& weights);
 
-/// Floats of memory that panels of [in, out] take.
+/// Returns the floats of memory for panels of [in, out].
 Index panel_floats(Index in, Index out, bool of_16_bits);
 
-/// Weights [in, outᵢ] side by side, out columns in all, as panels, the last one filled up with
-/// zeros.
-/// `then`: what becomes of each number, null: nothing.
+/// Packs weights [in, outᵢ] side by side, `out` columns in total, as panels, the last one padded
+/// with zeros. `then` is applied to each number; null: none.
 void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, float* panels,
                  float (*then)(float));
-/// The same of the 16 bits of weights that all_float16.
+/// Same for the 16-bit numbers of weights for which all_float16() is true.
 void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, std::uint16_t* panels);
 
 }  // namespace attn

@@ -9,8 +9,8 @@
 namespace attn {
 namespace {
 
-/// A product walks through megabytes in strides; with pages of 4 kB it would look up an address
-/// more often than it multiplies. The system may say no.
+/// Requests huge pages. A matmul strides through megabytes, and with 4 kB pages it would look up
+/// addresses more often than it multiplies. The system may refuse.
 void ask_for_huge_pages(float* data, std::size_t bytes) {
   constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
   const auto address = reinterpret_cast<std::uintptr_t>(data);
@@ -59,7 +59,7 @@ AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
 
 void AlignedFloats::reserve(std::size_t count) {
   if (data_ != nullptr && size_ >= count) return;
-  *this = AlignedFloats();  // first, so that old and new are never there together
+  *this = AlignedFloats();  // free first, so that old and new memory never coexist
   *this = AlignedFloats(count);
 }
 
@@ -73,7 +73,7 @@ AlignedFloats AlignedFloats::part(std::size_t first, std::size_t count) const {
 }
 
 AlignedFloats FloatArena::take(std::size_t count) {
-  constexpr std::size_t kLine = 16;  // floats of a cache line
+  constexpr std::size_t kLine = 16;  // floats per cache line
   const std::size_t rounded = (count + kLine - 1) / kLine * kLine;
   if (rounded > memory_.size() - used_) return AlignedFloats(count);
   used_ += rounded;

@@ -1,4 +1,4 @@
-// Where weights lie, and memory for them.
+// Weights in memory, and the allocation of that memory.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,23 @@
 
 namespace attn {
 
-/// A weight's elements where they lie: element (i, j) of [rows, columns] at
-/// data[i · row_stride + j · column_stride], or, where `data` is null, at the same place of
-/// `narrow`: in the 16 bits of a file, which are widened when they are read, or in 8 bits, which
-/// are multiplied by their column's scale. A bias is [1, out].
+/// A view of a weight. Element (i, j) of [rows, columns] is at data[i · row_stride + j ·
+/// column_stride] or, if `data` is null, at the same index in `narrow`: as 16 bits of a file, which
+/// are widened on reading, or as int8, which is multiplied by its column's scale. A bias is [1,
+/// out].
 struct Parameter {
   float* data = nullptr;
   Index rows = 0;
   Index columns = 0;
   Index row_stride = 0;
   Index column_stride = 0;
-  const std::byte* narrow = nullptr;  ///< two bytes a number, or one, at any address
+  const std::byte* narrow = nullptr;  ///< two bytes per number, or one; may be unaligned
   half::Format format = half::Format::f16;
-  const float* scales = nullptr;  ///< [columns] of 8 bits; null: `narrow` has 16
-  bool scales_of_rows = false;    ///< [rows] instead: the matrix is seen transposed
+  const float* scales =
+      nullptr;  ///< [columns] scales of int8 numbers; null: `narrow` has 16-bit numbers
+  bool scales_of_rows = false;  ///< [rows] instead: the matrix is seen transposed
 
-  Index narrow_bytes() const { return scales == nullptr ? 2 : 1; }  ///< of a number in `narrow`
+  Index narrow_bytes() const { return scales == nullptr ? 2 : 1; }  ///< per number in `narrow`
   bool exists() const { return data != nullptr || narrow != nullptr; }
   float at(Index i, Index j) const {
     const Index place = i * row_stride + j * column_stride;
@@ -38,18 +39,18 @@ struct Parameter {
     return scales[scales_of_rows ? i : j] *
            static_cast<float>(std::to_integer<signed char>(narrow[place]));
   }
-  /// Its numbers as they lie in memory, which has no gaps.
+  /// Returns the weight's bytes in memory, which must be contiguous.
   std::span<const std::byte> bytes() const {
     if (data != nullptr) return std::as_bytes(std::span(data, to_size(size())));
     return {narrow, to_size(size() * narrow_bytes())};
   }
-  /// `count` numbers of column j, from row `first` on, one after another.
+  /// Copies `count` numbers of column j, beginning at row `first`.
   void copy_column(Index j, Index first, Index count, float* out) const;
   void copy_column(Index j, float* out) const { copy_column(j, 0, rows, out); }
-  /// Element (i, j), to be changed; 32 bits only.
+  /// Returns a mutable reference to element (i, j); 32 bits only.
   float& element(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
   Index size() const { return rows * columns; }
-  /// Columns [first, first + count); their bytes() only where columns lie one after another
+  /// Returns columns [first, first + count). Their bytes() are valid only if columns are contiguous
   /// (row_stride 1).
   Parameter columns_from(Index first, Index count) const;
   Parameter transposed() const {
@@ -58,12 +59,12 @@ struct Parameter {
   }
 };
 
-/// A Parameter of adjacent rows over someone's memory.
+/// Returns a row-major view of the caller's memory.
 inline Parameter row_major(float* data, Index rows, Index columns) {
   return {data, rows, columns, columns, 1};
 }
 
-/// Memory of floats that starts on a cache line, uninitialised until written.
+/// Memory for floats, aligned to a cache line and uninitialized until written.
 class AlignedFloats {
  public:
   AlignedFloats() = default;
@@ -72,22 +73,23 @@ class AlignedFloats {
   AlignedFloats& operator=(AlignedFloats&&) = default;
   float* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
-  /// Room for `count` at least; where that takes new memory, what was held is lost.
+  /// Makes room for at least `count` floats; if this allocates, the old content is lost.
   void reserve(std::size_t count);
-  /// `count` of them from `first`, a whole number of cache lines, on; they keep all of them alive.
+  /// Returns `count` floats beginning at `first`, a whole number of cache lines. The part keeps the
+  /// whole memory alive.
   AlignedFloats part(std::size_t first, std::size_t count) const;
 
  private:
-  std::shared_ptr<float[]> data_;  ///< its own, or a part of another's
+  std::shared_ptr<float[]> data_;  ///< its own, or part of another object's
   std::size_t size_ = 0;
 };
 
-/// One memory for many matrices that live as long as one another. The system gives memory in pages:
-/// for thirty megabytes in pieces of less than two, seven thousand of 4 kB, one fault each; in one
-/// piece fifteen.
+/// One allocation for many matrices with the same lifetime. The system provides memory in pages:
+/// thirty megabytes in pieces below two need seven thousand 4 kB pages with a fault each; in one
+/// piece, fifteen huge ones.
 class FloatArena {
  public:
-  /// Room for `count` floats; what goes beyond is allocated piece by piece.
+  /// Makes room for `count` floats; anything beyond is allocated piece by piece.
   explicit FloatArena(std::size_t count);
   AlignedFloats take(std::size_t count);
 
@@ -96,17 +98,17 @@ class FloatArena {
   std::size_t used_ = 0;
 };
 
-/// Told of each weight, or part of one, whose numbers are not read again soon where they lie, so
-/// that the memory of a mapped file may be given back meanwhile: a product has packed it, or will
-/// after many others.
+/// Called for each weight, or part of one, whose original numbers will not be read again soon,
+/// because a matmul has packed them or will only later. The pages of a mapped file can then be
+/// released.
 using PackedCallback = std::function<void(const Parameter&)>;
 
-/// Where a product's own copy of its weights goes, and who is told that it is made.
+/// The destination of a matmul's packed weights, and the callback for packed ones.
 struct PackingOptions {
-  FloatArena* arena = nullptr;                  ///< null: memory of its own
-  const PackedCallback* when_packed = nullptr;  ///< null, or an empty one: nobody asks
+  FloatArena* arena = nullptr;                  ///< null: separate memory
+  const PackedCallback* when_packed = nullptr;  ///< null or empty: no callback
 
-  /// Tells that these weights are not read again soon where they lie.
+  /// Reports that the original numbers of these weights will not be read again soon.
   void release(const std::vector<Parameter>& weights) const {
     if (when_packed == nullptr || !*when_packed) return;
     for (const Parameter& weight : weights) (*when_packed)(weight);

@@ -21,11 +21,11 @@ namespace attn {
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using RowVector = Eigen::Matrix<float, 1, Eigen::Dynamic>;
 
-/// A block of rows of someone else's matrix: columns are adjacent, rows may be apart.
+/// A view of rows in another matrix: columns are adjacent, rows may be apart.
 using MatrixRef = Eigen::Ref<Matrix, 0, Eigen::OuterStride<>>;
 using ConstMatrixRef = Eigen::Ref<const Matrix, 0, Eigen::OuterStride<>>;
 
-/// Where each sentence of a packed batch begins; B + 1 numbers, the first 0, the last T.
+/// The start of each sentence in a packed batch: B + 1 numbers, the first 0, the last T.
 using Offsets = std::vector<Index>;
 
 }  // namespace attn

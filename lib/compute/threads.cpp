@@ -30,16 +30,16 @@ void pause_briefly() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("isb");  // takes about as long; "yield" takes no time on most
+  asm volatile("isb");  // similar duration to x86's pause; "yield" takes no time on most CPUs
 #else
   std::this_thread::yield();
 #endif
 }
 
-/// Some 30 microseconds: the gaps between the products of one step are shorter.
+/// About 30 microseconds, more than the gaps between the matmuls of a step.
 constexpr int kSpins = 1500;
 
-/// Waits until `value` is no longer `old`: spins a little, then sleeps.
+/// Waits until `value` differs from `old`: spins briefly, then sleeps.
 void wait_for_change(std::atomic<std::uint32_t>& value, std::uint32_t old) {
   for (int i = 0; i < kSpins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
@@ -48,10 +48,10 @@ void wait_for_change(std::atomic<std::uint32_t>& value, std::uint32_t old) {
   value.wait(old, std::memory_order_acquire);
 }
 
-/// Workers that wait for jobs. One job at a time; the caller works on it, too.
+/// Workers that wait for jobs. There is one job at a time; the caller works on it too.
 class WorkerPool {
  public:
-  /// Fewer where the system starts no more: threads take memory and count against limits.
+  /// Starts fewer workers if the system refuses: threads use memory and count against limits.
   explicit WorkerPool(int workers) {
     try {
       threads_.reserve(to_size(workers));
@@ -72,7 +72,7 @@ class WorkerPool {
     call_ = call;
     context_ = context;
     count_ = count;
-    // Few enough that handing them out costs nothing, enough that a late worker finds some left.
+    // Few enough parts that handing them out is cheap, enough that a late worker finds some left.
     grain_ = std::max<Index>(1, count / (8 * (std::ssize(threads_) + 1)));
     next_.store(0, std::memory_order_relaxed);
     failed_.store(kNone, std::memory_order_relaxed);
@@ -81,7 +81,7 @@ class WorkerPool {
     inside_task = true;
     run_iterations();
     inside_task = false;
-    // No worker may join any more; those that did are waited for.
+    // Closes the job to further workers and waits for those that joined.
     std::uint32_t members = members_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
     while (members != 0) {
       wait_for_change(members_, members);
@@ -103,7 +103,7 @@ class WorkerPool {
     for (;;) {
       const Index first = next_.fetch_add(grain_, std::memory_order_relaxed);
       const Index last = std::min(first + grain_, count_);
-      // Turns below a failed one still run: a plain loop would have met their errors first.
+      // Iterations below a failed one still run: a plain loop would have met their errors first.
       for (Index i = first; i < last; ++i) {
         if (i > failed_.load(std::memory_order_relaxed)) return;
         try {
@@ -117,7 +117,7 @@ class WorkerPool {
     }
   }
 
-  /// Called while handling what turn i threw.
+  /// Records the exception of iteration i; called while handling it.
   void fail(Index i) {
     const std::lock_guard lock(failing_);
     if (i >= failed_.load(std::memory_order_relaxed)) return;
@@ -125,7 +125,7 @@ class WorkerPool {
     error_ = std::current_exception();
   }
 
-  /// Joins the job that is open, if one is.
+  /// Joins the open job, if there is one.
   bool join() {
     std::uint32_t members = members_.load(std::memory_order_acquire);
     while ((members & kOpen) != 0) {
@@ -151,20 +151,21 @@ class WorkerPool {
   }
 
   std::vector<std::thread> threads_;
-  std::atomic<std::uint32_t> jobs_{0};     ///< announced so far
-  std::atomic<std::uint32_t> members_{0};  ///< workers in the job, and whether it takes more
+  std::atomic<std::uint32_t> jobs_{0};  ///< announced so far
+  std::atomic<std::uint32_t> members_{
+      0};  ///< workers in the job, and a bit that allows more to join
   std::atomic<Index> next_{0};
-  std::atomic<Index> failed_{kNone};  ///< the lowest turn that threw
+  std::atomic<Index> failed_{kNone};  ///< the lowest iteration that threw
   std::atomic<bool> ending_{false};
   std::mutex failing_;        ///< held while failed_ and error_ change
-  std::exception_ptr error_;  ///< what that turn threw
+  std::exception_ptr error_;  ///< its exception
   void (*call_)(void*, Index) = nullptr;
   void* context_ = nullptr;
   Index count_ = 0;
   Index grain_ = 1;
 };
 
-/// Held by whoever uses, makes or ends the pool.
+/// Held while the pool is used, created or destroyed.
 std::mutex worker_pool_mutex;
 
 std::unique_ptr<WorkerPool>& worker_pool() {
@@ -172,9 +173,9 @@ std::unique_ptr<WorkerPool>& worker_pool() {
   return instance;
 }
 
-/// A child of fork() has no workers: the pool that it inherits is left as it is, and the next loop
-/// makes another. Who forks waits for a loop that another thread runs; a task that forks has the
-/// lock itself.
+/// After fork(), the child has no workers: the inherited pool is left as it is and the next loop
+/// creates another. fork() waits for loops of other threads; a task that forks already holds the
+/// lock.
 void keep_after_fork() {
   static std::once_flag once;
   std::call_once(once, [] {

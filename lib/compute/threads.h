@@ -1,14 +1,13 @@
-// The program's threads: loops whose turns are independent, shared out among a few workers.
+// The program's threads: loops with independent iterations, shared among a few workers.
 //
-// Why not OpenMP's? Its workers wait for one another by spinning. Where another program wants the
-// same cores, the spinning takes the very time that the others' work would need, and a run on two
-// threads becomes many times slower than on one. Here a worker that finds nothing to do spins for a
-// few microseconds only, the turns are handed out one after another, and whoever has a core does
-// them.
+// OpenMP is not used because its workers spin while they wait for each other. If another program
+// wants the same cores, the spinning takes the time that the other workers need, and a run on two
+// threads becomes many times slower than on one. Here an idle worker spins only for a few
+// microseconds, iterations are handed out one after another, and any running worker takes the next.
 //
-// One loop at a time has the workers. Loops inside of its turns, and loops that other threads of
-// the process begin meanwhile, run where they are: slower, with the same results. A child of fork()
-// begins with no workers and makes its own; what a task forks should only exec.
+// Only one loop at a time has the workers. Nested loops, and loops that other threads begin
+// meanwhile, run on their own thread: slower, with the same results. A child of fork() begins
+// without workers and creates its own; a child forked by a task should only exec.
 #pragma once
 
 #include <pthread.h>
@@ -19,20 +18,21 @@
 
 namespace attn {
 
-/// Threads that products and attention may use from now on (at least 1). Waits for a loop that
-/// another thread runs; std::logic_error inside a task. Where the system starts fewer, loops run on
+/// Sets the number of threads for matmuls and attention (at least 1). Waits for loops of other
+/// threads; throws std::logic_error inside a task. If the system starts fewer threads, loops run on
 /// those.
 void set_threads(int threads);
 int threads();
 
-/// Cores that this process may run on.
+/// Returns the number of cores that this process may use.
 int available_cores();
 
-/// Whether more threads could help here: there are several, and this is neither one of their tasks
-/// nor one that runs alone.
+/// True if more threads could help: there are several, and the current thread is neither running
+/// one of their tasks nor in a SerialScope.
 bool may_use_threads();
 
-/// While it lives, this thread's loops run where they are: others of the process have the cores.
+/// While an instance exists, loops of this thread run on this thread alone, leaving the cores to
+/// other threads.
 class SerialScope {
  public:
   SerialScope();
@@ -44,13 +44,13 @@ class SerialScope {
   bool before_;
 };
 
-/// Calls run(context, i) for every i in [0, count), each once, on the threads; returns when all are
-/// done. Where calls throw, no new ones begin, and when all that began have ended, the exception of
-/// the lowest i is thrown here: the one that a plain loop would have met.
+/// Calls run(context, i) once for every i in [0, count) on the threads; returns when all are done.
+/// If calls throw, no new ones begin; after the running ones end, the exception of the lowest i is
+/// rethrown, as in a plain loop.
 void run_on_threads(Index count, void (*run)(void* context, Index i), void* context);
 
-/// Calls f(i) for i in [0, count) on the threads when the whole costs at least ~2¹⁷ multiply-adds,
-/// here otherwise. Exceptions as with run_on_threads().
+/// Calls f(i) for i in [0, count), on the threads if the total cost is at least ~2¹⁷ multiply-adds,
+/// else on this thread. Exceptions work as in run_on_threads().
 template <typename F>
 void parallel_for(Index count, Index multiply_adds, F&& f) {
   if (count > 1 && multiply_adds >= (Index{1} << 17) && may_use_threads()) {
@@ -61,13 +61,13 @@ void parallel_for(Index count, Index multiply_adds, F&& f) {
   }
 }
 
-// Memory that each thread keeps from call to call.
+// Per-thread memory that is kept from call to call.
 
-/// The T of this thread, made at its first call and destroyed with the thread. One for each type:
-/// name a struct of its own for each use. std::bad_alloc where there is no memory for it.
+/// Returns this thread's T, created at the first call and destroyed with the thread. There is one
+/// per type, so define a separate struct for each use. Throws std::bad_alloc if memory runs out.
 ///
-/// Why not thread_local? Where there is no memory to note that a thread_local object is to be
-/// destroyed, glibc ends the process by abort().
+/// thread_local is not used because glibc calls abort() if it has no memory to register a
+/// thread_local object's destructor.
 template <typename T>
 T& thread_instance() {
   static const pthread_key_t key = [] {

@@ -23,7 +23,7 @@ bool is_address(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), address.data()) == 1;
 }
 
-/// Host without its port; the brackets of an IPv6 address go, too. Empty where the port is not
+/// Returns Host without its port and without an IPv6 address's brackets; empty if the port is not
 /// ours.
 std::string host_part(const std::string& header, int port) {
   std::string host = ascii_lower(header);
@@ -45,11 +45,11 @@ bool is_own_name(const AccessRules& rules, const std::string& host) {
   if (host.empty()) return false;
   if (host == ascii_lower(rules.host) || host == "localhost") return true;
   if (rules.token.empty()) return host == "127.0.0.1" || host == "::1";
-  // An address is no name that someone could point elsewhere.
+  // Addresses are safe: unlike a name, an address cannot be pointed elsewhere (DNS rebinding).
   return is_address(host) || host == machine_name();
 }
 
-/// The name of whatever stands in front of this server, with any port.
+/// True if this is the name of a proxy in front of this server, with any port.
 bool is_proxy_name(const AccessRules& rules, const std::string& header) {
   const std::string host = ascii_lower(header);
   return std::ranges::any_of(rules.names, [&](const std::string& given) {
@@ -58,7 +58,7 @@ bool is_proxy_name(const AccessRules& rules, const std::string& header) {
   });
 }
 
-/// In the same time wherever the first difference is.
+/// Compares in constant time, wherever the first difference is.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -72,7 +72,7 @@ std::string cookie_name(const AccessRules& rules) {
   return fmt::format("attn-demo-{}", rules.port);
 }
 
-/// The value of a cookie; empty: there is none.
+/// Returns the value of a cookie; empty if there is none.
 std::string cookie_of(const std::string& header, const std::string& name) {
   for (std::size_t at = 0; at < header.size();) {
     const std::size_t end = std::min(header.find(';', at), header.size());
@@ -104,7 +104,7 @@ std::optional<HttpError> check_access(const AccessRules& rules, const RequestOri
                                                           : rules.names.front())};
   }
   const std::string origin = ascii_lower(caller.origin), host = ascii_lower(caller.host);
-  const bool encrypted = via_proxy && origin == "https://" + host;  // the balancer's business
+  const bool encrypted = via_proxy && origin == "https://" + host;  // the proxy's responsibility
   if (!origin.empty() && origin != "http://" + host && !encrypted) {
     return HttpError{403, fmt::format("pages of {} may not ask here; open this server's own page",
                                       excerpt(caller.origin))};

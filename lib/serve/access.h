@@ -1,5 +1,5 @@
-// Who may ask: names that this server has, pages that it has handed out itself, and outside of this
-// machine only whoever has the token.
+// Access control: requests must use a name of this server, come from its own pages and, from other
+// machines, carry the token.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace attn {
 
-/// What the server was started as.
+/// The access settings the server was started with.
 struct AccessRules {
   std::string host;  ///< as bound: an address or a name
   int port = 0;
-  std::string token;                    ///< empty: none is asked for, the server being on loopback
-  std::vector<std::string> names = {};  ///< by which a balancer in front of it is called
+  std::string token;  ///< empty: no token required, because the server is on loopback
+  std::vector<std::string> names = {};  ///< names of the load balancer in front of it
 };
 
-/// What of a request says who asks. Empty: the request does not say.
+/// The parts of a request that identify its origin. Empty strings are missing headers.
 struct RequestOrigin {
   std::string method;
   std::string host;           ///< Host
@@ -27,30 +27,31 @@ struct RequestOrigin {
   std::string token;          ///< ?token=…
 };
 
-/// Why a request is not answered.
+/// The reason for refusing a request.
 struct HttpError {
   int status = 0;
   std::string message;
 };
 
-/// Nothing where the request may pass.
-///  - 421: Host is a name that is not this server's. A page of another site whose name was pointed
-///    here (DNS rebinding) sends its own.
-///  - 403: a page of another site asks (Origin, Sec-Fetch-Site).
-///  - 401: the token is missing or another.
+/// Returns nothing if the request may pass.
+/// - 421: Host is not a name of this server. A page of another site whose name was pointed here
+///   (DNS rebinding) sends its own.
+/// - 403: the request comes from a page of another site (Origin, Sec-Fetch-Site).
+/// - 401: the token is missing or wrong.
 std::optional<HttpError> check_access(const AccessRules& rules, const RequestOrigin& caller);
 
-/// Whether every address of a host is this machine's own loopback. SystemError where the name has
-/// no address.
+/// True if every address of the host is this machine's own loopback. Throws SystemError if the name
+/// has no address.
 bool is_loopback(const std::string& host);
 
-/// A token that nobody guesses: 32 hexadecimal digits from the system.
+/// Returns an unguessable token: 32 hexadecimal digits from the system's random numbers.
 std::string new_token();
 
-/// "127.0.0.1:8080", "[::1]:8080".
+/// Returns host and port as in a URL: "127.0.0.1:8080", "[::1]:8080".
 std::string authority(const std::string& host, int port);
 
-/// The cookie that holds the token; of a port, for cookies are shared by all ports of a host.
+/// Returns the name of the cookie that holds the token. It includes the port, because all ports of
+/// a host share cookies.
 std::string token_cookie(const AccessRules& rules);
 
 }  // namespace attn

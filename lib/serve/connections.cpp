@@ -23,7 +23,7 @@ int port_of(const sockaddr_storage& address) {
   return 0;
 }
 
-/// The other end of a connection of ours; nothing for any other descriptor.
+/// Returns the peer of one of our connections, or nothing for any other descriptor.
 std::optional<ConnectionMonitor::Peer> peer_of(int socket, int own_port) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
@@ -38,14 +38,16 @@ std::optional<ConnectionMonitor::Peer> peer_of(int socket, int own_port) {
   return ConnectionMonitor::Peer{name.data(), port_of(address)};
 }
 
-/// Bytes of a connection since it was opened; 0 where the system does not say (before Linux 4.1).
+/// Bytes transferred since the connection was opened; 0 if the system does not report them (before
+/// Linux 4.1).
 struct Traffic {
-  std::uint64_t taken;     ///< by the other end
-  std::uint64_t received;  ///< from it, read or not
+  std::uint64_t taken;     ///< acknowledged by the peer
+  std::uint64_t received;  ///< from the peer, read or not
 };
 
 Traffic traffic_of(int socket) {
-  // linux/tcp.h's tcp_info, which cannot stand beside netinet/tcp.h's, whose end is missing.
+  // tcp_info of linux/tcp.h. That header conflicts with netinet/tcp.h, whose struct lacks the last
+  // fields.
   struct TcpInfo {
     std::array<std::byte, 120> other;
     std::uint64_t bytes_acked, bytes_received;
@@ -92,7 +94,7 @@ void ConnectionMonitor::check_connection(int socket, bool all) {
   constexpr std::uint64_t kProgress = std::uint64_t{64} << 10;
   const Traffic traffic = traffic_of(socket);
   const auto now = std::chrono::steady_clock::now();
-  if (traffic.taken >= state.taken + kProgress) {  // a long answer, which is being read
+  if (traffic.taken >= state.taken + kProgress) {  // a long answer that is being read
     state.taken = traffic.taken;
     state.since = now;
   }

@@ -1,6 +1,6 @@
-// The server's open connections, as the system knows them. httplib waits for each piece of a
-// request with a limit of its own, so that a client who sends a byte now and then would be waited
-// for without end, and headers without number kept: here whole requests have limits.
+// The server's open connections, as the system reports them. httplib limits only the wait for each
+// piece of a request, so a client that sends a byte now and then would never time out, and headers
+// could accumulate without end. Here limits apply to whole requests.
 #pragma once
 
 #include <dirent.h>
@@ -20,32 +20,31 @@ namespace attn {
 
 class ConnectionMonitor {
  public:
-  using Peer = std::pair<std::string, int>;  ///< address and port of the other end
+  using Peer = std::pair<std::string, int>;  ///< address and port of the peer
 
-  /// `max_bytes`: of one request, line, headers and body together.
+  /// `max_bytes`: maximum size of a request, including line, headers and body.
   ConnectionMonitor(std::chrono::milliseconds request_timeout, std::uint64_t max_bytes)
       : request_timeout_(request_timeout), max_bytes_(max_bytes) {}
 
-  /// The port whose connections these are. From here on sweep() opens nothing: it works where no
-  /// descriptor is left, too.
+  /// Sets the port whose connections are monitored. After this, sweep() opens no files and so works
+  /// even when no descriptor is left.
   void listen_on(int port);
 
-  /// The whole request of a peer is there: from now on it is waited for the answer. `job` may be
-  /// null; it is stopped where the peer goes away.
+  /// Marks a peer's request as complete: from now on it waits for the answer. `job` may be null; it
+  /// is stopped if the peer disconnects.
   void begin(const Peer& peer, Job* job);
-  /// The answer is made. `last`: the connection is closed once it is sent.
+  /// Marks the answer as complete. `last`: the connection will be closed once it is sent.
   void end(const Peer& peer, bool last);
 
-  /// Closes the connections of whoever has kept a request, or the reading of an answer, unfinished
-  /// for too long (64 KiB of an answer are progress), or sends a request without end; `all`: and of
-  /// whoever asks nothing now.
+  /// Closes connections whose peer takes too long to send a request or to read an answer (reading
+  /// 64 KiB counts as progress), or whose request is too large; with `all`, idle ones too.
   void sweep(bool all);
 
  private:
   struct State {
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
-    std::optional<std::uint64_t> before;  ///< bytes that had come in ahead of this request
-    std::uint64_t taken = 0;              ///< bytes that the other end had at `since`
+    std::optional<std::uint64_t> before;  ///< bytes that had arrived before this request
+    std::uint64_t taken = 0;              ///< bytes that the peer had acknowledged at `since`
     Job* job = nullptr;
     bool busy = false;
     bool last = false;
@@ -55,7 +54,8 @@ class ConnectionMonitor {
 
   std::chrono::milliseconds request_timeout_;
   std::uint64_t max_bytes_;
-  std::unique_ptr<DIR, int (*)(DIR*)> descriptors_{nullptr, closedir};  ///< of this process
+  std::unique_ptr<DIR, int (*)(DIR*)> descriptors_{nullptr,
+                                                   closedir};  ///< of this process, from /proc
   int port_ = 0;
   std::mutex mutex_;
   std::map<Peer, State> states_;

@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-/// One line as JSON.
+/// Returns an error as one line of JSON.
 std::string error_json(std::string_view message) {
   return json_line([&](JsonWriter& json) {
     json.object([&] { json.member("error", shorten_message(printable(message))); });
@@ -24,7 +24,7 @@ bool reads_only(const httplib::Request& request) {
   return request.method == "GET" || request.method == "HEAD";
 }
 
-/// httplib takes any number for the length that a body claims, and none for "until the end".
+/// Checks Content-Length: httplib accepts any number, and a missing one as "until the end".
 HttpError check_content_length(const httplib::Request& request, bool reads) {
   const std::string length = request.get_header_value("Content-Length");
   const bool digits = length.find_first_not_of("0123456789") == std::string::npos;
@@ -38,7 +38,7 @@ HttpError check_content_length(const httplib::Request& request, bool reads) {
   return {};
 }
 
-/// Before any of it is read. httplib reads forms of so many bytes at most.
+/// Checks the size before reading the body. httplib limits forms to this size.
 HttpError check_body_size(const httplib::Request& request, bool form) {
   const std::size_t most = form ? CPPHTTPLIB_FORM_URL_ENCODED_PAYLOAD_MAX_LENGTH : max_body_bytes;
   const std::string length = request.get_header_value("Content-Length");
@@ -48,7 +48,7 @@ HttpError check_body_size(const httplib::Request& request, bool form) {
   return {413, fmt::format("the {} is larger than {} bytes", form ? "form" : "body", most)};
 }
 
-/// The type alone, in small letters: what follows it and capitals mean nothing (RFC 9110, 8.3.1).
+/// Returns the type alone in lower case: parameters and case do not matter (RFC 9110, 8.3.1).
 std::string media_type(std::string_view header) {
   const std::string_view type = header.substr(0, header.find(';'));
   return ascii_lower(type.substr(0, type.find_last_not_of(" \t") + 1));
@@ -130,7 +130,7 @@ HttpError check_headers(const httplib::Request& request) {
   if (const HttpError no = check_content_length(request, reads); no.status != 0) return no;
   if (reads) return {};
   const std::string type = request.get_header_value("Content-Type");
-  // LibreTranslate's clients send forms, too.
+  // LibreTranslate clients also send forms.
   const bool form = request.path == "/translate" && is_form(request);
   if (!form && media_type(type) != "application/json") {
     return {415, fmt::format("Content-Type is {}; expected application/json",
@@ -156,7 +156,7 @@ std::string page_id(const httplib::Request& request) {
 
 std::uint64_t client_id(const httplib::Request& request) {
   const std::string peer = fmt::format("{}:{}", request.remote_addr, request.remote_port);
-  return std::hash<std::string>()(peer) >> 1 | 1;  // neither 0 nor a number of the queue's own
+  return std::hash<std::string>()(peer) >> 1 | 1;  // neither 0 nor one of the queue's own numbers
 }
 
 std::int64_t page_sequence(const httplib::Request& request) {
@@ -201,7 +201,7 @@ std::string timing_header(const Timings& timings) {
                                                   {"record", timings.record}};
   std::string header;
   for (const auto& [name, milliseconds] : parts) {
-    if (milliseconds <= 0) continue;  // no part of this answer
+    if (milliseconds <= 0) continue;  // not part of this answer
     header += fmt::format("{}{};dur={:.2f}", header.empty() ? "" : ", ", name, milliseconds);
   }
   return header;

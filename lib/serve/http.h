@@ -1,4 +1,4 @@
-// What the server reads of HTTP's requests, and how it refuses them.
+// Parsing of HTTP requests, and error answers.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 #include "serve/server_handler.h"
 #include "serve/worker_pool.h"
 
-// After Eigen, which has names that httplib's <resolv.h> makes macros of (_res).
+// Must follow Eigen: httplib includes <resolv.h>, which defines names of Eigen's as macros (_res).
 #include <httplib.h>
 
 namespace attn {
@@ -18,44 +18,45 @@ namespace attn {
 inline constexpr const char* json_type = "application/json; charset=utf-8";
 inline constexpr const char* html_type = "text/html; charset=utf-8";
 
-/// What of a request says who asks.
+/// Returns the parts of a request that identify its origin.
 RequestOrigin request_origin(const httplib::Request& request);
 
-/// Whether a balancer asks how the server is, which is nobody's secret.
+/// True for a load balancer's health checks, which need no token.
 bool is_health_check(const std::string& path);
 
-/// By which method alone a path is served; null: nothing is there.
+/// Returns the only method that a path supports; null if nothing is served there.
 const char* allowed_method(const std::string& path);
 
-/// What the headers alone say against a request; `status` 0: nothing.
+/// Checks the headers of a request; `status` is 0 if they are valid.
 HttpError check_headers(const httplib::Request& request);
 
-/// Whether the body is a form's fields (application/x-www-form-urlencoded).
+/// True if the body is a form (application/x-www-form-urlencoded).
 bool is_form(const httplib::Request& request);
 
-/// A form's fields as an object: of several of one name a list; `alternatives` is a number.
+/// Converts a form's fields to an object. Repeated fields become a list; `alternatives` becomes a
+/// number.
 Json form_json(const httplib::Request& request);
 
-/// Whether a body may follow the headers, as HTTP/1.1 has it (RFC 9112, 6.3).
+/// True if a body may follow the headers according to HTTP/1.1 (RFC 9112, 6.3).
 bool may_have_body(const httplib::Request& request);
 
-/// A page's name for itself; only letters, digits and dashes count.
+/// Returns the page's identifier; characters other than letters, digits and dashes are dropped.
 std::string page_id(const httplib::Request& request);
 
-/// The page's own number of a request; 0 where it has none.
+/// Returns the page's sequence number of a request; 0 if it has none.
 std::int64_t page_sequence(const httplib::Request& request);
 
-/// Whose turns a request takes: its connection's.
+/// Returns the client that a request is queued for: its connection.
 std::uint64_t client_id(const httplib::Request& request);
 
-/// {"error": "…"}, one line; where it may be tried again, when.
+/// Sends {"error": "…"} as one line, with Retry-After if a retry may succeed.
 void send_error(httplib::Response& response, int status, std::string_view message);
 
-/// What a request that was stopped is told; `work` is the time it had.
+/// Sends the error for a stopped request; `work` is the time limit it had.
 void send_stopped_error(httplib::Response& response, const Job& job,
                         std::chrono::milliseconds work);
 
-/// How long the parts of an answer took, for the header Server-Timing.
+/// Returns the durations of an answer's parts for the header Server-Timing.
 std::string timing_header(const Timings& timings);
 
 }  // namespace attn

@@ -19,7 +19,8 @@ namespace {
 
 FileDescriptor open_log(const std::string& path) {
   if (path == "-") return FileDescriptor(-1);
-  constexpr mode_t kMode = 0640;  // who asks when is nobody else's business
+  constexpr mode_t kMode =
+      0640;  // the log reveals who sent requests and when, so others must not read it
   const int file = open_descriptor(path, O_WRONLY | O_APPEND | O_CREAT, kMode);
   if (file < 0) throw_system_error(path, "cannot be opened for the log", errno);
   return FileDescriptor(file);
@@ -66,14 +67,14 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// One family of numbers at a time: what they are, and then each of them.
+/// Builds metrics one family at a time: the description, then each sample.
 class MetricsText {
  public:
   void begin(std::string_view name, std::string_view type, std::string_view help) {
     name_ = fmt::format("attn_demo_{}", name);
     write("# HELP {} {}\n# TYPE {} {}\n", name_, help, name_, type);
   }
-  /// `labels`: `path="/ready"`; `suffix` is a histogram's.
+  /// `labels`: `path="/ready"`; `suffix`: part of a histogram's name.
   template <typename Value>
   void add(Value value, std::string_view labels = "", std::string_view suffix = "") {
     const bool labelled = !labels.empty();

@@ -1,5 +1,5 @@
-// A line of JSON for each answered request: who, what, how it ended and how long it took. Never a
-// text or a token.
+// The request log: one line of JSON per answered request, with client, request, result and
+// duration. It never contains texts or tokens.
 #pragma once
 
 #include <array>
@@ -23,55 +23,55 @@ struct LoggedRequest {
   std::string path;
   int status = 0;
   std::chrono::duration<double> took{};
-  std::size_t bytes = 0;  ///< of the answer's body
+  std::size_t bytes = 0;  ///< size of the answer's body
 };
 
 class RequestLog {
  public:
-  /// Appends to the file, which is made where it is not there; "-" is stdout. SystemError where it
-  /// cannot be opened. `problem` hears, once, why a line could not be written: requests are
-  /// answered all the same.
+  /// Appends to the file, creating it if needed; "-" is stdout. Throws SystemError if it cannot be
+  /// opened. `problem` is called once if a line cannot be written; requests are answered anyway.
   RequestLog(std::string path, std::function<void(const std::string&)> problem);
 
-  /// From any thread; each line is one write, so that several servers may share a file.
+  /// Writes a line. Thread-safe; each line is a single write, so that several servers may share a
+  /// file.
   void write(const LoggedRequest& request);
 
  private:
   std::string path_;
   FileDescriptor file_;  ///< −1: stdout
   std::mutex mutex_;
-  std::function<void(const std::string&)> problem_;  ///< empty once it was told
+  std::function<void(const std::string&)> problem_;  ///< empty once it was called
 };
 
-/// {"time":"2026-11-25T17:59:01.123Z","client":"127.0.0.1","method":"GET","path":"/ready",
+/// Returns {"time":"2026-11-25T17:59:01.123Z","client":"127.0.0.1","method":"GET","path":"/ready",
 /// "status":200,"milliseconds":0.1,"bytes":19} and a newline.
 std::string log_line(const LoggedRequest& request, std::chrono::system_clock::time_point now);
 
-// The server's counts since it began, as Prometheus reads them: lines of its text format 0.0.4
+// The server's counters since it started, in Prometheus' text format 0.0.4
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 
 inline constexpr const char* metrics_type = "text/plain; version=0.0.4; charset=utf-8";
 
-/// How things stand when somebody asks.
+/// The server's current load.
 struct ServerState {
-  std::size_t waiting = 0;    ///< requests for their turn
-  std::size_t computing = 0;  ///< requests that have it
+  std::size_t waiting = 0;    ///< requests in the queue
+  std::size_t computing = 0;  ///< requests being processed
   bool draining = false;
   BatchHistogram batches;
 };
 
-/// Every call may come from several threads at once.
+/// Counters and histograms of the server. All functions are thread-safe.
 class Metrics {
  public:
-  /// A request was answered. `path` is one that is served, or "other".
+  /// Counts an answered request. `path` is a served one or "other".
   void count_response(const std::string& path, int status, std::chrono::duration<double> took);
-  /// Tokens that a search read and found.
+  /// Counts the tokens that a search read and generated.
   void count_tokens(std::size_t source_tokens, std::size_t target_tokens);
 
   std::string text(const ServerState& now, const std::string& version) const;
 
  private:
-  /// Upper bounds in seconds of a histogram's buckets; a last one holds the rest.
+  /// Upper bounds in seconds of a histogram's buckets; a final bucket holds the rest.
   static constexpr std::array kBounds{0.005, 0.01, 0.025, 0.05, 0.1,  0.25,
                                       0.5,   1.0,  2.5,   5.0,  10.0, 30.0};
   struct Latencies {

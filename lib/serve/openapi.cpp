@@ -23,7 +23,7 @@ Json number_schema(const OptionSpec& option) {
   return schema;
 }
 
-/// One of the words; true and false are JSON's own.
+/// Returns the schema of an option with a fixed set of words; true and false become JSON booleans.
 Json choice_schema(const OptionSpec& option) {
   Json words = Json::array();
   for (const std::string_view word : option.choices) {

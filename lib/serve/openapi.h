@@ -1,4 +1,4 @@
-// The description of the server's interface, as GET /openapi.json answers it.
+// The OpenAPI description of the server, which GET /openapi.json returns.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@
 namespace attn {
 namespace {
 
-/// Why a port cannot be taken, as errno; 0: it can.
+/// Tries to bind the port. Returns 0 on success, else errno.
 int bind_problem(const std::string& host, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -71,7 +71,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The inodes of sockets that listen on the port, from /proc/net/tcp and tcp6.
+/// Returns the inodes of sockets that listen on the port, from /proc/net/tcp and tcp6.
 std::set<std::string> listening_sockets(int port) {
   constexpr const char* kListens = "0A";
   const std::string ends = fmt::format(":{:04X}", port);

@@ -1,4 +1,4 @@
-// The port that the server listens on.
+// The port on which the server listens.
 #pragma once
 
 #include <string>
@@ -7,23 +7,23 @@
 
 namespace attn {
 
-/// Why one cannot listen there, and what would do instead.
+/// The reason why listening failed, and a suggested alternative.
 struct ListenError : SystemError {
   explicit ListenError(const std::string& message) : SystemError("{}", message) {}
-  int other_port = 0;      ///< 0: it is not the port's fault
-  std::string other_host;  ///< empty: it is not the host's fault
+  int other_port = 0;      ///< 0: the port is not the problem
+  std::string other_host;  ///< empty: the host is not the problem
 };
 
-/// ListenError where the port cannot be taken, saying who could hold it.
+/// Throws ListenError, naming the process that holds the port if possible, if it cannot be bound.
 void check_port(const std::string& host, int port);
 
-/// The same for a problem that is known, as errno; 0: the system does not say.
+/// Throws the same for a known problem, given as errno; 0: the system gives no reason.
 [[noreturn]] void throw_listen_error(const std::string& host, int port, int problem);
 
-// Who listens on a port of this machine.
+// The process that listens on a port of this machine.
 
-/// "python3, process 1234"; empty where the system does not say (another user's, another
-/// machine's).
+/// Returns "python3, process 1234"; empty if the system does not tell (processes of other users or
+/// machines).
 std::string process_on_port(int port);
 
 }  // namespace attn

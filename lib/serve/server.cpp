@@ -24,7 +24,7 @@ namespace attn {
 
 namespace {
 
-/// When the headers of this thread's request had come in; nothing where they were none.
+/// The time at which this thread's request headers had arrived; empty if they were invalid.
 thread_local std::optional<std::chrono::steady_clock::time_point> request_began;
 
 }  // namespace
@@ -53,7 +53,7 @@ class LiveServer::Http {
  private:
   static constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{128} << 10;
 
-  /// A request that is there as a whole, until its answer is made.
+  /// Registers a complete request until its answer is ready.
   struct ActiveRequest {
     ActiveRequest(ConnectionMonitor& all, const httplib::Request& request, Job* job)
         : connections(all), peer(peer_of(request)) {
@@ -103,7 +103,7 @@ class LiveServer::Http {
   ConnectionMonitor connections_;
   std::string page_;
   std::atomic<bool> draining_{false}, ending_{false};
-  int socket_ = -1;  ///< that listens
+  int socket_ = -1;  ///< the listening socket
   httplib::Server server_;
 };
 
@@ -117,7 +117,7 @@ void LiveServer::Http::set_up() {
   server_.set_write_timeout(kSeconds);
   server_.set_payload_max_length(max_body_bytes);
   server_.set_tcp_nodelay(true);
-  // Without SO_REUSEPORT, which would let two servers share a port.
+  // Do not set SO_REUSEPORT, with which two servers could share a port.
   server_.set_socket_options([this](socket_t socket) {
     socket_ = socket;
     const int yes = 1;
@@ -133,7 +133,8 @@ void LiveServer::Http::set_up() {
   server_.set_pre_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
         request_began = std::chrono::steady_clock::now();
-        // Whoever asks next asks another server.
+        // While draining, close connections, so that the client's next request reaches another
+        // server.
         if (draining_) response.set_header("Connection", "close");
         return handle_refused(request, response) ? httplib::Server::HandlerResponse::Handled
                                                  : httplib::Server::HandlerResponse::Unhandled;
@@ -145,7 +146,7 @@ void LiveServer::Http::set_up() {
       [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
         send_error(response, 500, "internal error; please report it");
       });
-  // What httplib refuses itself: a request line or a header that is none.
+  // Handles requests that httplib itself refuses: invalid request lines or headers.
   server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
     if (!response.body.empty()) return;
     send_error(response, response.status, "this is no request that the server can read");
@@ -156,7 +157,7 @@ bool LiveServer::Http::handle_refused(const httplib::Request& request,
                                       httplib::Response& response) {
   const auto say = [&](int status, const std::string& message) {
     send_error(response, status, message);
-    // A body that nobody reads would be taken for the next request.
+    // An unread body would be parsed as the next request.
     if (may_have_body(request)) ThreadPerConnection::mark_unread_body();
     const bool last = ThreadPerConnection::has_unread_body() || ThreadPerConnection::over_limit();
     if (last) response.set_header("Connection", "close");
@@ -170,8 +171,8 @@ bool LiveServer::Http::handle_refused(const httplib::Request& request,
                                 limits_.max_connections));
   }
   if (ending_) return say(503, "the server is ending");
-  // Neither parts of an answer (many of one text would take much memory) nor packed ones are
-  // served: packing 2 MB takes longer than handing them to a browser on the same machine.
+  // Range requests and compression are not supported. Many ranges of one text would need much
+  // memory, and compressing 2 MB takes longer than sending them to a browser on the same machine.
   auto& changed = const_cast<httplib::Request&>(request);
   changed.ranges.clear();
   changed.headers.erase("Accept-Encoding");
@@ -185,7 +186,7 @@ bool LiveServer::Http::handle_refused(const httplib::Request& request,
   return say(no.status, no.message);
 }
 
-/// What has become of a request.
+/// Logs a request's outcome.
 void LiveServer::Http::log_response(const httplib::Request& request,
                                     const httplib::Response& response) {
   const auto now = std::chrono::steady_clock::now();
@@ -197,7 +198,7 @@ void LiveServer::Http::log_response(const httplib::Request& request,
                response.body.size()});
 }
 
-/// /health: the process answers. /ready: and more requests may come.
+/// /health: the process is alive. /ready: the server accepts requests.
 void LiveServer::Http::probe(const httplib::Request& request, httplib::Response& response) {
   const ActiveRequest busy(connections_, request, nullptr);
   if (request.path == "/ready" && draining_)
@@ -291,7 +292,7 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
       std::string body = (handler_.*how)(question, job.stop, timings);
       response.set_header("Server-Timing", timing_header(timings));
       metrics_.count_tokens(timings.model.source_tokens, timings.model.target_tokens);
-      // Later versions of the library take it over.
+      // Newer httplib versions move the body.
       response.set_content(std::move(body), type);  // NOLINT(performance-move-const-arg)
     } catch (const SearchStopped&) {
       send_stopped_error(response, job, limits_.work_timeout);
@@ -313,11 +314,11 @@ void LiveServer::Http::bind() {
     throw_listen_error(rules_.host, rules_.port, 0);
   }
   connections_.listen_on(rules_.port);
-  // httplib lets five wait to be accepted; more at a time would hang for seconds.
+  // httplib sets a backlog of five connections; more at a time would stall for seconds.
   ::listen(socket_, SOMAXCONN);
 }
 
-/// Stops what nobody waits for any more.
+/// Closes connections over the limits and stops jobs whose client is gone or whose time is up.
 void LiveServer::Http::enforce_limits(bool all) {
   connections_.sweep(all);
   const auto now = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// The live page's server: HTTP on one port, for a browser on the same machine or whoever has the
+// The live page's server: HTTP on one port, for a browser on the same machine or clients with the
 // token.
 #pragma once
 
@@ -16,32 +16,33 @@ namespace attn {
 
 struct ServeLimits {
   std::size_t max_connections = 256;
-  std::size_t waiting = 256;                          ///< requests that wait for their turn
-  std::size_t worker_threads = 2;                     ///< requests that compute records and pages
+  std::size_t waiting = 256;                          ///< requests in the queue
+  std::size_t worker_threads = 2;                     ///< for computing records and pages
   std::size_t batched_searches = 64;                  ///< translations whose searches share steps
-  std::chrono::milliseconds request_timeout{10'000};  ///< until a request has come in whole
+  std::chrono::milliseconds request_timeout{10'000};  ///< until a request has arrived in full
   std::chrono::milliseconds work_timeout{
-      30'000};  ///< until its turn comes, and from then to its answer
-  std::chrono::milliseconds shutdown_timeout{1'200};  ///< what runs may go on for so long
-  /// From the signal until no request is taken any more: /ready says no, all else is as before, so
-  /// that a balancer finds out before anybody is turned away.
+      30'000};  ///< in the queue, and then again until its answer is ready
+  std::chrono::milliseconds shutdown_timeout{1'200};  ///< how long running requests may continue
+  /// The time between the signal and the refusal of new requests. Meanwhile only /ready changes to
+  /// "no", so that load balancers notice before any request is refused.
   std::chrono::milliseconds drain{0};
 };
 
 class LiveServer {
  public:
-  /// `models` outlives it, and so does `log`, which may be null. Loads the first model and makes
-  /// the page; Error where that fails.
+  /// `models` and `log`, which may be null, must outlive the server. Loads the first model and
+  /// builds the page; throws Error if that fails.
   LiveServer(AccessRules rules, const ServeLimits& limits, ServedModels& models,
              const std::string& version, RequestLog* log = nullptr);
   ~LiveServer();
 
-  /// Takes the port (0: any); ListenError (serve/port.h) where it cannot.
+  /// Binds the port (0: any); throws ListenError (serve/port.h) if that fails.
   void bind();
   int port() const;
 
-  /// Answers until `signal` is not 0, and while it drains; then what runs is finished, and all is
-  /// closed, in less than two seconds. SystemError where the system takes the socket away.
+  /// Answers requests until `signal` is not 0, and while draining. Then finishes the running
+  /// requests and closes all connections in less than two seconds. Throws SystemError if the system
+  /// closes the socket.
   void run(const std::atomic<int>& signal);
 
  private:

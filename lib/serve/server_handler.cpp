@@ -38,7 +38,7 @@ std::vector<ServerHandler::Translated> ServerHandler::translate_all(
     if (line.parts.size() > 1) all.back().notes.emplace_back("translated sentence by sentence");
     if (all.size() == texts.size()) timed.reset();
   };
-  // All of them wait at once; how many are searched at a time is the queue's business.
+  // Submits all lines at once; the queue limits how many are searched at a time.
   const LineSettings settings{.batch = std::numeric_limits<std::size_t>::max()};
   auto found = translate_lines(translator, texts, settings, {told});
   for (std::size_t i = 0; i < all.size(); ++i) all[i].found = std::move(found[i]);

@@ -1,4 +1,4 @@
-// What the server answers besides what is asked about a sentence: translations, its page.
+// Answers that are not about one explained sentence: translations, languages and the live page.
 #pragma once
 
 #include <atomic>
@@ -25,27 +25,27 @@ class ServerHandler : public ApiHandler {
  public:
   using ApiHandler::ApiHandler;
 
-  /// All of these throw Error where the question cannot be answered, and SearchStopped soon after
+  /// All of these throw Error if the request cannot be answered, and SearchStopped soon after
   /// `stop` is set.
 
-  /// {"translations": [{"text": "…", "score": -0.4}, …]}, best first, and "notes" where there is
-  /// something to say of the sentence. Of a list of texts, a list of such objects.
+  /// Returns {"translations": [{"text": "…", "score": -0.4}, …]}, best first, with "notes" if there
+  /// are remarks on the sentence. For a list of texts, returns a list of such objects.
   std::string translate(const ApiRequest& request, const std::atomic<bool>& stop,
                         Timings& timings) const;
 
-  /// As LibreTranslate answers: {"translatedText": "…"}, with "alternatives" where they were asked
-  /// for; lists of them for a list.
+  /// Answers like LibreTranslate: {"translatedText": "…"}, with "alternatives" on request; both are
+  /// lists for a list of texts.
   std::string libretranslate(const ApiRequest& request, const std::atomic<bool>& stop,
                              Timings& timings) const;
 
-  /// The languages of the models, as LibreTranslate lists them.
+  /// Returns the models' languages in LibreTranslate's format.
   std::string languages() const;
 
-  /// The live page; `version` is the program's.
+  /// Returns the live page; `version` is the program's.
   std::string live_page(const std::string& version) const;
 
  private:
-  /// A text with what was found for it, and what there is to say.
+  /// A text with its translations and notes.
   struct Translated {
     std::vector<LineTranslation> found;
     std::vector<std::string> notes;
@@ -55,35 +55,36 @@ class ServerHandler : public ApiHandler {
                                         Timings& timings) const;
 };
 
-// Which languages the served models are for, as far as their names say: what clients of
-// LibreTranslate ask for.
+// The languages of the served models as far as their names tell, for LibreTranslate clients.
 
-/// Those at the end of a model's name: "data/models/en-de", "opus-mt-en-de"; or nothing.
+/// Returns the languages at the end of a model's name, as in "data/models/en-de" or
+/// "opus-mt-en-de"; nothing if there are none.
 std::optional<LanguagePair> languages_in_name(std::string_view model_name);
 
-/// The first model for the pair, or else the first whose name says no languages; a source "auto"
-/// is any. InputError naming the pairs that are served where there is neither.
+/// Returns the first model for the pair or, failing that, the first whose name contains no
+/// languages; the source "auto" matches any. Throws InputError naming the served pairs if there is
+/// neither.
 std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted);
 
-/// [{"code": "en", "name": "English", "targets": ["de"]}, …]: every language of a pair, sources
-/// first; then those that the first model has tokens for, where its name says none.
+/// Returns [{"code": "en", "name": "English", "targets": ["de"]}, …]: every language of a pair,
+/// sources first, then the language tokens of the first model if its name contains no languages.
 Json languages_json(const std::vector<std::string>& names, const Languages& of_first);
 
-// The models of a server, loaded when they are first asked for.
+// The models of a server, loaded on first use.
 
-/// Every call may come from several threads at once, and throws Error where it cannot be done.
+/// Loads and holds models. All functions are thread-safe and throw Error on failure.
 class ServedModels : public ModelProvider {
  public:
   using NoteHandler = std::function<void(const FieldText&)>;
 
-  /// Those of `choice`, in order; none: the shipped one. The first is loaded. `say` hears what
-  /// there is to note of each. UsageError where one is named twice.
+  /// Serves the models of `choice`, in order; by default the shipped one. Loads the first. `say`
+  /// receives the notes about each. Throws UsageError if a model is named twice.
   ServedModels(const ModelChoice& choice, NoteHandler say);
 
   const std::vector<std::string>& names() const override { return names_; }
   const ReadyModel& model(std::size_t number) override { return *load_for_client(number).model; }
   SearchQueue* queue(std::size_t number) override { return &*load_for_client(number).queue; }
-  /// Of the steps of all models.
+  /// Returns the batch sizes of all models' steps.
   BatchHistogram batch_sizes();
 
  private:
@@ -91,17 +92,17 @@ class ServedModels : public ModelProvider {
     explicit Slot(ModelChoice wanted) : choice(std::move(wanted)) {}
 
     ModelChoice choice;
-    std::mutex loading;  ///< one's loading holds up nobody who asks for another
+    std::mutex loading;  ///< per model, so that loading one does not block the others
     std::optional<ReadyModel> model;
-    std::optional<SearchQueue> queue;  ///< there as soon as the model is
+    std::optional<SearchQueue> queue;  ///< set once the model is loaded
   };
   Slot& ensure_loaded(Slot& slot);
-  /// For whoever asks from outside, whom the server's paths are no business of: SystemError that
-  /// says nothing of them, and `say` hears what it was.
+  /// Loads a model for a client. On failure, throws a SystemError without the server's paths, and
+  /// passes the details to `say`.
   Slot& load_for_client(std::size_t number);
 
   NoteHandler say_;
-  std::deque<Slot> slots_;  ///< which does not move them
+  std::deque<Slot> slots_;  ///< a deque, because its elements never move
   std::vector<std::string> names_;
 };
 

@@ -31,7 +31,7 @@ ThreadPerConnection::Enqueued ThreadPerConnection::enqueue(std::function<void()>
       try {
         threads_.emplace_back([this] { work(); });
       } catch (const std::system_error&) {
-        // The threads there are will do.
+        // Continue with the threads we have.
       }
     }
   }

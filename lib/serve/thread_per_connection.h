@@ -1,4 +1,4 @@
-// A thread a connection, made when it is needed: httplib serves a connection on one thread until it
+// One thread per connection, created on demand: httplib keeps a connection on one thread until it
 // is closed.
 #pragma once
 
@@ -17,18 +17,19 @@ namespace attn {
 
 class ThreadPerConnection : public httplib::TaskQueue {
  public:
-  /// Up to `connections` are served; a few more are told that they are too many, and further ones
+  /// Serves up to `connections` connections; refuses a few more as too many, and lets further ones
   /// wait.
   explicit ThreadPerConnection(std::size_t connections) : max_connections_(connections) {}
 
-  /// Whether this thread's connection is one too many.
+  /// True if this thread's connection exceeds the limit.
   static bool over_limit();
 
-  /// A body that nobody reads lies in this thread's connection: what follows is no request.
+  /// Marks this thread's connection as having an unread body, so that the bytes that follow are not
+  /// parsed as a request.
   static void mark_unread_body();
   static bool has_unread_body();
 
-  /// httplib 0.11 takes no answer; later ones ask whether there was room.
+  /// enqueue() returns nothing in httplib 0.11; later versions return whether there was room.
   using Enqueued =
       decltype(std::declval<httplib::TaskQueue&>().enqueue(std::declval<std::function<void()>>()));
   Enqueued enqueue(std::function<void()> task) override;

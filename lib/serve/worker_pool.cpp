@@ -61,7 +61,7 @@ bool WorkerPool::run(Job& job, const std::function<void()>& work) {
   return true;
 }
 
-/// Of two of a page the older one is stopped.
+/// Stops the older of two jobs of the same page.
 void WorkerPool::supersede(Job& one, Job& coming) {
   if (one.page_id == coming.page_id) {
     stop(one.sequence > coming.sequence ? coming : one, StopReason::superseded);

@@ -1,4 +1,5 @@
-// Who computes when: a few requests at once, a few more wait, and each can be told to stop.
+// The scheduling of requests: a few are processed at once, a few more wait, and each can be
+// stopped.
 #pragma once
 
 #include <array>
@@ -16,31 +17,32 @@
 
 namespace attn {
 
-/// Why a request's work was stopped.
+/// The reason for stopping a request's work.
 enum class StopReason {
   none,
-  superseded,     ///< the same page asks something newer
-  disconnected,   ///< nobody reads the answer
+  superseded,     ///< the same page sent a newer request
+  disconnected,   ///< the client is gone
   timed_out,      ///< it took too long
-  shutting_down,  ///< the server ends
+  shutting_down,  ///< the server is shutting down
 };
 
-/// A request that waits or computes.
+/// A request that is waiting or being processed.
 struct Job {
-  std::string page_id;  ///< whose newer request takes its place; empty: none does
-  /// The page's own number of the request: they come on several connections, which may overtake
-  /// one another. Of equal ones the last that comes is the newest.
+  std::string
+      page_id;  ///< a newer request of the same page replaces this one; empty: never replaced
+  /// The page's sequence number of the request; requests arrive on several connections and may
+  /// overtake each other. Among equal numbers, the last to arrive is the newest.
   std::int64_t sequence = 0;
-  bool batched = false;           ///< it waits for what many compute together
-  std::atomic<bool> stop{false};  ///< what the search looks at
+  bool batched = false;           ///< it waits for a batch that many requests share
+  std::atomic<bool> stop{false};  ///< polled by the search
   std::atomic<StopReason> reason{StopReason::none};
-  /// When it came, and from its turn on when that was.
+  /// The time of arrival, or of the start once it is being processed.
   std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   bool started = false, done = false;
   const std::function<void()>* work = nullptr;
   std::condition_variable changed;
 
-  /// The first reason counts.
+  /// Stops the job; only the first reason counts.
   void end(StopReason why) {
     StopReason before = StopReason::none;
     reason.compare_exchange_strong(before, why);
@@ -48,11 +50,11 @@ struct Job {
   }
 };
 
-/// A few threads that compute, so that what a thread keeps for its sums is there a few times and
-/// not once a connection.
+/// A few computing threads, so that per-thread memory exists only a few times and not once per
+/// connection.
 class WorkerPool {
  public:
-  /// Threads that compute by themselves, and for jobs that share.
+  /// Number of threads for jobs computed alone, and of jobs that share batches.
   struct ThreadCounts {
     std::size_t unbatched = 0;
     std::size_t batched = 0;
@@ -62,13 +64,13 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Does the work, which throws nothing and looks at the job's `stop`, and returns when it is
-  /// done; stops older jobs of the same page, or this one where a newer one has overtaken it. A job
-  /// that is stopped before its turn does it here, at once. False where too many wait already: then
-  /// nothing is done.
+  /// Runs `work` and returns when it is done; `work` must not throw and must poll the job's `stop`.
+  /// Stops older jobs of the same page, or this one if a newer one has overtaken it. A job that is
+  /// stopped while waiting runs immediately. Returns false, without running anything, if too many
+  /// jobs are waiting.
   bool run(Job& job, const std::function<void()>& work);
 
-  /// Stops every job that `which` gives a reason for.
+  /// Stops every job for which `which` returns a reason.
   void stop_if(const std::function<StopReason(const Job&)>& which);
   struct Counts {
     std::size_t waiting = 0;
@@ -84,7 +86,7 @@ class WorkerPool {
 
   std::size_t max_waiting_;
   mutable std::mutex mutex_;
-  std::array<std::condition_variable, 2> arrived_;  ///< one that does not share, one that does
+  std::array<std::condition_variable, 2> arrived_;  ///< for unbatched and batched jobs
   std::vector<Job*> running_;
   std::deque<Job*> waiting_;
   bool ending_ = false;

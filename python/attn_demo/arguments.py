@@ -7,7 +7,7 @@ from typing import Any
 
 from .errors import UsageError
 
-_LISTS = ("model", "set", "without", "force", "swap", "names")  # may be given more than once
+_LISTS = ("model", "set", "without", "force", "swap", "names")  # may be given several times
 _PATHS = ("model", "maps_of", "config", "from", "out")
 _TEXTS = (*_LISTS, "target", "precision", "source_lang", "target_lang", "prefix")
 
@@ -40,12 +40,12 @@ def given(**options: Any) -> "dict[str, Any]":
 
 def _value(name: str, value: Any) -> Any:
     if hasattr(value, "item"):
-        value = value.item()  # a number of numpy's, which is not loaded for this
+        value = value.item()  # a numpy number; numpy is not imported for this
     if isinstance(value, os.PathLike) or (name in _PATHS and isinstance(value, str)):
         value = os.fsencode(value)
     elif isinstance(value, (str, bytes)) or name in _TEXTS:
         value = clean(value if isinstance(value, bytes) else str(value))
-    if name in ("target", "prefix") or not isinstance(value, bytes):  # a text as it is, or a number
+    if name in ("target", "prefix") or not isinstance(value, bytes):  # keep text as it is, and numbers
         return value
     option = name.replace("_", "-")
     if not value:

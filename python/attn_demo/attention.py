@@ -159,7 +159,7 @@ class Attention:
         return layer % layers
 
     def _repr_html_(self) -> str:
-        import html  # in notebooks alone, which have it already
+        import html  # only needed in notebooks, which have loaded it already
 
         return (f'<iframe srcdoc="{html.escape(self.page())}" style="width: 100%; height: 720px; '
                 'border: 1px solid #ccc"></iframe>')

@@ -80,7 +80,7 @@ class Model:
     def __init__(self, options: "dict[str, Any]") -> None:
         """load() makes models."""
         self._core = _core.Model(options)
-        # What loads it again: for another precision, and where it is unpickled.
+        # The options for loading it again, for another precision or when unpickling.
         self._options = lasting(options) | {"names": self._core.names}
         own = os.fsdecode(self._core.directory)
         self._directory = own and os.path.abspath(own)
@@ -136,7 +136,7 @@ class Model:
     def __reduce__(self) -> "tuple[Any, ...]":
         return Model, (self._options,)
 
-    # A text is an iterable of texts, too: the first two have it.
+    # A text is also an iterable of texts, so the first two overloads accept it.
     @overload
     def translate(self, text: "str | bytes", *, n_best: None = None,  # type: ignore[overload-overlap]
                   **options: Unpack[TranslateOptions]) -> str: ...

@@ -19,10 +19,10 @@ namespace py = pybind11;
 namespace attn {
 namespace {
 
-std::atomic<int> calls_in_progress{0};  ///< calls
+std::atomic<int> calls_in_progress{0};  ///< of all threads
 thread_local int calls_of_thread = 0;
 std::atomic<bool> interpreter_exiting{false};
-thread_local bool runs_exit_handler = false;  ///< this thread does
+thread_local bool runs_exit_handler = false;  ///< true while this thread runs the handler
 
 void block_if_interpreter_exits() {
   if (!interpreter_exiting || runs_exit_handler) return;
@@ -60,8 +60,9 @@ GilAcquire::GilAcquire() {
 }
 
 void register_exit_handler() {
-  pthread_atfork(nullptr, nullptr,
-                 [] { calls_in_progress = calls_of_thread; });  // the others are not there
+  pthread_atfork(nullptr, nullptr, [] {
+    calls_in_progress = calls_of_thread;
+  });  // the other threads do not exist in the child
   py::module_::import("atexit").attr("register")(py::cpp_function(on_interpreter_exit));
 }
 

@@ -1,16 +1,16 @@
-// Python's lock, between the interpreter and the libraries; and what becomes of calls under way
-// when the interpreter ends.
+// The GIL between the interpreter and the libraries, and the handling of running calls when the
+// interpreter exits.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 namespace attn {
 
-/// While the libraries compute: other threads of Python run.
+/// Releases the GIL while the libraries compute, so that other Python threads run.
 ///
-/// A thread that asks an ending interpreter for its lock is ended inside of C++, which ends the
-/// process (before Python 3.14). So daemon threads that are still here when the interpreter ends
-/// stay here: at the end of their batch, update or call.
+/// Before Python 3.14, a thread that acquires the GIL of an exiting interpreter is terminated
+/// inside C++ code, which kills the process. Daemon threads that are still running when the
+/// interpreter exits therefore block here, at the end of their batch, update or call.
 class GilRelease {
  public:
   GilRelease();
@@ -22,7 +22,7 @@ class GilRelease {
   PyThreadState* state_;
 };
 
-/// While a function of Python is called from there.
+/// Holds the GIL while a library calls a Python function.
 class GilAcquire {
  public:
   GilAcquire();
@@ -34,14 +34,14 @@ class GilAcquire {
   PyGILState_STATE state_;
 };
 
-/// Has the end of the interpreter wait for calls under way, some seconds at most. Call it once,
-/// while the module is made.
+/// Makes the interpreter wait at exit for running calls, for a few seconds at most. Call this once,
+/// during module creation.
 void register_exit_handler();
 
-// What the libraries throw, as Python's exceptions.
+// Conversion of library errors to Python exceptions.
 
-/// attn::Error becomes the class of attn_demo.errors with its exit code, and memory that runs out
-/// OutOfMemoryError; the text is the program's line. Call it once, while the module is made.
+/// Converts attn::Error to the class in attn_demo.errors with its exit code, and lack of memory to
+/// OutOfMemoryError; the text is the program's error line. Call this once, during module creation.
 void register_exceptions();
 
 }  // namespace attn

@@ -24,7 +24,7 @@ namespace py = pybind11;
 namespace attn {
 namespace {
 
-/// The functions that watch, one behind the other.
+/// The observer functions, called in order.
 class ObserverChain {
  public:
   explicit ObserverChain(const py::list& functions) {
@@ -42,7 +42,7 @@ class ObserverChain {
   AttentionObserver* first_ = nullptr;
 };
 
-/// Ctrl-C ends a long call between two batches.
+/// Lets Ctrl-C end a long call between two batches.
 void check_signals() {
   const GilAcquire lock;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -60,7 +60,7 @@ Model::Model(const py::dict& options) {
   const ModelChoice choice = model_choice(options);
   const std::vector<std::string> names = string_list(options, "names");
   const GilRelease released;
-  kernels();  // what the environment asks for is refused before anything is read
+  kernels();  // reject invalid environment variables before reading anything
   default_backend();
   choice.check_one_source();
   models_ = open_models(choice);

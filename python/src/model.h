@@ -1,4 +1,4 @@
-// A loaded model: what attn_demo.Model stands on.
+// A loaded model: the core of attn_demo.Model.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,19 +14,19 @@
 
 namespace attn {
 
-/// Read-only once it is loaded: any number of threads may call it.
+/// Read-only after loading: any number of threads may call it.
 class Model {
  public:
   explicit Model(const pybind11::dict& options);
 
-  /// The translations of each line, best first, and what there is to note. `observers` are
-  /// functions; each sees what those before it left.
+  /// Returns the translations of each line, best first, and the notes. `observers` are functions;
+  /// each sees the changes of those before it.
   using Translations = std::vector<std::vector<LineTranslation>>;
   std::pair<Translations, std::vector<std::string>> translate(
       const std::vector<std::string>& lines, const pybind11::dict& options,
       const pybind11::list& observers) const;
 
-  /// The record of a sentence; of an experiment those before and after.
+  /// Returns the record of a sentence or, for an experiment, those before and after.
   std::pair<std::vector<SharedRecord>, std::vector<std::string>> attend(
       const std::string& sentence, const pybind11::dict& options,
       const pybind11::list& observers) const;
@@ -37,7 +37,7 @@ class Model {
 
  private:
   ReadyEnsemble models_;
-  /// What several threads of Python search for shares steps.
+  /// Lets searches of several Python threads share steps.
   std::unique_ptr<SearchQueue> queue_;
 };
 

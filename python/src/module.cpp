@@ -1,4 +1,4 @@
-// attn_demo._core: the libraries as Python calls them. What people see is python/attn_demo/*.py.
+// attn_demo._core: the bindings of the libraries. The public interface is python/attn_demo/*.py.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 

@@ -1,4 +1,4 @@
-// A Python function that watches heads, and may change their weights.
+// A Python function that observes heads and may change their weights.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -10,8 +10,8 @@
 
 namespace attn {
 
-/// One head while it is computed, as the function gets it. Arrays are copies, made when they are
-/// asked for, so that they may be kept; the head itself can be read during the call only.
+/// A head during its computation, as the function receives it. Arrays are copies, made on first
+/// access, so they may be kept; the head itself can only be read during the call.
 class PythonHead {
  public:
   using Array = pybind11::array_t<float, pybind11::array::c_style | pybind11::array::forcecast>;
@@ -19,7 +19,7 @@ class PythonHead {
   PythonHead(AttentionHead& head, std::optional<Index> position)
       : head_(&head), position_(position) {}
 
-  /// ValueError after the call.
+  /// Throws ValueError after the call.
   const AttentionHead& head() const;
   std::optional<Index> position() const { return position_; }
   Array query() const { return copy(head().query); }
@@ -27,14 +27,14 @@ class PythonHead {
   Array value() const { return copy(head().value); }
   Array scores() const { return copy(head().scores); }
   Array mask() const { return copy(head().mask); }
-  /// [L, S]; what is written to it is what the model goes on with.
+  /// Returns the weights [L, S]; the model continues with any values written to them.
   Array weights();
-  /// ValueError for another shape.
+  /// Throws ValueError for another shape.
   void set_weights(const Array& weights);
 
-  /// The call has ended: hands over what was written. ValueError where it has another size by now.
+  /// Ends the call and passes changed weights on. Throws ValueError if their size has changed.
   void apply_weights();
-  /// The call has ended by an exception: gives the head, which can be read no more.
+  /// Ends the call after an exception and returns the head, which can no longer be read.
   AttentionHead* detach();
 
  private:
@@ -45,11 +45,11 @@ class PythonHead {
   std::optional<Array> weights_;
 };
 
-/// Calls fn(head) for every head, in the order that the model computes them. What fn throws leaves
-/// the library as error_already_set.
+/// Calls fn(head) for every head in the order of computation. Exceptions of fn leave the library as
+/// error_already_set.
 class PythonObserver : public AttentionObserver {
  public:
-  /// `fn` outlives it.
+  /// `fn` must outlive the observer.
   explicit PythonObserver(pybind11::handle fn) : fn_(fn) {}
 
   void weights_ready(AttentionHead& head) override;
@@ -58,8 +58,8 @@ class PythonObserver : public AttentionObserver {
 
  private:
   pybind11::handle fn_;
-  std::optional<Index> next_position_;  ///< of the pass that comes
-  std::optional<Index> position_;       ///< of the pass under way
+  std::optional<Index> next_position_;  ///< of the next pass
+  std::optional<Index> position_;       ///< of the current pass
 };
 
 void bind_heads(pybind11::module_& module);

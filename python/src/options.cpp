@@ -12,7 +12,7 @@ namespace py = pybind11;
 namespace attn {
 namespace {
 
-/// A value as a message shows it: true, not True.
+/// Returns a value as messages show it: true, not True.
 std::string to_text(const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
   if (py::isinstance<py::str>(value) || py::isinstance<py::bytes>(value)) {
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> optional_integer(const py::dict& kwargs, const Whol
   const py::handle value = kwargs[key];
   if (!is_integer(value)) return parse_whole(field, to_text(value));
   const std::uint64_t number = PyLong_AsUnsignedLongLong(value.ptr());
-  const bool none = PyErr_Occurred() != nullptr;  // below 0, or beyond 64 bits
+  const bool none = PyErr_Occurred() != nullptr;  // negative, or more than 64 bits
   PyErr_Clear();
   if (none || number < field.low || number > field.high) refuse_value(field, to_text(value));
   return number;
@@ -45,7 +45,7 @@ std::optional<double> optional_float(const py::dict& kwargs, const DecimalField&
     return parse_decimal(field, to_text(value));
   }
   const double number = PyFloat_AsDouble(value.ptr());
-  const bool none = PyErr_Occurred() != nullptr;  // beyond any double
+  const bool none = PyErr_Occurred() != nullptr;  // out of a double's range
   PyErr_Clear();
   if (none || !(number >= field.low && number <= field.high)) refuse_value(field, to_text(value));
   return number;

@@ -1,4 +1,4 @@
-// Keyword arguments as the service's types.
+// Conversion of keyword arguments to the service's types.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,17 +14,17 @@
 
 namespace attn {
 
-/// Numbers may also be given as text, paths and texts are bytes; what is not in the dict was not
-/// given. UsageError naming the field for a value that is none.
+/// Numbers may also be given as text; paths and texts are bytes; keys missing from the dict are not
+/// set. Throws UsageError naming the field for an invalid value.
 ModelChoice model_choice(const pybind11::dict& kwargs);
 SearchOptions search_options(const pybind11::dict& kwargs);
 WhatIfOptions what_if_words(const pybind11::dict& kwargs);
 TrainingRequest training_request(const pybind11::dict& kwargs);
 
-/// Of each option that may be given more than once; empty where there is none.
+/// Returns the values of an option that may be repeated; empty if there are none.
 std::vector<std::string> string_list(const pybind11::dict& kwargs, const char* key);
 
-/// Bytes or text under a key.
+/// Returns the bytes or text under a key.
 std::optional<std::string> optional_text(const pybind11::dict& kwargs, const char* key);
 
 }  // namespace attn

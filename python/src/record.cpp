@@ -21,9 +21,10 @@ AttentionSite site_from_name(const std::string& word) {
   return *kind;
 }
 
-/// Looks at what the record holds and keeps it alive; read-only, as it is shared with the page.
+/// Returns a read-only view of the record's data that keeps the record alive. Read-only because it
+/// is shared with the page.
 Floats view(const std::vector<py::ssize_t>& shape, const float* data, const SharedRecord& owner) {
-  // The capsule of numpy's base holds the record, not the object of Python around it.
+  // The capsule, numpy's base object, holds the record itself and not its Python wrapper.
   const py::capsule keeps(new SharedRecord(owner),
                           [](void* held) { delete static_cast<SharedRecord*>(held); });
   Floats result(shape, data, keeps);
@@ -31,8 +32,8 @@ Floats view(const std::vector<py::ssize_t>& shape, const float* data, const Shar
   return result;
 }
 
-/// [layers, heads, queries, keys]. Maps of long sentences that hold computed cells alone become
-/// whole ones, in a copy.
+/// Returns [layers, heads, queries, keys]. For long sentences, whose maps store only computed
+/// cells, returns a dense copy.
 Floats array_of(const AttentionMaps& maps, const SharedRecord& owner) {
   const std::vector<py::ssize_t> shape = {maps.layers, maps.heads, maps.queries, maps.keys};
   if (!maps.sparse()) return view(shape, maps.weights.data(), owner);
@@ -60,7 +61,7 @@ Floats maps(const SharedRecord& record, const std::string& word, std::size_t hyp
   return array_of(kind == AttentionSite::cross ? of.cross : of.decoder_self, record);
 }
 
-/// Queries, keys and values: [layers, heads, tokens, head_dim] each.
+/// Returns queries, keys and values: [layers, heads, tokens, head_dim] each.
 py::tuple vectors(const SharedRecord& record, const std::string& word, std::size_t hypothesis) {
   const AttentionSite kind = site_from_name(word);
   const HypothesisRecord& of = hypothesis_of(record, hypothesis);
@@ -88,7 +89,7 @@ py::dict hypothesis(const SharedRecord& record, std::size_t index) {
   return result;
 }
 
-/// The page with all of them in it.
+/// Returns a page with all of these records.
 std::string page(const std::vector<SharedRecord>& records) {
   PageContent content("-", {});
   for (const SharedRecord& record : records) {

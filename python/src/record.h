@@ -1,4 +1,4 @@
-// The attention record of one sentence, as numpy reads it.
+// The attention record of a sentence, exposed as numpy arrays.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// Shared with every array that looks into it.
+/// Shared with every array that views it.
 using SharedRecord = std::shared_ptr<AttentionRecord>;
 
 void bind_records(pybind11::module_& module);

@@ -13,8 +13,8 @@ namespace py = pybind11;
 namespace attn {
 namespace {
 
-/// What a run tells goes to a function of Python, which gets ("update" | "look" | "note", the
-/// program's line, figures).
+/// Passes a run's reports to a Python function, as ("update" | "look" | "note", the program's line,
+/// metrics).
 class PythonListener : public RunListener {
  public:
   PythonListener(const std::string& directory, LossNames names, py::handle progress,
@@ -61,8 +61,8 @@ class PythonListener : public RunListener {
     }
   }
 
-  /// The first Ctrl-C saves, wherever Python meets it; a second one ends at once, and so does what
-  /// else is thrown.
+  /// Saves and stops at the first Ctrl-C, wherever Python receives it; a second one, or any other
+  /// exception, is rethrown at once.
   void stop_or_throw(const py::error_already_set& error) {
     if (stop_ != 0 || !error.matches(PyExc_KeyboardInterrupt)) throw error;
     stop_ = SIGINT;
@@ -86,7 +86,7 @@ class PythonFrontEnd : public TrainingFrontEnd {
   std::atomic<int> stop_{0};
 };
 
-/// Whether the run ended by itself, and not by Ctrl-C.
+/// Returns true if the run ended by itself, false after Ctrl-C.
 bool train(const py::dict& options, const py::object& progress) {
   const TrainingRequest asked = training_request(options);
   PythonFrontEnd front_end(progress);

@@ -38,8 +38,8 @@ LED = {"model_type": "led", "attention_window": 512, "max_encoder_position_embed
        "max_decoder_position_embeddings": 64}
 BIGBIRD = {"model_type": "bigbird_pegasus", "block_size": 64, "num_random_blocks": 3, "max_position_embeddings": 4096}
 PEGASUS_X = {"model_type": "pegasus_x", "block_size": 512, "max_position_embeddings": 2048}
-SEVERAL = {"max_position_embeddings": 1024, "scale_embedding": True}  # languages
-M2M100 = {**SEVERAL, "model_type": "m2m_100", "max_position_embeddings": 10_100}  # <pad> is the last of 10,020 ids here, and places count from it
+SEVERAL = {"max_position_embeddings": 1024, "scale_embedding": True}  # models for several languages
+M2M100 = {**SEVERAL, "model_type": "m2m_100", "max_position_embeddings": 10_100}  # <pad> is the last of 10,020 ids here, and positions count from it
 SMALL_T5 = {"d_model": 16, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 2, "d_kv": 5, "d_ff": 24}
 T5 = {**SMALL_T5, "model_type": "t5"}
 EDGES_T5 = (1, 8, 9, 13, 17, 24, 33, 47, 65, 92, 114, 129, 130, 513, 700)

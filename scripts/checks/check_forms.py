@@ -38,8 +38,8 @@ from safetensors.torch import load_file, save_file
 GOLDEN = ROOT / "tests/golden/tokenizer"
 SIZES = {"d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
          "encoder_ffn_dim": 128, "decoder_ffn_dim": 128}
-torch.set_num_threads(1)  # such small products only wait for each other
-LENGTH = 25  # produced tokens at most
+torch.set_num_threads(1)  # with such small matrices, threads only wait for each other
+LENGTH = 25  # maximum length of the output
 
 
 # --- models by their classes -----------------------------------------------------------------------
@@ -162,14 +162,14 @@ def revision(model, tokenizer, folder):
             blob = repository / "blobs" / f"{commit[:8]}{number}"
             shutil.copy(file, blob)
             (snapshot / file.name).symlink_to(os.path.relpath(blob, snapshot))
-    (repository / "refs/refs/pr").mkdir(parents=True)  # refs/REVISION
+    (repository / "refs/refs/pr").mkdir(parents=True)  # the file refs/REVISION
     (repository / "refs/main").write_text(main)
     (repository / "refs/refs/pr/4").write_text(other)
     os.environ["HF_HUB_CACHE"] = str(home)
     return "somebody/model@refs/pr/4"
 
 
-FORMS = {  # name: (model and tokenizer, what is saved, names in some sentences)
+FORMS = {  # name: (model and tokenizer, function that saves, names in some sentences)
     "Marian, model.safetensors": (marian, save, False),
     "Marian, pytorch_model.bin": (marian, torch_file, False),
     "Marian, shards of model.safetensors": (marian, safetensors_shards, False),
@@ -214,7 +214,7 @@ def checkpoint_of(name, scratch):
         make, write, _ = FORMS[name]
         model, tokenizer = make()
     checkpoint_files(model, tokenizer, files, folder, write)
-    whole = scratch / "whole.safetensors"  # what every form holds, for the reference's searches
+    whole = scratch / "whole.safetensors"  # the weights of every form, for the reference's searches
     save_file({k: v.contiguous().clone() for k, v in model.state_dict().items() if "embed_tokens" not in k and k != "lm_head.weight"
                and not ("embed_positions" in k and model.config.model_type in ("marian", "pegasus"))}, whole)
     told = revision(model, tokenizer, folder) if "REVISION" in name else None

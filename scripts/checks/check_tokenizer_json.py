@@ -44,13 +44,13 @@ def with_marks(lines):
         yield line if i % 5 else line[:at] + dice.choice(MARKS) + line[at:]
 
 
-OWN = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")  # typed, they are text here (docs/models.md)
+OWN = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")  # plain text here when typed (docs/models.md)
 
 
 def t5(folder, text):
     """A directory as T5's is published, but for its pieces; T5Tokenizer's ids of a line."""
     folder.mkdir()
-    # T5's 32,000, or as many as the text has.
+    # T5's vocabulary size of 32,000, or less if the text is too small.
     sentencepiece.SentencePieceTrainer.train(
         input=str(text), model_prefix=str(folder / "spiece"), vocab_size=32_000, hard_vocab_limit=False, pad_id=0, eos_id=1,
         unk_id=2, bos_id=-1, input_sentence_size=200_000, shuffle_input_sentence=True, minloglevel=2)

@@ -31,8 +31,9 @@ import transformers
 
 torch.set_num_threads(1)
 PAIRS, SMOOTHING, UPDATES, LENGTH = 48, 0.1, 12, 24
-SMOOTH = {"activation": "gelu"}  # after some updates with relu an input near 0 goes either way
-# name: (what makes model, tokenizer and files; source and target as typed, as the class names them; what else differs)
+SMOOTH = {"activation": "gelu"}  # with relu, an input near 0 could fall on either side after some updates
+# name: (function that makes model, tokenizer and files; source and target as typed, as the class
+# names them; other differences)
 CASES = {
     "mBART, sentencepiece.bpe.model": (lambda: of_languages("MBart", "older"), ("English", "ro"), ("en_XX", "ro_RO"), {"biased": True}),
     "mBART, untied": (lambda: of_languages("MBart", "json"), ("en_XX", "de"), ("en_XX", "de_DE"), {"untied": True}),
@@ -89,7 +90,7 @@ class Reference:
 
     def __init__(self, folder, tokenizer, languages, dtype):
         self.model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, attn_implementation="eager").eval().to(dtype)
-        if self.model.config.model_type == "pegasus":  # sinusoids, which from_pretrained makes trainable
+        if self.model.config.model_type == "pegasus":  # its sinusoids, which from_pretrained makes trainable
             for stack in (self.model.get_encoder(), self.model.get_decoder()):
                 stack.embed_positions.weight.requires_grad_(False)
         pairs, pad = read_pairs(), tokenizer.pad_token_id
@@ -149,7 +150,7 @@ def same_translations(program, folder, tokenizer_class):
     """-> of how many sentences the ids that generate() finds with the settings in the directory are ours."""
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, attn_implementation="eager").eval()
     tokenizer, same, lines = tokenizer_class.from_pretrained(folder), 0, [pair[0] for pair in read_pairs()[:20]]
-    left_out = set(getattr(tokenizer, "lang_token_to_id", {}).values())  # special tokens that the class does not call so
+    left_out = set(getattr(tokenizer, "lang_token_to_id", {}).values())  # special tokens that the class does not list as such
     for beams in (1, 4):
         done = subprocess.run([str(program), "translate", "--model", str(folder), "--beam", str(beams), "--max-length", str(LENGTH), "--json", "-"],
                               input="".join(line + "\n" for line in lines), capture_output=True, text=True, check=True)
@@ -175,7 +176,7 @@ def check(name, program, scratch):
     for dtype in (torch.float32, torch.float64):
         torch_model = Reference(scratch / "model", kind.from_pretrained(scratch / "model"), languages, dtype)
         steps.append([torch_model.update(event["learning_rate"]) for event in events])
-    # Each event's loss is that before its update, as the class's is.
+    # Each event has the loss before its update, and so does the class.
     e = max(abs(a - b) for one, other in zip(*steps) for a, b in zip(one, other))
     distance = far(events, steps[0])
     same, of = same_translations(program, scratch / "run/model", kind)

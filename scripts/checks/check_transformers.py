@@ -34,7 +34,7 @@ from python_packages import need, need_files
 need("torch", "transformers", "sentencepiece", "safetensors", "sacremoses", "ctranslate2", "numpy")
 sys.path.insert(0, str(ROOT / "tests" / "golden"))
 
-from random_checkpoint import make_checkpoint  # sets transformers' environment, so it comes first
+from random_checkpoint import make_checkpoint  # must come first: it sets transformers' environment
 
 import family_networks
 import numpy as np
@@ -93,7 +93,8 @@ class Checkpoint:
         self.model, info = cls.from_pretrained(
             directory, attn_implementation="eager", output_loading_info=True)
         self.model.eval()
-        # Where a file has no sinusoids, the class computes them; Pegasus' reports them as missing.
+        # If a file has no sinusoids, the class computes them; Pegasus' class reports them as
+        # missing.
         self.missing = [k for what in ("missing_keys", "unexpected_keys", "mismatched_keys")
                         for k in info[what] if "embed_positions" not in str(k)]
         self.exact = cls.from_pretrained(directory, attn_implementation="eager").eval().double()
@@ -102,9 +103,9 @@ class Checkpoint:
         self.raw = {**self.config.to_dict(), **raw}
         self.weights = load_file(weights or directory / "model.safetensors")
         self.start = self.config.decoder_start_token_id
-        self.forced_bos = None  # of `generate`: a language
-        self.typed = []         # and what the program is told for it
-        self.left_out = ()      # special tokens that the class does not call so
+        self.forced_bos = None  # for `generate`: the language token
+        self.typed = []  # the program's options for the same
+        self.left_out = ()  # special tokens that the class does not list as such
 
     @torch.no_grad()
     def forward(self, model, source, decoder_input, target):
@@ -149,7 +150,7 @@ def translate(program, directory, lines, options, length, *typed):
     command = [str(program), "translate", "--model", str(directory), "--json", "-",
                "--max-length", str(length), "--beam", str(options["num_beams"]),
                "--length-penalty", str(options["length_penalty"]), "--early-stopping", early,
-               "--split", "never", *typed]  # as transformers, which knows no sentences
+               "--split", "never", *typed]  # like transformers, which does not split sentences
     done = subprocess.run(command, input="".join(l + "\n" for l in lines), text=True,
                           capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
@@ -276,11 +277,12 @@ def all_rows(title, options, checkpoint, lines, scratch):
         records = translate(options.attn_demo, checkpoint.name, lines, search, options.max_length)
         row = compare(f"{title}, {kind}", checkpoint, records, lines, search, options.max_length)
         good &= row.print()
-    if checkpoint.family:  # CTranslate2 knows BART, in another layout of files
+    if checkpoint.family:  # CTranslate2 supports BART, in another file layout
         return good
     config = checkpoint.config
     if config.encoder_attention_heads != config.decoder_attention_heads:
-        # Its converter takes the encoder's number for both and computes something else.
+        # CTranslate2's converter uses the encoder's number for both stacks and computes something
+        # else.
         print(f"| {title}, CTranslate2: one number of heads only, not compared | | | | | | | |")
         return good
     for kind, search in (("greedy", GREEDY), ("beam 4", STOPPING)):

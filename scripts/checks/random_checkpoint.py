@@ -47,7 +47,7 @@ def train_tokenizer(corpus, directory, seed):
             vocab_size=VOCABULARY - 1, model_type="unigram", character_coverage=1.0,
             eos_id=0, unk_id=1, bos_id=-1, pad_id=-1, input_sentence_size=100_000,
             shuffle_input_sentence=True, num_threads=1, minloglevel=2)
-    except RuntimeError as error:  # its reason is the last of several lines
+    except RuntimeError as error:  # the reason is the last line
         sys.exit(f"{corpus[0]}, {corpus[1]}: too little text for {VOCABULARY:,} pieces, some thousand sentence pairs are "
                  f"needed: {str(error).split('] ')[-1].strip()}")
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(directory / "joint.model"))
@@ -73,7 +73,7 @@ def randomize(model, seed, eos_bias, eos=0, pad=-1):
     rng = np.random.default_rng(seed)
     for name, tensor in sorted(model.state_dict().items()):
         if "embed_positions" in name or "embed_tokens" in name or name == "lm_head.weight":
-            continue  # sinusoids; and what is tied to model.shared
+            continue  # sinusoids, and parameters tied to model.shared
         shape = tuple(tensor.shape)
         if "norm" in name:
             value = rng.normal(1 if name.endswith("weight") else 0, 0.2, shape)
@@ -84,10 +84,10 @@ def randomize(model, seed, eos_bias, eos=0, pad=-1):
             value = rng.normal(0, 0.1, shape)
         elif name.endswith("shared.weight"):
             value = rng.normal(0, 2 / math.sqrt(shape[1]), shape)
-            value[pad] = 0  # pad: the decoder starts from nothing
+            value[pad] = 0  # pad: the decoder starts from a zero embedding
         else:
             value = rng.normal(0, gain(name) / math.sqrt(shape[1]), shape)
-            if "fc2" in name:  # relu's mean would be the same in every word, and soon all there is
+            if "fc2" in name:  # the mean of relu would be the same in every word and soon dominate
                 value -= value.mean(axis=1, keepdims=True)
         tensor.copy_(torch.tensor(value, dtype=torch.float32))
     model.tie_weights()

@@ -55,7 +55,7 @@ class Document:
         self.path, self.name = Path(path), name
         self.lines = self.path.read_text(encoding="utf-8").split("\n")
         self.blocks, self.tables, self.prose, self.generated = [], [], [], []
-        self.shown = []  # outputs in blocks of their own, as commands
+        self.shown = []  # outputs in separate blocks, like commands
         self._take_apart()
 
     def where(self, line):

@@ -41,7 +41,8 @@ std::pair<int, std::string> stopped(StopReason reason, bool begun) {
 
 TEST_CASE("a request that was stopped is told why") {
   using enum StopReason;
-  CHECK(stopped(timed_out, false) == std::pair{429, std::string("its turn did not come within 30 s")});
+  CHECK(stopped(timed_out, false) ==
+        std::pair{429, std::string("its turn did not come within 30 s")});
   CHECK(stopped(timed_out, true) ==
         std::pair{422, std::string("not done within 30 s; ask for a shorter sentence or fewer "
                                    "beams")});

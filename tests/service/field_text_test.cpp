@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "service/model/model_choice.h"
-#include "service/search_settings.h"
 #include "service/option_values.h"
+#include "service/search_settings.h"
 
 using namespace attn;
 

@@ -1,4 +1,4 @@
-// Products in 8 bits for CPUs with AVX2.
+// int8 kernels for CPUs with AVX2.
 #include <immintrin.h>
 
 #include "compute/int8/int8_kernels.h"
@@ -12,10 +12,10 @@
 namespace attn {
 namespace {
 
-/// The instruction multiplies unsigned numbers by signed ones: |x| by w, or, where x is negative,
-/// by w's complement, −w − 1. That is x · w but for the |x| of negative ones, which sums begin
-/// with. (One instruction turns w to −w, too, but shares the multipliers' ports on Zen 3: a third
-/// less.)
+/// The instruction multiplies unsigned by signed numbers. We give it |x| and w, or, for negative x,
+/// |x| and w's complement −w − 1. The result is x · w, except that every negative x is off by −|x|;
+/// the sums start with Σ |x| over these. (An instruction that negates w exists, but it competes for
+/// the multipliers' ports on Zen 3: a third slower.)
 struct Row {
   static constexpr Index kBytes = 2 * kInt8Group;
   __m256i negative;
@@ -28,8 +28,8 @@ struct Row {
   }
 };
 
-/// More rows at a time would save loads, of which there are enough; so nothing is kept in memory
-/// for want of registers.
+/// More rows at a time would save loads, but loads are not the bottleneck; one row avoids spilling
+/// registers to memory.
 constexpr std::size_t kInt8Rows = 1;
 
 struct Ints {
@@ -40,7 +40,7 @@ struct Ints {
     return {_mm256_set1_epi32(negatives)};
   }
 
-  /// Pairs are added in 16 bits, where 2 · 127 · 128 = 32512 has room: nothing saturates.
+  /// Adds pairs of products in 16 bits without saturation: 2 · 127 · 128 = 32512 fits.
   void add_products(const Row& x, const Bytes& w) {
     const __m256i pairs = _mm256_maddubs_epi16(x.magnitudes, _mm256_xor_si256(w.v, x.negative));
     v = _mm256_add_epi32(v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));

@@ -1,4 +1,4 @@
-// Products in 8 bits for CPUs with AVX-512 and without VNNI.
+// int8 kernels for CPUs with AVX-512 but without VNNI.
 #include <immintrin.h>
 
 #include "compute/int8/int8_kernels.h"
@@ -12,9 +12,9 @@
 namespace attn {
 namespace {
 
-/// The instruction multiplies unsigned numbers by signed ones: |x| by w, or, where x is negative,
-/// by w's complement, −w − 1. That is x · w but for the |x| of negative ones, which sums begin
-/// with.
+/// The instruction multiplies unsigned by signed numbers. We give it |x| and w, or, for negative x,
+/// |x| and w's complement −w − 1. The result is x · w, except that every negative x is off by −|x|;
+/// the sums start with Σ |x| over these.
 struct Row {
   static constexpr Index kBytes = 2 * kInt8Group;
   __m512i negative;
@@ -35,7 +35,7 @@ struct Ints {
     return {_mm512_set1_epi32(negatives)};
   }
 
-  /// Pairs are added in 16 bits, where 2 · 127 · 128 = 32512 has room: nothing saturates.
+  /// Adds pairs of products in 16 bits without saturation: 2 · 127 · 128 = 32512 fits.
   void add_products(const Row& x, const Bytes& w) {
     const __m512i turned = _mm512_xor_si512(w.v, x.negative);
     const __m512i pairs = _mm512_maddubs_epi16(x.magnitudes, turned);

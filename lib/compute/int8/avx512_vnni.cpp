@@ -1,4 +1,4 @@
-// Products in 8 bits for CPUs with AVX-512 VNNI: four products are added up by one instruction.
+// int8 kernels for CPUs with AVX-512 VNNI: one instruction adds four products.
 #include <immintrin.h>
 
 #include "compute/int8/int8_kernels.h"
@@ -11,15 +11,15 @@
 namespace attn {
 namespace {
 
-/// The instruction multiplies unsigned numbers by signed ones: x + 128 by the weights. Sums begin
-/// at −128 times the column's own sum, and so end where those of x do.
+/// The instruction multiplies unsigned by signed numbers: x + 128 by the weights. Sums start at
+/// −128 times the sum of the column's weights, which cancels the offset.
 struct Row {
   static constexpr Index kBytes = kInt8Group;
   __m512i shifted;
 
   static Row load(const std::int8_t* x) { return {four_bytes(x)}; }
 
-  /// In place.
+  /// Packs in place.
   static std::int32_t pack(const std::int8_t*, Index groups, std::int8_t* out) {
     for (Index i = 0; i < groups * kInt8Group; ++i) {
       out[i] = static_cast<std::int8_t>(out[i] ^ -128);
@@ -37,8 +37,8 @@ struct Ints {
         _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_slli_epi32(_mm512_loadu_si512(sums), 7))};
   }
 
-  /// Of _mm512_dpbusd_epi32, GCC 12 copies the sums to and fro and keeps those of 5 and 6 rows on
-  /// the stack.
+  /// Inline assembly because, with _mm512_dpbusd_epi32, GCC 12 copies the sums back and forth and
+  /// spills those of rows 5 and 6 to the stack.
   void add_products(const Row& x, const Bytes& w) {
     asm("vpdpbusd %2, %1, %0" : "+v"(v) : "v"(x.shifted), "v"(w.v));
   }

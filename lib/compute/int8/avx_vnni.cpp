@@ -1,4 +1,4 @@
-// Products in 8 bits for CPUs with AVX-VNNI: four products are added up by one instruction.
+// int8 kernels for CPUs with AVX-VNNI: one instruction adds four products.
 #include <immintrin.h>
 
 #include "compute/int8/int8_kernels.h"
@@ -11,15 +11,15 @@
 namespace attn {
 namespace {
 
-/// The instruction multiplies unsigned numbers by signed ones: x + 128 by the weights. Sums begin
-/// at −128 times the column's own sum, and so end where those of x do.
+/// The instruction multiplies unsigned by signed numbers: x + 128 by the weights. Sums start at
+/// −128 times the sum of the column's weights, which cancels the offset.
 struct Row {
   static constexpr Index kBytes = kInt8Group;
   __m256i shifted;
 
   static Row load(const std::int8_t* x) { return {four_bytes(x)}; }
 
-  /// In place.
+  /// Packs in place.
   static std::int32_t pack(const std::int8_t*, Index groups, std::int8_t* out) {
     for (Index i = 0; i < groups * kInt8Group; ++i) {
       out[i] = static_cast<std::int8_t>(out[i] ^ -128);
@@ -28,7 +28,7 @@ struct Row {
   }
 };
 
-constexpr std::size_t kInt8Rows = 2;  // 8 registers of sums hide what the instruction takes
+constexpr std::size_t kInt8Rows = 2;  // 8 sum registers hide the instruction's latency
 
 struct Ints {
   static constexpr Index kColumns = 8;

@@ -1,4 +1,4 @@
-// Products in 8 bits for arm64 with dot products: four products are added up by one instruction.
+// int8 kernels for arm64 with dot products: one instruction adds four products.
 #include "compute/int8/int8_kernels.h"
 
 #ifdef __clang__
@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-constexpr std::size_t kInt8Rows = 4;  // 16 registers of sums, 4 of weights, 4 of x
+constexpr std::size_t kInt8Rows = 4;  // registers: 16 for sums, 4 for weights, 4 for x
 
 struct Ints {
   static constexpr Index kColumns = 4;
@@ -21,7 +21,8 @@ struct Ints {
 
   static Ints start(std::int32_t, const std::int32_t*) { return {vdupq_n_s32(0)}; }
 
-  /// vdotq_s32(v, w.v, x.v), which Clang 14 has only where whole files are compiled for such CPUs.
+  /// vdotq_s32(v, w.v, x.v) as inline assembly: Clang 14 has the intrinsic only if the whole file
+  /// is compiled for such CPUs.
   void add_products(const Row& x, const Bytes& w) {
     asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(v) : "w"(w.v), "w"(x.v));
   }

@@ -1,10 +1,10 @@
-// The kernels of int8_kernels.h, written once over `Ints`, a register of 32-bit sums of as many
-// columns, and included by one source file an instruction set, as kernels/impl.h is.
+// The kernels of int8_kernels.h, written once over `Ints`, a register of 32-bit sums with one
+// column per lane, and included by one source file per instruction set, like kernels/impl.h.
 //
-// The includer defines Ints (kColumns, v; start, add_products), Floats (load, store, +) and
-// scaled() (of Ints' v), Row (four numbers of a row of x, in kBytes, as add_products takes them;
-// load, pack), Bytes (four numbers of each column), kRegisters (of Ints in a panel's width),
-// kInt8Rows (that a block computes), largest_bits() and round_all().
+// The including file defines Ints (kColumns, v; start, add_products), Floats (load, store, +) and
+// scaled() (of Ints' v), Row (four numbers of a row of x, in kBytes, in the form that add_products
+// needs; load, pack), Bytes (four numbers of each column), kRegisters (number of Ints in a panel's
+// width), kInt8Rows (rows per block), largest_bits() and round_all().
 #pragma once
 
 #include "compute/int8/int8_kernels.h"
@@ -12,12 +12,12 @@
 namespace attn {
 namespace {
 
-std::uint32_t largest_bits(const float* x, Index n);  ///< the largest of magnitude_bits()
-void round_all(const float* x, float factor, Index n, std::int8_t* out);  ///< of x · factor
+std::uint32_t largest_bits(const float* x, Index n);  ///< the largest magnitude_bits()
+void round_all(const float* x, float factor, Index n, std::int8_t* out);  ///< rounds x · factor
 
 constexpr Index kInt8Width = Index{kRegisters} * Ints::kColumns;
 
-/// A row's share of the result to y. The last panel's columns may not all be there.
+/// Writes a row's part of the result to y. The last panel may have fewer columns.
 inline void store_row(const Int8Matmul& p, const Ints (&sums)[kRegisters], Index row,
                       Index column) {
   const float scale = p.x_scales[row];
@@ -45,9 +45,9 @@ inline void store_row(const Int8Matmul& p, const Ints (&sums)[kRegisters], Index
   }
 }
 
-/// A block's rows, and what it fetches into the second cache while it computes: of the panels a
-/// line in each of its last `lines` steps (what lies behind one is read next, kernels/products.h),
-/// and of what is read after the product in each of its last `next_lines`.
+/// The rows of a block and its prefetches into the L2 cache. In each of its last `lines` steps, a
+/// block fetches a line of the panel data that is read next (see kernels/products.h), and in each
+/// of its last `next_lines` steps a line of the memory that is read after the matmul.
 struct Int8Rows {
   Index first;
   Index count;
@@ -97,7 +97,7 @@ template <std::size_t Rows>
     panel += kInt8Width * kInt8Group;
     x += Row::kBytes;
     x3 += Row::kBytes;
-    asm("" : "+r"(x), "+r"(x3));  // or GCC gives each row a pointer of its own, and spills
+    asm("" : "+r"(x), "+r"(x3));  // otherwise GCC gives each row its own pointer, and spills
   }
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) store_row(p, sums[r], row + r, column);
@@ -116,9 +116,9 @@ void int8_rows(const Int8Matmul& p, const std::int8_t* panel, const Int8Rows& ro
 
 void int8_product(const Int8Matmul& p, Index first_panel, Index last_panel) {
   constexpr auto most = Index{kInt8Rows};
-  const Index blocks = (p.rows + most - 1) / most;  // of nearly the same size
+  const Index blocks = (p.rows + most - 1) / most;  // of nearly equal size
   const Index each = p.rows / blocks;
-  const Index larger = p.rows % blocks;  // blocks with one row more
+  const Index larger = p.rows % blocks;  // blocks with one extra row
   const Index size = p.groups * kInt8Group * kInt8Width;
   const Index share = (size / kCacheLine + blocks - 1) / blocks;
   const Index lines = blocks == 1 ? 0 : share < p.groups ? share : p.groups;
@@ -139,7 +139,7 @@ void int8_product(const Int8Matmul& p, Index first_panel, Index last_panel) {
   }
 }
 
-/// The bits of |x|: of two numbers the larger has the larger ones, and NaN the largest.
+/// Returns the bits of |x|. They order like the numbers, with NaN as the largest.
 inline std::uint32_t magnitude_bits(float x) {
   std::uint32_t bits = 0;
   __builtin_memcpy(&bits, &x, sizeof bits);
@@ -152,16 +152,16 @@ inline float float_of(std::uint32_t bits) {
   return x;
 }
 
-/// x to the nearest whole number, ties to even; |x| < 2²².
+/// Rounds x to the nearest integer, ties to even; requires |x| < 2²².
 inline std::int8_t rounded(float x) {
-  constexpr float kShift = 12582912.0F;  // 1.5 · 2²³: what is added to it loses its fraction
+  constexpr float kShift = 12582912.0F;  // 1.5 · 2²³: adding it drops the fraction
   return static_cast<std::int8_t>(static_cast<std::int32_t>(x + kShift - kShift));
 }
 
 float quantize(const float* x, Index n, std::int8_t* out) {
   constexpr std::uint32_t kInfinity = 0x7f800000U;
   constexpr std::uint32_t kSmallestNormal = 0x00800000U;
-  constexpr std::uint32_t kDropped = 0xffU;  // bits of a scale beyond 16
+  constexpr std::uint32_t kDropped = 0xffU;  // bits of a scale below its upper 16
   const std::uint32_t largest = largest_bits(x, n);
   const float quotient = float_of(largest) / 127.0F;
   const std::uint32_t scale_bits = (magnitude_bits(quotient) + kDropped) & ~kDropped;
@@ -179,7 +179,8 @@ void quantize_rows(const Int8Source& from, const Int8Batch& to) {
   const Index padded = groups * kInt8Group;
   for (Index t = 0; t < from.rows; ++t) {
     std::int8_t* row = to.numbers + t * groups * Row::kBytes;
-    std::int8_t* rounded = row + groups * (Row::kBytes - kInt8Group);  // its end
+    std::int8_t* rounded =
+        row + groups * (Row::kBytes - kInt8Group);  // the end of the row's memory
     to.scales[t] = quantize(from.x + t * from.stride, from.in, rounded);
     for (Index i = from.in; i < padded; ++i) rounded[i] = 0;
     to.negatives[t] = Row::pack(rounded, groups, row);

@@ -30,7 +30,7 @@ std::int32_t* as_integers(const AlignedFloats& memory) {
   return reinterpret_cast<std::int32_t*>(memory.data());
 }
 
-/// Memory that is kept from product to product.
+/// Returns memory for `count` elements, reused from matmul to matmul.
 template <typename T>
 T* at_least(std::vector<T>& memory, Index count) {
   if (memory.size() < to_size(count)) memory.resize(to_size(count));
@@ -48,7 +48,7 @@ struct RowScratch {
   std::vector<std::int32_t> negatives;
 };
 
-/// A batch in 8 bits, in this thread's memory.
+/// Quantizes a batch, in this thread's memory.
 Int8Batch quantize_all(const ConstMatrixRef& x, Index row_bytes) {
   const Int8Kernels& k = int8_kernels();
   auto& scratch = thread_instance<RowScratch>();
@@ -65,7 +65,7 @@ Int8Batch quantize_all(const ConstMatrixRef& x, Index row_bytes) {
   return all;
 }
 
-/// The weight that holds a column of the whole, and the column in it.
+/// A weight that contains a column of the whole, and the column's index in it.
 struct ColumnPlace {
   const Parameter* weight;
   Index column;
@@ -77,7 +77,7 @@ ColumnPlace find_column(const std::vector<Parameter>& weights, Index column) {
   return {&weights[i], column};
 }
 
-/// Where a column lies as it is used, or `scratch`, where it is put together.
+/// Returns a column in place if it is contiguous, else its copy in `scratch`.
 const float* column_of(const ColumnPlace& place, std::vector<float>& scratch) {
   const Parameter& w = *place.weight;
   if (w.data != nullptr && w.row_stride == 1) return w.data + place.column * w.column_stride;
@@ -86,7 +86,7 @@ const float* column_of(const ColumnPlace& place, std::vector<float>& scratch) {
   return out;
 }
 
-/// A column of 8 bits as it is stored, and its scale.
+/// Copies a column stored as int8, and returns its scale.
 float stored_column(const ColumnPlace& place, std::int8_t* out) {
   const Parameter& w = *place.weight;
   std::memcpy(out, w.narrow + place.column * w.column_stride, to_size(w.rows));
@@ -164,9 +164,9 @@ void Int8Weight::multiply(const BatchMatmul& p) const {
   const Index row_bytes = groups_ * k.group_bytes;
   const Int8Batch x = quantize_all(p.x, row_bytes);
   const Index panels = padded_columns(out_) / k.panel_width;
-  // Threads share out the panels, or, of long batches, the rows: so many that they and the panel
-  // at hand stay in a core's first cache (of 256 terms 12 and 16 KB). What a function is yet to
-  // change stays there, too.
+  // Threads divide the panels or, for long batches, the rows. The number of rows is chosen so that
+  // they and the current panel stay in the L1 cache (12 and 16 KB for 256 terms), along with
+  // results that `then` is still to change.
   constexpr Index kMostRows = 48;
   constexpr Index kColumnsAtOnce = 256;
   const Index blocks = (rows + kMostRows - 1) / kMostRows;

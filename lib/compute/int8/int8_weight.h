@@ -1,4 +1,4 @@
-// Weights in 8 bits for decoding: one scale a column, sums in 32 bits (int8_kernels.h).
+// int8 weights for decoding: one scale per column, sums in 32 bits (int8_kernels.h).
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace attn {
 
-/// Weights side by side, [in, out] in all, as panels of int8_kernels().
+/// Weights side by side, [in, out] in total, as panels for int8_kernels().
 class Int8Weight {
  public:
-  /// Every weight has `in` rows. InputError where a number is NaN or infinite, or where `in` is so
-  /// large that a sum may not fit into 32 bits.
+  /// Packs weights of `in` rows each. Throws InputError if a number is NaN or infinite, or if `in`
+  /// is so large that a sum might overflow 32 bits.
   void pack(const std::vector<Parameter>& weights, Index in, Index out, const PackingOptions& how);
 
-  /// Each row of x is rounded to 8 bits, with a scale of its own. Row t of y is a function of row t
-  /// of x alone, the same to the bit with every table of kernels and any number of threads. A row
-  /// with NaN or ∞ becomes NaN.
+  /// Multiplies, quantizing each row of x with a scale of its own. Row t of y depends only on row t
+  /// of x, bit for bit, with every kernel table and any number of threads. A row with NaN or ∞
+  /// becomes NaN.
   void multiply(const BatchMatmul& p) const;
 
  private:
@@ -29,10 +29,10 @@ class Int8Weight {
   Index groups_ = 0;
   AlignedFloats panels_;  ///< bytes: panels · groups · width · 4
   AlignedFloats scales_;  ///< [panels · width]
-  AlignedFloats sums_;    ///< [panels · width], of 32-bit integers
+  AlignedFloats sums_;    ///< [panels · width], 32-bit integers
 };
 
-/// Floats that pack() takes from an arena.
+/// Returns the floats that pack() takes from an arena.
 std::size_t int8_floats(Index in, Index out);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// What the 8-bit kernels of AVX2 and of AVX-VNNI share; included by those two files alone, between
+// The common part of the AVX2 and AVX-VNNI int8 kernels; included only by these two files, between
 // their pragmas.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Bytes {
   }
 };
 
-/// Four bytes of a row, for eight columns.
+/// Broadcasts four bytes of a row to eight columns.
 inline __m256i four_bytes(const std::int8_t* x) {
   int four = 0;
   __builtin_memcpy(&four, x, sizeof four);

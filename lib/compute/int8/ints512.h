@@ -1,5 +1,5 @@
-// What the 8-bit kernels of AVX-512 with and without VNNI share; included by those two files alone,
-// between their pragmas, before and after they define Ints.
+// The common part of the int8 kernels for AVX-512 with and without VNNI; included only by these two
+// files, between their pragmas, before and after they define Ints.
 #pragma once
 
 #include <immintrin.h>
@@ -15,7 +15,7 @@ struct Bytes {
   static Bytes load(const std::int8_t* from) { return {_mm512_loadu_si512(from)}; }
 };
 
-/// Four bytes of a row, for sixteen columns.
+/// Broadcasts four bytes of a row to sixteen columns.
 inline __m512i four_bytes(const std::int8_t* x) {
   int four = 0;
   __builtin_memcpy(&four, x, sizeof four);
@@ -38,8 +38,8 @@ inline Floats scaled(__m512i sums, float row_scale, const float* scales) {
   return {_mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale)};
 }
 
-constexpr std::size_t kRegisters = 4;  // 24 registers of sums, 4 of weights,
-constexpr std::size_t kInt8Rows = 6;   // and up to 4 of x and what is made of it
+constexpr std::size_t kRegisters = 4;  // registers: 24 for sums, 4 for weights,
+constexpr std::size_t kInt8Rows = 6;   // up to 4 for x and values derived from it
 
 inline __mmask16 first_lanes(Index n) {
   return n >= 16 ? static_cast<__mmask16>(0xffff) : static_cast<__mmask16>((1U << n) - 1U);

@@ -1,5 +1,5 @@
-// What the 8-bit kernels of arm64 with and without dot products share; included by those two files
-// alone.
+// The common part of the int8 kernels for arm64 with and without dot products; included only by
+// these two files.
 #pragma once
 
 #include <arm_neon.h>
@@ -15,7 +15,7 @@ struct Bytes {
   static Bytes load(const std::int8_t* from) { return {vld1q_s8(from)}; }
 };
 
-/// Four numbers of a row, for four columns.
+/// Four numbers of a row, broadcast to four columns.
 struct Row {
   static constexpr Index kBytes = kInt8Group;
   int8x16_t v;
@@ -26,7 +26,9 @@ struct Row {
     return {vreinterpretq_s8_s32(vdupq_n_s32(four))};
   }
 
-  static std::int32_t pack(const std::int8_t*, Index, std::int8_t*) { return 0; }  ///< as it is
+  static std::int32_t pack(const std::int8_t*, Index, std::int8_t*) {
+    return 0;
+  }  ///< already in place
 };
 
 struct Floats {

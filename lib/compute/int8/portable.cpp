@@ -1,4 +1,4 @@
-// Products in 8 bits for any CPU, in the compiler's vectors of 16 bytes.
+// int8 kernels for any CPU, with the compiler's 16-byte vectors.
 #include "compute/int8/int8_kernels.h"
 
 namespace attn {
@@ -14,7 +14,7 @@ inline Vector load_16_bytes(const void* from) {
   return value;
 }
 
-/// Sixteen bytes as their even and their odd ones, with signs.
+/// Sixteen bytes, split into even and odd ones and sign-extended.
 struct EvenAndOdd {
   Shorts8 even;
   Shorts8 odd;
@@ -33,7 +33,9 @@ struct Row {
     return {EvenAndOdd::of(load_16_bytes<Shorts8>(&all))};
   }
 
-  static std::int32_t pack(const std::int8_t*, Index, std::int8_t*) { return 0; }  ///< as it is
+  static std::int32_t pack(const std::int8_t*, Index, std::int8_t*) {
+    return 0;
+  }  ///< already in place
 };
 
 struct Bytes {
@@ -50,7 +52,7 @@ struct Ints {
 
   static Ints start(std::int32_t, const std::int32_t*) { return {Sums4{0, 0, 0, 0}}; }
 
-  /// Two products of 8 bits fit into 16: 2 · 127 · 127 = 32258.
+  /// Adds two int8 products in 16 bits, where 2 · 127 · 127 = 32258 fits.
   void add_products(const Row& x, const Bytes& w) {
     const Shorts8 pairs = x.numbers.even * w.numbers.even + x.numbers.odd * w.numbers.odd;
     const auto both = load_16_bytes<Sums4>(&pairs);

@@ -1,5 +1,5 @@
-// Rows to 8 bits in loops that the compiler vectorises; included in the place of impl.h by the
-// files for any CPU and for NEON.
+// Quantization of rows in loops that the compiler vectorizes; included next to impl.h by the
+// portable and NEON files.
 #pragma once
 
 #include "compute/int8/impl.h"

@@ -1,4 +1,4 @@
-// Rows to 8 bits by AVX2; included after impl.h by the files that include ints256.h.
+// Quantization of rows with AVX2; included after impl.h by the files that include ints256.h.
 #pragma once
 
 #include "compute/int8/impl.h"

@@ -1,4 +1,4 @@
-// Rows of x for tables that multiply magnitudes; included by those files alone, between their
+// Packing of x for tables that multiply magnitudes; included only by those files, between their
 // pragmas.
 #pragma once
 
@@ -9,9 +9,9 @@
 namespace attn {
 namespace {
 
-/// Four bytes that say which numbers of a group are negative (−1, else 0), then their magnitudes.
-/// Σ |x| of the negative ones. `numbers` may be the second half of `out`: a group is read before
-/// it is written over.
+/// Writes four bytes that mark a group's negative numbers (−1, else 0), then the magnitudes;
+/// returns Σ |x| of the negative numbers. `numbers` may be the second half of `out`: each group is
+/// read before it is overwritten.
 inline std::int32_t pack_signs_and_magnitudes(const std::int8_t* numbers, Index groups,
                                               std::int8_t* out) {
   const __m256i zero = _mm256_setzero_si256();

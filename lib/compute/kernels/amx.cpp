@@ -1,4 +1,4 @@
-// Products in bfloat16 for CPUs with AMX: 16 × 16 results at a time, in eight tile registers.
+// bfloat16 matmuls for CPUs with AMX: 16 × 16 results at a time, in eight tile registers.
 #include <immintrin.h>
 
 #include "compute/kernels/tile_kernels.h"
@@ -14,17 +14,17 @@ namespace {
 /// The eight registers: 16 rows of 64 bytes each (palette 1).
 alignas(64) constexpr std::uint8_t kTiles[64] = {
     1,  0,  0,  0,  0,  0,  0,  0,  0,  0, 0,  0, 0,  0, 0,  0,  // palette, first row
-    64, 0,  64, 0,  64, 0,  64, 0,  64, 0, 64, 0, 64, 0, 64, 0,  // bytes of a row, 16 bits each
+    64, 0,  64, 0,  64, 0,  64, 0,  64, 0, 64, 0, 64, 0, 64, 0,  // bytes per row, 16 bits each
     0,  0,  0,  0,  0,  0,  0,  0,  0,  0, 0,  0, 0,  0, 0,  0,
     16, 16, 16, 16, 16, 16, 16, 16, 0,  0, 0,  0, 0,  0, 0,  0};  // rows
 
-/// A tile of results; its edges may stick out.
+/// Writes a tile of results to y, clipped at the edges.
 inline void put_tile(const float* tile, const TileMatmul& p, Index row, Index column) {
   const Index rows = smaller(kTileSide, p.rows - row);
   for (Index i = 0; i < rows; ++i) put(_mm512_load_ps(tile + i * kTileSide), p, row + i, column);
 }
 
-/// Copies the results so far from y into a tile, with 0 where the tile sticks out of y.
+/// Copies the partial sums from y into a tile, with 0 beyond y's edges.
 inline void get_tile(float* tile, const TileMatmul& p, Index row, Index column) {
   for (Index i = 0; i < kTileSide; ++i) {
     for (Index j = 0; j < kTileSide; ++j) {
@@ -34,7 +34,7 @@ inline void get_tile(float* tile, const TileMatmul& p, Index row, Index column) 
   }
 }
 
-/// Registers 0 to 3 from four tiles in memory.
+/// Loads four tiles from memory into registers 0 to 3.
 inline void load_results(const float (*results)[kTileSide * kTileSide]) {
   constexpr int kRow = 64;  // bytes
   _tile_loadd(0, results[0], kRow);
@@ -43,7 +43,7 @@ inline void load_results(const float (*results)[kTileSide * kTileSide]) {
   _tile_loadd(3, results[3], kRow);
 }
 
-/// Registers 0 to 3 into four tiles in memory.
+/// Stores registers 0 to 3 into four tiles in memory.
 inline void store_results(float (*results)[kTileSide * kTileSide]) {
   constexpr int kRow = 64;  // bytes
   _tile_stored(0, results[0], kRow);
@@ -52,12 +52,12 @@ inline void store_results(float (*results)[kTileSide * kTileSide]) {
   _tile_stored(3, results[3], kRow);
 }
 
-/// 32 × 32 results: registers 0 to 3; the factors' tiles pass through 4 to 7.
+/// Computes 32 × 32 results in registers 0 to 3; the factors' tiles pass through 4 to 7.
 inline void multiply_block(const TileMatmul& p, Index row, Index column) {
   constexpr int kRow = 64;  // bytes
   const std::uint16_t* top = p.left + row / kTileSide * p.left_terms * kTileSize;
   const std::uint16_t* left = p.right + column / kTileSide * p.right_terms * kTileSize;
-  // Where the second half is not there the first takes its place; its results are not put.
+  // If there is no second half, the first is used in its place and its results are not stored.
   const bool two_rows = row + kTileSide < p.rows;
   const bool two_columns = column + kTileSide < p.columns;
   const std::uint16_t* bottom = two_rows ? top + p.left_terms * kTileSize : top;
@@ -68,8 +68,8 @@ inline void multiply_block(const TileMatmul& p, Index row, Index column) {
   const bool whole =
       p.bias == nullptr && row + 2 * kTileSide <= p.rows && column + 2 * kTileSide <= p.columns;
   alignas(64) float results[4][kTileSide * kTileSide];
-  // A sum goes on from what is in y, in blocks at an edge as in whole ones: a result's bits are the
-  // same wherever it is computed.
+  // Sums continue from the values in y. Edge blocks do this exactly as whole ones, so that a
+  // result's bits do not depend on its position.
   const bool goes_on = p.add && p.bias == nullptr;
   if (!whole && goes_on) {
     for (Index i = 0; i < 4; ++i) {

@@ -1,7 +1,7 @@
-// The kernels of attention, over the same Lanes and under the same rules as impl.h, which
-// includes this file: dot products and weighted sums over gathered rows, as short sentences and the
-// steps of a search take them, and what tiles of keys need (nn/attention/tiled_attention.h),
-// whose products are panel_matmul()'s.
+// The kernels of attention, over the same Lanes and under the same rules as impl.h, which includes
+// this file. They are dot products and weighted sums over gathered rows, for short sentences and
+// search steps, and helpers for tiles of keys (nn/attention/tiled_attention.h), whose matmuls use
+// panel_matmul().
 #pragma once
 
 #include "compute/kernels/four_floats.h"
@@ -10,8 +10,8 @@
 namespace attn {
 namespace {
 
-/// The dot products of some queries with some keys: their sums are independent, so the additions
-/// overlap, and a key that is loaded serves all queries.
+/// Computes the dot products of several queries and keys. Their sums are independent, so the
+/// additions overlap, and each loaded key serves all queries.
 template <std::size_t Queries, std::size_t Keys>
 void dot_products_of(const RowBlock& queries, const float* const* keys, Index width, OutRows out) {
   Lanes sum[Queries][Keys];
@@ -79,8 +79,8 @@ void dot_products(const RowBlock& queries, const GatheredRows& keys, Index n, In
   }
 }
 
-/// `Groups` groups of lanes of some outputs stay in registers while the values pass by. Always
-/// inline: for one row of a short sentence a call counts.
+/// Computes outputs while `Groups` groups of lanes of each stay in registers and the values stream
+/// past. Always inline: for one row of a short sentence a call is expensive.
 template <std::size_t Rows, std::size_t Groups>
 [[gnu::always_inline]] inline void weighted_sums_of(const RowBlock& weights,
                                                     const GatheredRows& values, Index n,
@@ -112,7 +112,7 @@ template <std::size_t Rows, std::size_t Groups>
   }
 }
 
-/// The first `columns` columns, fewer than a group.
+/// Computes the first `columns` columns, fewer than a group.
 void narrow_weighted_sum(const float* weights, const GatheredRows& values, Index n, Index columns,
                          float* out) {
   Lanes sum = Lanes::zero();
@@ -159,7 +159,7 @@ void weighted_sums(const RowBlock& weights, const GatheredRows& values, Index n,
 // ---------------------------------------------------------------------------------------------
 // Tiles.
 
-/// Four rows of `width` numbers become four columns of a panel.
+/// Packs four rows of `width` numbers as four columns of a panel.
 inline void pack_four_columns(const float* const (&row)[4], Index width, float* panel) {
   Index k = 0;
   for (; k + 4 <= width; k += 4) {
@@ -201,7 +201,7 @@ void pack_columns(const GatheredRows& rows, Index n, Index width, float* panels)
 }
 
 bool pack_rows(const GatheredRows& rows, Index n, Index width, float* panels) {
-  Lanes zeros = Lanes::zero();  // 0 · x, which NaN and infinity make NaN
+  Lanes zeros = Lanes::zero();  // 0 · x: NaN if x is NaN or infinite
   for (Index j = 0; j < n; ++j) {
     const float* row = gathered_row(rows, j);
     for (Index k = 0; k < width || k % kPanelWidth != 0; k += kLanes) {
@@ -220,7 +220,7 @@ float exponential_of(float x) {
   return v[0];
 }
 
-/// Row r of the block; what the row held before is scaled down where the maximum grows.
+/// Updates row r of the block; earlier sums of the row are scaled down if the maximum grows.
 inline void softmax_row_of_block(const SoftmaxBlock& b, Index r) {
   constexpr float kMinusInfinity = -__builtin_inff();
   float* scores = b.scores + r * b.stride;

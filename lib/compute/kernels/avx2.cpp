@@ -92,14 +92,14 @@ inline float max_of_lanes(Lanes a) {
 inline float sum_of_lanes(Lanes a) {
   return sum_of_eight(_mm256_add_ps(a.lo, a.hi));
 }
-/// Lanes i + (i + 4) of what both halves of a make, then of b.
+/// Returns the sums i + (i + 4) of a's two halves added, then of b's.
 inline __m256 sums_of_two(const Lanes& a, const Lanes& b) {
   const __m256 of_a = _mm256_add_ps(a.lo, a.hi);
   const __m256 of_b = _mm256_add_ps(b.lo, b.hi);
   return _mm256_add_ps(_mm256_permute2f128_ps(of_a, of_b, 0x20),
                        _mm256_permute2f128_ps(of_a, of_b, 0x31));
 }
-/// out[i] = sum_of_lanes(x[i]), the trees of all four side by side.
+/// Computes out[i] = sum_of_lanes(x[i]), with all four trees side by side.
 inline void store_sums(const Lanes (&x)[4], float* out) {
   const __m256 ab = sums_of_two(x[0], x[1]);
   const __m256 cd = sums_of_two(x[2], x[3]);
@@ -132,7 +132,8 @@ inline Lanes keep_where_positive(Lanes x, Lanes value) {
 inline __m256i broadcast(std::uint32_t x) {
   return _mm256_set1_epi32(static_cast<int>(x));
 }
-/// The hash of compute/dropout_hash.h in eight lanes: all ones where an element is kept.
+/// Computes the hash of compute/kernels/kernels.h (dropout_hash) in eight lanes: all ones for kept
+/// elements.
 inline __m256 kept_lanes(std::uint64_t key, std::uint32_t first, std::uint32_t threshold) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   __m256i h = _mm256_add_epi32(
@@ -152,10 +153,10 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
           _mm256_and_ps(kept_lanes(key, first + 8, threshold), value.hi)};
 }
 
-constexpr Index kPanelLanes = 2;  // 12 registers of sums,
-constexpr Index kRowBlock = 3;    // 3 of broadcasts, 1 of weights: all 16
-constexpr Index kQueryBlock = 2;  // 8 of sums, 4 of queries,
-constexpr Index kBlockLanes = 2;  // 2 of a key: 14
+constexpr Index kPanelLanes = 2;  // registers: 12 for sums,
+constexpr Index kRowBlock = 3;    // 3 for broadcasts, 1 for weights: all 16
+constexpr Index kQueryBlock = 2;  // registers: 8 for sums, 4 for queries,
+constexpr Index kBlockLanes = 2;  // 2 for a key: 14
 constexpr bool kWidens = true;
 constexpr Index kScoreChain = 64;
 

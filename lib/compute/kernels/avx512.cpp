@@ -81,11 +81,11 @@ inline float max_of_lanes(Lanes a) {
   const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a.v), 1));
   return max_of_eight(_mm256_max_ps(high, _mm512_castps512_ps256(a.v)));
 }
-/// Lanes i + (i + 8) of a, then of b.
+/// Returns the sums i + (i + 8) of a's lanes, then of b's.
 inline __m512 sums_of_two(__m512 a, __m512 b) {
   return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xEE));
 }
-/// out[i] = sum_of_lanes(x[i]), the trees of all four side by side.
+/// Computes out[i] = sum_of_lanes(x[i]), with all four trees side by side.
 inline void store_sums(const Lanes (&x)[4], float* out) {
   const __m512 ab = sums_of_two(x[0].v, x[1].v);
   const __m512 cd = sums_of_two(x[2].v, x[3].v);
@@ -113,7 +113,7 @@ inline Lanes keep_where_positive(Lanes x, Lanes value) {
 inline __m512i broadcast(std::uint32_t x) {
   return _mm512_set1_epi32(static_cast<int>(x));
 }
-/// The hash of compute/dropout_hash.h in sixteen lanes.
+/// Applies dropout_hash() (compute/kernels/kernels.h) in sixteen lanes.
 inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t first,
                                 std::uint32_t threshold) {
   const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -129,10 +129,10 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
   return {_mm512_maskz_mov_ps(_mm512_cmpge_epu32_mask(h, broadcast(threshold)), value.v)};
 }
 
-constexpr Index kPanelLanes = 4;  // 4 registers of weights,
-constexpr Index kRowBlock = 6;    // 24 of sums, 1 broadcast: 29 of 32
-constexpr Index kQueryBlock = 4;  // 16 of sums, 4 of queries,
-constexpr Index kBlockLanes = 4;  // 1 of a key: 21
+constexpr Index kPanelLanes = 4;  // registers: 4 for weights,
+constexpr Index kRowBlock = 6;    // 24 for sums, 1 broadcast: 29 of 32
+constexpr Index kQueryBlock = 4;  // registers: 16 for sums, 4 for queries,
+constexpr Index kBlockLanes = 4;  // 1 for a key: 21
 constexpr bool kWidens = true;
 constexpr Index kScoreChain = 64;
 

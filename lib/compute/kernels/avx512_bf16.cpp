@@ -1,5 +1,5 @@
-// Products in bfloat16 for CPUs that have AVX-512's instruction for pairs of it, and no tiles of
-// their own: up to 8 × 32 results at a time, or 4 × 64, in sixteen registers.
+// bfloat16 matmuls for CPUs with AVX-512's instruction for bfloat16 pairs but no tiles: up to 8 ×
+// 32 results at a time, or 4 × 64, in sixteen registers.
 #include <immintrin.h>
 
 #include <cstring>
@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-/// Two neighbouring terms of a row, in every lane.
+/// Broadcasts two adjacent terms of a row to every lane.
 inline __m512i broadcast_pair(const std::uint16_t* pair) {
   int both = 0;
   std::memcpy(&both, pair, sizeof both);
@@ -25,14 +25,15 @@ inline __m512 add_pairs(__m512 sum, __m512i a, __m512i b) {
   return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
 }
 
-/// Lines that a block fetches ahead, one in each of its first steps: of what is multiplied next.
+/// The cache lines of the data multiplied next, which a block prefetches: one in each of its first
+/// steps.
 struct AheadLines {
   const std::uint16_t* from;
   Index lines;
 };
 
-/// Rows × Tiles · 16 results. Where the last tiles are not there the first takes their place; its
-/// results are not put.
+/// Computes Rows × Tiles · 16 results. If the last tiles do not exist, the first one is used in
+/// their place and its results are not stored.
 template <Index Rows, Index Tiles>
 [[gnu::noinline]] void multiply_block(const TileMatmul& p, Index row, Index column,
                                       AheadLines ahead) {
@@ -52,7 +53,7 @@ template <Index Rows, Index Tiles>
     for (Index pair = 0; pair < kTileTerms / 2; ++pair) {
       if (lines > 0) {
         __builtin_prefetch(ahead.from, 0, 2);
-        ahead.from += kTileTerms;  // of a line
+        ahead.from += kTileTerms;  // terms of a line
         --lines;
       }
       __m512i weights[Tiles];
@@ -78,7 +79,7 @@ template <Index Rows, Index Tiles>
   }
 }
 
-/// The block of `rows` rows, 1 to Rows.
+/// Calls multiply_block() for `rows` rows, 1 to Rows.
 template <Index Rows, Index Tiles>
 void block_of_rows(Index rows, const TileMatmul& p, Index row, Index column, AheadLines ahead) {
   if constexpr (Rows > 0) {
@@ -90,12 +91,12 @@ void block_of_rows(Index rows, const TileMatmul& p, Index row, Index column, Ahe
   }
 }
 
-/// All columns by blocks of Most rows, each as wide as Tiles.
+/// Multiplies all columns in blocks of at most Most rows and Tiles tiles.
 template <Index Most, Index Tiles>
 void multiply_in_blocks(const TileMatmul& p) {
   const Index blocks = (p.rows + Most - 1) / Most;
-  // What lies behind the block's tiles is multiplied next: the blocks of rows share out to fetch
-  // it.
+  // The data after the block's tiles is multiplied next: the blocks of rows share the work of
+  // prefetching it.
   const Index size = Tiles * p.right_terms * kTileSize;
   const Index share = (Tiles * p.terms * kTileSide + blocks - 1) / blocks;
   const Index lines = blocks == 1 || p.terms != p.right_terms ? 0 : share;
@@ -108,7 +109,7 @@ void multiply_in_blocks(const TileMatmul& p) {
   }
 }
 
-/// A result's bits are those of its own sum, whatever block it is computed in.
+/// Multiplies. The bits of a result do not depend on the block that computes it.
 void multiply(const TileMatmul& p) {
   if (p.rows <= 4) {
     multiply_in_blocks<4, 4>(p);

@@ -1,4 +1,4 @@
-// From here to end_target.h every function is compiled for the instruction sets that the including
+// From here to end_target.h, every function is compiled for the instruction sets that the including
 // file names:
 //
 //   #define ATTN_TARGET "avx2,fma,f16c"
@@ -6,16 +6,16 @@
 //   … functions in unnamed namespaces …
 //   #include "compute/kernels/end_target.h"
 //
-// Each function in between must be that file's own. Of an inline function that several objects
-// define the linker keeps one, and an older CPU would run what was compiled for a newer one; so
-// headers of the standard library stand before this one (scripts/check_cpu_code.sh looks at the
-// objects).
+// Each function in between must have internal linkage. If several objects define the same inline
+// function, the linker keeps one, and an older CPU might run code compiled for a newer one. For
+// that reason standard headers must be included before this one. (scripts/check_cpu_code.sh
+// verifies the objects.)
 #ifndef ATTN_TARGET
 #error "ATTN_TARGET must name instruction sets"
 #endif
 
 #define ATTN_PRAGMA_OF(text) _Pragma(#text)
-#define ATTN_PRAGMA(text) ATTN_PRAGMA_OF(text)  // with the macros in `text` replaced first
+#define ATTN_PRAGMA(text) ATTN_PRAGMA_OF(text)  // expands macros in `text` first
 #ifdef __clang__
 ATTN_PRAGMA(clang attribute push(__attribute__((target(ATTN_TARGET))), apply_to = function))
 #else

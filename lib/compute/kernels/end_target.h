@@ -1,4 +1,4 @@
-// The end of what begin_target.h began: what follows is compiled for the oldest CPU again.
+// Ends what begin_target.h began: the code below is compiled for the oldest CPU again.
 #ifdef __clang__
 #pragma clang attribute pop
 #else

@@ -1,5 +1,5 @@
-// Four floats as one vector of the compiler's. Included by the kernels' headers alone: everything
-// is in an unnamed namespace, compiled for the instructions of the file that includes it.
+// Four floats as a compiler vector. Included only by the kernels' headers: everything is in an
+// unnamed namespace and compiled for the including file's instruction set.
 #pragma once
 
 namespace attn {
@@ -7,7 +7,7 @@ namespace {
 
 using Four = float __attribute__((vector_size(16)));
 
-/// Four floats wherever they lie.
+/// Loads four floats, which may be unaligned.
 inline Four load_four(const float* p) {
   Four x;
   __builtin_memcpy(&x, p, sizeof x);

@@ -1,14 +1,14 @@
-// The kernels themselves, written once over `Lanes`, sixteen floats, and included by one source
-// file an instruction set. Include only there: everything is in an unnamed namespace so that code
-// made for AVX-512 can never be linked into another table. For the same reason nothing here calls
-// an inline function of the standard library (hence __builtin_sqrtf and its like).
+// The kernels, written once over `Lanes`, sixteen floats, and included by one source file per
+// instruction set. Include it only there: everything is in an unnamed namespace so that code for
+// AVX-512 can never be linked into another table. For the same reason nothing here calls inline
+// functions of the standard library (hence __builtin_sqrtf and the like).
 //
-// The includer defines Lanes (load, load_partial, store, store_partial, broadcast, fma, arithmetic,
-// max, min, sum_of_lanes, max_of_lanes and so on) and the constants kPanelLanes, kRowBlock and
-// kWidens: whether it also loads sixteen numbers of binary16; and how many queries attention takes
-// together, with how many keys or groups of a value's lanes (kQueryBlock, kBlockLanes).
-// sum_of_lanes adds lane i and lane i + 8, then i + 4, i + 2, i + 1: the same tree in every table.
-// store_sums does it four times.
+// The including file defines Lanes (load, load_partial, store, store_partial, broadcast, fma,
+// arithmetic, max, min, sum_of_lanes, max_of_lanes and so on) and these constants: kPanelLanes,
+// kRowBlock, kWidens (true if it also loads sixteen binary16 numbers), kQueryBlock (queries that
+// attention processes together) and kBlockLanes (keys, or groups of a value's lanes, for each such
+// block). sum_of_lanes adds lanes i and i + 8, then i + 4, i + 2, i + 1: the same tree in every
+// table. store_sums does this for four vectors.
 #pragma once
 
 #include "compute/kernels/kernels.h"
@@ -19,7 +19,7 @@ namespace {
 constexpr Index kLanes = 16;
 constexpr Index kPanelWidth = kPanelLanes * kLanes;
 
-/// Up to sixteen floats: a partial group is filled with zeros, and nothing beyond it is touched.
+/// Loads up to sixteen floats. Fills a partial group with zeros and reads nothing beyond it.
 inline Lanes load_n(const float* x, Index n) {
   return n == kLanes ? Lanes::load(x) : Lanes::load_partial(x, n);
 }
@@ -43,7 +43,7 @@ namespace {
 // ---------------------------------------------------------------------------------------------
 // Sums and maxima over a row: lanes first, then one fixed tree.
 
-/// Applies `step` to whole groups of lanes and once to a partial one, filled up with `filler`.
+/// Applies `step` to whole groups of lanes and once to a partial one, padded with `filler`.
 template <typename Step>
 inline void for_each_lanes(Index n, Step&& step) {
   Index i = 0;
@@ -51,7 +51,7 @@ inline void for_each_lanes(Index n, Step&& step) {
   if (i < n) step(i, n - i);
 }
 
-/// Partial loads fill with 0; for maxima and exponentials the filler must be −∞.
+/// Loads with −∞ as filler, as maxima and exponentials need; partial loads fill with 0.
 inline Lanes load_n_or_minus_infinity(const float* x, Index n) {
   return n == kLanes ? Lanes::load(x) : Lanes::load_partial(x, n, -__builtin_inff());
 }
@@ -62,10 +62,10 @@ inline Lanes load_n_or_minus_infinity(const float* x, Index n) {
 
 inline Lanes exponential(Lanes x) {
   const Lanes low = Lanes::broadcast(-87.0F);
-  // NaN stays NaN: min and max return their second operand where they cannot compare.
+  // NaN stays NaN because min and max return their second operand when operands are unordered.
   const Lanes clamped = max(low, min(Lanes::broadcast(88.0F), x));
   const Lanes n = round(clamped * Lanes::broadcast(1.44269504F));
-  // ln 2 in two parts, the first with few enough bits that n · part is exact (Cody and Waite).
+  // ln 2 in two parts, the first with so few bits that n · part is exact (Cody and Waite).
   Lanes r = fma(n, Lanes::broadcast(-0.693359375F), clamped);
   r = fma(n, Lanes::broadcast(2.12194440e-4F), r);
   Lanes p = Lanes::broadcast(1.0F / 5040.0F);
@@ -76,13 +76,13 @@ inline Lanes exponential(Lanes x) {
   p = fma(p, r, Lanes::broadcast(0.5F));
   p = fma(p, r, Lanes::broadcast(1.0F));
   p = fma(p, r, Lanes::broadcast(1.0F));
-  // Below −87 the value is under 1.7e-38: the masked cells of attention must be exactly 0.
+  // Below −87 the value is under 1.7e-38; masked cells of attention must be exactly 0.
   return zero_where_less(x, low, times_power_of_two(p, n));
 }
 
 float row_max(const float* row, Index n) {
   const Lanes least = Lanes::broadcast(-__builtin_inff());
-  // Four at a time: each maximum waits for the one before it.
+  // Four accumulators, because each maximum waits for the previous one.
   Lanes a = least, b = least, c = least, d = least;
   const Index end = n - n % (4 * kLanes);
   for (Index i = 0; i < end; i += 4 * kLanes) {
@@ -98,7 +98,7 @@ float row_max(const float* row, Index n) {
   return max_of_lanes(maximum);
 }
 
-/// A row's softmax, unfinished: exp(row − maximum) and their sum.
+/// An unfinished softmax of a row: exp(row − maximum) and their sum.
 struct Exponentials {
   float maximum;
   float total;
@@ -127,12 +127,13 @@ void softmax(float* row, Index n) {
       n, [&](Index i, Index count) { store_n(load_n(row + i, count) / total, row + i, count); });
 }
 
-/// Exponentials leave time to fetch what lies behind the row: of logits, the next row.
+/// Prefetches the data after the row while computing exponentials; for logits, this is the next
+/// row.
 bool log_sum_exp(const float* row, Index n, float* maximum, float* log_sum) {
   *maximum = row_max(row, n);
   const Lanes shift = Lanes::broadcast(*maximum);
   Lanes sum = Lanes::zero();
-  Lanes zeros = Lanes::zero();  // 0 · x, which NaN and infinity make NaN
+  Lanes zeros = Lanes::zero();  // 0 · x: NaN if x is NaN or infinite
   for_each_lanes(n, [&](Index i, Index count) {
     __builtin_prefetch(row + n + i, 0, 2);
     zeros = fma(load_n(row + i, count), Lanes::zero(), zeros);
@@ -162,7 +163,7 @@ RowMoments row_moments(const float* x, float epsilon, Index n) {
     const Lanes d = Lanes::load(x + i) - centre;
     squares = fma(d, d, squares);
   }
-  float rest = 0.0F;  // a partial group would count (0 − mean)² for its filler
+  float rest = 0.0F;  // scalar, since a partial group would add (0 − mean)² for its filler
   for (; i < n; ++i) rest += (x[i] - mean) * (x[i] - mean);
   const float variance = (sum_of_lanes(squares) + rest) / static_cast<float>(n);
   return {centre, Lanes::broadcast(1.0F / __builtin_sqrtf(variance + epsilon))};
@@ -178,7 +179,7 @@ void layer_norm(const NormRow& norm, const float* x, float* out) {
   });
 }
 
-/// 1 / √(mean of squares + ε).
+/// Returns 1 / √(mean of squares + ε).
 Lanes rms_scale(const NormRow& norm, const float* x) {
   Lanes squares = Lanes::zero();
   for_each_lanes(norm.n, [&](Index i, Index count) {
@@ -227,7 +228,7 @@ void swish(float* x, Index n) {
   });
 }
 
-constexpr float kTwiceRootTwoOverPi = 1.5957691F;  // of gelu_new
+constexpr float kTwiceRootTwoOverPi = 1.5957691F;  // for gelu_new
 constexpr float kCubicPart = 0.044715F;
 
 void gelu_new(float* x, Index n) {
@@ -238,7 +239,7 @@ void gelu_new(float* x, Index n) {
   });
 }
 
-/// erf(x), Abramowitz and Stegun 7.1.26: absolute error at most 1.5e-7.
+/// Computes erf(x) by Abramowitz and Stegun 7.1.26, with an absolute error of at most 1.5e-7.
 inline Lanes error_function(Lanes x) {
   const Lanes one = Lanes::broadcast(1.0F);
   const Lanes a = max(x, Lanes::zero() - x);
@@ -287,7 +288,7 @@ Index arg_max(const float* row, Index n) {
 namespace attn {
 namespace {
 
-/// The table of the including file.
+/// Returns the table of the including file.
 constexpr Kernels make_table(const char* name) {
   return {.name = name,
           .panel_width = kPanelWidth,

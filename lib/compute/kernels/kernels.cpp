@@ -1,5 +1,5 @@
-// Which table the running CPU is given. Compiled for the oldest CPU, as all but the tables' own
-// functions is.
+// Selects the running CPU's table. Like everything but the tables' own functions, this file is
+// compiled for the oldest CPU.
 #include "compute/kernels/kernels.h"
 
 #if defined(__x86_64__)
@@ -23,7 +23,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-/// What CPUID says; all zeros where the CPU has no such leaf.
+/// The result of CPUID; all zeros if the CPU lacks the leaf.
 struct Cpuid {
   Cpuid(unsigned leaf, unsigned subleaf) { __get_cpuid_count(leaf, subleaf, &a, &b, &c, &d); }
   unsigned a = 0;
@@ -32,10 +32,10 @@ struct Cpuid {
   unsigned d = 0;
 };
 
-// What the tables' files are compiled for; __builtin_cpu_supports() also asks whether the system
-// keeps the wide registers of a process.
+// Checks for the features that the tables' files are compiled for; __builtin_cpu_supports() also
+// checks that the system saves the wide registers of a process.
 bool has_avx2() {
-  constexpr unsigned kF16c = 1U << 29;  // for which Clang 14 has no name
+  constexpr unsigned kF16c = 1U << 29;  // Clang 14 has no name for it
   return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx2") &&
          __builtin_cpu_supports("fma") && (Cpuid(1, 0).c & kF16c) != 0;
 }
@@ -59,19 +59,20 @@ bool has_avx512_bf16() {
   return has_avx512() && (Cpuid(7, 1).a & kAvx512Bfloat16) != 0;
 }
 
-/// AMX with bfloat16, and the system's leave to use its registers (Linux asks each process).
+/// True if the CPU has AMX with bfloat16 and the system permits its registers (Linux requires a
+/// request per process).
 bool has_amx() {
   if (!has_avx512_bf16()) return false;
   constexpr unsigned kBfloat16AndTile = 1U << 22 | 1U << 24;
   if ((Cpuid(7, 0).d & kBfloat16AndTile) != kBfloat16AndTile) return false;
-  constexpr long kAskForPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM, of asm/prctl.h
+  constexpr long kAskForPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM from asm/prctl.h
   constexpr long kTileData = 18;
   return syscall(SYS_arch_prctl, kAskForPermission, kTileData) == 0;
 }
 
 #endif
 
-/// What ATTN_DEMO_CPU asks for; empty where it asks for nothing.
+/// Returns the value of ATTN_DEMO_CPU; empty if it is not set.
 std::string_view asked() {
   const char* name = std::getenv("ATTN_DEMO_CPU");
   return name == nullptr ? std::string_view() : name;

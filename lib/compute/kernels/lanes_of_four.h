@@ -1,6 +1,6 @@
-// Sixteen lanes as four of the compiler's vectors of four floats, which are registers on every
-// x86-64 and arm64. Included by the kernels' files for any CPU and for NEON alone, which add fma()
-// and the constants that impl.h asks for.
+// Sixteen lanes as four compiler vectors of four floats, which are registers on every x86-64 and
+// arm64. Included only by the portable and NEON kernels, which add fma() and the constants that
+// impl.h requires.
 #pragma once
 
 #include "compute/kernels/four_floats.h"
@@ -24,7 +24,7 @@ inline FourBits bits(Four x) {
 inline Four floats(FourBits x) {
   return reinterpret_cast<Four>(x);
 }
-/// `value` where the comparison held, which is all ones there; else 0.
+/// Returns `value` where the comparison is true (all ones), else 0.
 inline Four where(FourInts held, Four value) {
   return floats(reinterpret_cast<FourBits>(held) & bits(value));
 }
@@ -37,7 +37,7 @@ struct Lanes {
 
   static Lanes zero() { return broadcast(0.0F); }
   static Lanes broadcast(float x) { return {four(x), four(x), four(x), four(x)}; }
-  /// Sixteen floats, or whatever else load_four() widens to floats.
+  /// Loads sixteen floats, or other numbers that load_four() widens to floats.
   template <typename Number>
   static Lanes load(const Number* p) {
     return {load_four(p), load_four(p + 4), load_four(p + 8), load_four(p + 12)};
@@ -60,7 +60,7 @@ struct Lanes {
   }
 };
 
-/// f of each four of the lanes of x, …
+/// Applies f to each vector of four lanes.
 template <typename F, typename... L>
 inline Lanes each(F&& f, L... x) {
   return {f(x.a...), f(x.b...), f(x.c...), f(x.d...)};
@@ -78,20 +78,20 @@ inline Lanes operator*(Lanes x, Lanes y) {
 inline Lanes operator/(Lanes x, Lanes y) {
   return {x.a / y.a, x.b / y.b, x.c / y.c, x.d / y.d};
 }
-// Where they cannot compare, the second operand.
+// If operands are unordered, min and max return the second one.
 inline Lanes max(Lanes x, Lanes y) {
   return each([](Four u, Four v) { return u > v ? u : v; }, x, y);
 }
 inline Lanes min(Lanes x, Lanes y) {
   return each([](Four u, Four v) { return u < v ? u : v; }, x, y);
 }
-/// To the nearest, ties to even, of numbers below 2²²: added to 1.5 · 2²³ they have no fraction
-/// left.
+/// Rounds numbers below 2²² to the nearest integer, ties to even: adding 1.5 · 2²³ drops the
+/// fraction.
 inline Lanes round(Lanes x) {
   const Lanes large = Lanes::broadcast(12582912.0F);
   return (x + large) - large;
 }
-/// x · 2ⁿ for whole n by the exponent's bits. NaN is no exponent, and x is NaN beside it.
+/// Computes x · 2ⁿ for integer n by changing exponent bits. If n is NaN, so is x.
 inline Lanes times_power_of_two(Lanes x, Lanes n) {
   return each(
       [](Four u, Four power) {
@@ -135,8 +135,8 @@ inline Lanes square_root(Lanes x) {
 inline Lanes keep_where_positive(Lanes x, Lanes value) {
   return each([](Four u, Four v) { return where(u > four(0.0F), v); }, x, value);
 }
-/// The hash of compute/dropout_hash.h of elements `first` to `first` + 3: all ones where one is
-/// kept.
+/// Computes dropout_hash() (compute/kernels/kernels.h) of elements `first` to `first` + 3: all ones
+/// for kept elements.
 inline FourInts kept(std::uint64_t key, std::uint32_t first, std::uint32_t threshold) {
   FourBits h = (first + FourBits{0, 1, 2, 3}) * kDropoutStride + static_cast<std::uint32_t>(key);
   h ^= h >> 16;

@@ -1,5 +1,5 @@
-// The kernels for arm64, all of whose CPUs have NEON: the lanes of any CPU, with fused
-// multiply-adds, so that the bits are those of AVX2 and AVX-512.
+// The kernels for arm64, where every CPU has NEON: the portable lanes with fused multiply-adds, so
+// that the bits equal those of AVX2 and AVX-512.
 #include <arm_neon.h>
 
 #include "compute/kernels/kernels.h"
@@ -23,10 +23,10 @@ inline Lanes fma(Lanes x, Lanes y, Lanes z) {
   return each([](Four u, Four v, Four w) -> Four { return vfmaq_f32(w, u, v); }, x, y, z);
 }
 
-constexpr Index kPanelLanes = 1;  // 4 registers of weights,
-constexpr Index kRowBlock = 5;    // 20 of sums, 5 of x: 29 of 32
-constexpr Index kQueryBlock = 2;  // 16 of sums, 8 of queries,
-constexpr Index kBlockLanes = 2;  // 4 of a key: 28
+constexpr Index kPanelLanes = 1;  // registers: 4 for weights,
+constexpr Index kRowBlock = 5;    // 20 for sums, 5 for x: 29 of 32
+constexpr Index kQueryBlock = 2;  // registers: 16 for sums, 8 for queries,
+constexpr Index kBlockLanes = 2;  // 4 for a key: 28
 constexpr bool kWidens = true;
 constexpr Index kScoreChain = 64;
 

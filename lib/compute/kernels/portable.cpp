@@ -1,5 +1,5 @@
-// The kernels for any CPU. fma() here is two roundings (a software fma would be a hundred times
-// slower), so this table's last bits differ from the others'.
+// The kernels for any CPU. Here fma() rounds twice (a software fma would be a hundred times
+// slower), so the last bits differ from the other tables'.
 #include "compute/kernels/kernels.h"
 #include "compute/kernels/lanes_of_four.h"
 
@@ -11,11 +11,11 @@ inline Lanes fma(Lanes x, Lanes y, Lanes z) {
 }
 
 constexpr Index kPanelLanes = 1;
-constexpr Index kRowBlock = 2;    // 8 registers of sums, 4 of weights, the others of products
-constexpr Index kQueryBlock = 1;  // 16 registers are few
+constexpr Index kRowBlock = 2;    // registers: 8 for sums, 4 for weights, the rest for products
+constexpr Index kQueryBlock = 1;  // only 16 registers
 constexpr Index kBlockLanes = 4;
 constexpr bool kWidens = false;
-constexpr Index kScoreChain = 16;  // short chains make up for the second rounding
+constexpr Index kScoreChain = 16;  // short chains compensate for the second rounding
 
 }  // namespace
 }  // namespace attn

@@ -1,11 +1,11 @@
-// Products with panels, over the same Lanes and under the same rules as impl.h, which
-// includes this file.
+// Matmuls with panels, over the same Lanes and under the same rules as impl.h, which includes this
+// file.
 //
-// One block of `Rows` rows by one panel stays in registers while a chain of `in` runs; each step
-// costs one load of the panel's row and one broadcast a row of x. The loops over registers must be
-// unrolled at every optimisation level: a register has no index. Between chains the sums lie in
-// `partial`, not in y: y's rows are kilobytes apart and share few sets of the first cache, from
-// which they would be gone when the next chain asks for them.
+// The sums of a block of `Rows` rows by one panel stay in registers during a chain of terms along
+// `in`. Each step costs one load of the panel's row and one broadcast per row of x. Loops over
+// registers must be unrolled at every optimization level, because registers cannot be indexed.
+// Between chains the sums are in `partial`, not in y: rows of y are kilobytes apart, so they share
+// few sets of the L1 cache and would be evicted before the next chain reads them.
 #pragma once
 
 #include "compute/kernels/kernels.h"
@@ -27,11 +27,11 @@ template <bool Added, bool Biased, std::size_t Rows>
     }
     if constexpr (Added) from.first += from.stride;
     to.first += to.stride;
-    asm("" : "+r"(to.first));  // or GCC computes an address for each store beforehand, and spills
+    asm("" : "+r"(to.first));  // otherwise GCC precomputes an address for each store, and spills
   }
 }
 
-/// The same where only some of a panel's columns are there.
+/// Same for a panel of which only some columns exist.
 template <std::size_t Rows>
 [[gnu::always_inline]] inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes],
                                                     OutRows from, OutRows to, const float* bias,
@@ -53,7 +53,7 @@ template <std::size_t Rows>
   }
 }
 
-/// The last chain: to = from + sum + bias, without what is null, in `columns` columns.
+/// Ends the last chain: to = from + sum + bias in `columns` columns; null operands are skipped.
 template <std::size_t Rows>
 [[gnu::always_inline]] inline void end_product(const Lanes (&sum)[Rows][kPanelLanes], OutRows from,
                                                OutRows to, const float* bias, Index columns) {
@@ -70,28 +70,28 @@ template <std::size_t Rows>
   }
 }
 
-/// Rows that pass by a chain's part of a panel while it stays in the first cache.
+/// Rows that are multiplied by a chain's part of a panel while it stays in the L1 cache.
 constexpr Index kRowGroup = 8 * kRowBlock;
 
-/// What a block fetches into the second cache while it computes.
+/// The data that a block prefetches into the L2 cache.
 struct Fetch {
-  const char* from;  ///< of the panels
-  Index lines;       ///< from there on in each four of the block's steps, at most 8
-  const char* next;  ///< of what is read after the product
-  Index next_lines;  ///< of it, one a step
+  const char* from;  ///< in the panels
+  Index lines;       ///< lines after `from` per four of the block's steps, at most 8
+  const char* next;  ///< in the memory that is read after the matmul
+  Index next_lines;  ///< lines of it, at most one per step
 };
 
-/// One chain of a block of rows by one panel: its terms [start, start + steps).
+/// One chain of a block of rows by one panel: terms [start, start + steps).
 struct BlockChain {
-  Index row;  ///< of x and y
+  Index row;  ///< in x and y
   Index column;
   Index start;
   Index steps;
-  float* partial;  ///< [rows, kPanelWidth] the sum of the chains so far, in the first cache
+  float* partial;  ///< [rows, kPanelWidth] the sum of the chains so far, in the L1 cache
   Fetch fetch;
 };
 
-/// Asks for the block's part of y, which is written when the block comes next.
+/// Prefetches the block's part of y, which the block writes next.
 template <std::size_t Rows>
 inline void fetch_results(const float* y, Index stride) {
 #pragma GCC unroll 8
@@ -101,7 +101,7 @@ inline void fetch_results(const float* y, Index stride) {
   }
 }
 
-/// What becomes of a block's sums: the next chain's beginning, or y.
+/// Ends a block's chain: its sums go to the next chain's start or to y.
 template <std::size_t Rows>
 [[gnu::always_inline]] inline void end_block(const Lanes (&sum)[Rows][kPanelLanes],
                                              const PanelMatmul& p, const BlockChain& b) {
@@ -123,12 +123,13 @@ template <std::size_t Rows>
   if (p.fetches_ahead && last_is_next) fetch_results<Rows>(y.first, y.stride);
 }
 
-/// Element k of row r lies at x[r · row_stride + k · Step]: Step is 1 for rows as they are, and
-/// kRowBlock for strips. A Weight is a float, or 16 bits that are widened as they are loaded.
+/// Computes one chain of a block. Element k of row r is at x[r · row_stride + k · Step]; Step is 1
+/// for plain rows and kRowBlock for strips. A Weight is a float, or 16 bits that are widened as
+/// they are loaded.
 ///
-/// A chain is a few hundred cycles, so what stands before and after its loop counts: two pointers
-/// reach all rows, and only a product's last chain asks what becomes of its sums.
-/// `w` are the chain's weights: the panel's from row b.start on.
+/// A chain takes only a few hundred cycles, so the code around its loop matters: two pointers reach
+/// all rows, and only the last chain has branches for the end of the sums. `w` are the chain's
+/// weights: the panel from row b.start on.
 template <std::size_t Rows, Index Step, typename Weight>
 [[gnu::noinline]] void block_product(const PanelMatmul& p, const Weight* w, const BlockChain& b) {
   constexpr bool strips = Step != 1;
@@ -173,12 +174,12 @@ template <std::size_t Rows, Index Step, typename Weight>
     x += Step;
     x3 += Step;
     w += kPanelWidth;
-    asm("" : "+r"(x), "+r"(x3));  // or GCC gives each row a pointer of its own, and spills
+    asm("" : "+r"(x), "+r"(x3));  // otherwise GCC gives each row its own pointer, and spills
   }
   end_block<Rows>(sum, p, b);
 }
 
-/// The block of `rows` rows, 1 to Rows.
+/// Calls block_product() for `rows` rows, 1 to Rows.
 template <std::size_t Rows, Index Step, typename Weight>
 void block_of_rows(Index rows, const PanelMatmul& p, const Weight* w, const BlockChain& b) {
   if constexpr (Rows > 0) {
@@ -190,8 +191,8 @@ void block_of_rows(Index rows, const PanelMatmul& p, const Weight* w, const Bloc
   }
 }
 
-/// One row by one panel, whose sums stay in registers from chain to chain: it takes no longer than
-/// the panel's numbers to arrive.
+/// Multiplies one row by one panel. The sums stay in registers from chain to chain, so the time is
+/// that of reading the panel.
 template <typename Weight>
 void row_product(const PanelMatmul& p, const Weight* panel, Index column) {
   Lanes total[1][kPanelLanes];
@@ -217,37 +218,37 @@ void row_product(const PanelMatmul& p, const Weight* panel, Index column) {
   end_product(total, {nullptr}, {p.y + column}, bias, p.out - column);
 }
 
-/// The block that reads a part of a panel first would wait for it where it comes from memory or the
-/// last cache. So the blocks before share out among them to fetch it ahead.
+/// The prefetching of a matmul. The first block that reads a part of a panel would wait for memory
+/// or the last-level cache, so the earlier blocks divide the work of fetching it ahead of time.
 struct FetchPlan {
-  Index distance;    ///< bytes from what is read to what is fetched
-  Index lines;       ///< of a block in four steps
-  Index blocks;      ///< the first ones of the product's rows, which fetch
-  const char* next;  ///< what the coming block fetches of what is read after the product,
-  Index next_lines;  ///< and how much in a chain
+  Index distance;    ///< bytes between the current reads and the fetched data
+  Index lines;       ///< lines per block in four steps
+  Index blocks;      ///< number of blocks, at the start of the rows, that fetch
+  const char* next;  ///< next data for the following block to fetch after the matmul's own,
+  Index next_lines;  ///< and its lines per chain
 };
 
 template <typename Weight>
 FetchPlan fetch_plan(const PanelMatmul& p, Index panels) {
-  if (!p.fetches_ahead || p.rows <= kRowBlock) return {};  // one block would not keep up
+  if (!p.fetches_ahead || p.rows <= kRowBlock) return {};  // a single block could not keep up
   constexpr Index kAhead = 64 * 1024;
   constexpr Index kRowLines = kPanelWidth * Index{sizeof(Weight)} / kCacheLine;
   const Index blocks = (p.rows + kRowBlock - 1) / kRowBlock;
   const Index chains = (p.in + p.chain - 1) / p.chain;
   const Index lines = (4 * kRowLines + blocks - 1) / blocks;
-  // Several groups read a panel one after the other: what they fetch is the next one.
+  // Several groups of rows read each panel in turn, so they fetch the next panel.
   return {p.rows > kRowGroup ? p.panel_rows * kRowLines * kCacheLine : kAhead, lines,
           (4 * kRowLines + lines - 1) / lines, reinterpret_cast<const char*>(p.next.first),
           p.next.lines_per_chain(panels * chains * blocks, p.chain)};
 }
 
-/// Rows of x that pass by a panel together.
+/// Rows of x that are multiplied by a panel together.
 struct RowGroup {
   Index first;
   Index rows;
 };
 
-/// A chain's weights, widened once for all blocks of a group of rows.
+/// A chain's weights, widened once for all blocks of a row group.
 struct WidenedChain {
   static constexpr Index kMost = 64;  ///< terms
   alignas(64) float weights[kMost * kPanelWidth];
@@ -261,7 +262,7 @@ struct WidenedChain {
   }
 };
 
-/// A group of rows by the panel of columns from `column` on, in blocks of nearly the same size.
+/// Multiplies a group of rows by the panel at `column`, in blocks of nearly equal size.
 template <Index Step, typename Weight>
 void rows_of_panel(const PanelMatmul& p, FetchPlan& plan, const Weight* panel, Index column,
                    RowGroup group) {
@@ -270,7 +271,7 @@ void rows_of_panel(const PanelMatmul& p, FetchPlan& plan, const Weight* panel, I
   const auto [first, rows] = group;
   const Index blocks = (rows + kRowBlock - 1) / kRowBlock;
   const Index each = Step == 1 ? rows / blocks : kRowBlock;
-  const Index larger = Step == 1 ? rows % blocks : 0;  // blocks with one row more
+  const Index larger = Step == 1 ? rows % blocks : 0;  // blocks with one extra row
   for (Index start = 0; start < p.in; start += p.chain) {
     const Index steps = p.chain < p.in - start ? p.chain : p.in - start;
     const Weight* chain = panel + start * kPanelWidth;

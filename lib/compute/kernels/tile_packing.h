@@ -1,5 +1,5 @@
-// Packing of bfloat16 tiles (tile_kernels.h), and where results go, for every CPU that multiplies
-// them: each file includes it among the functions that are compiled for its CPU.
+// Packing bfloat16 tiles (tile_kernels.h) and storing results, for every CPU with bfloat16. Each
+// file includes this among the functions that are compiled for its CPU.
 #pragma once
 
 #include <immintrin.h>
@@ -17,7 +17,7 @@ inline __mmask16 first_lanes(Index n) {
   return n >= 16 ? __mmask16{0xFFFF} : static_cast<__mmask16>((1U << n) - 1U);
 }
 
-/// Puts 16 results of a row, and the bias, where they belong; their end may stick out.
+/// Stores 16 results of a row, plus the bias, in y; clips at the edge.
 inline void put(__m512 results, const TileMatmul& p, Index row, Index column) {
   const __mmask16 lanes = first_lanes(p.columns - column);
   float* y = p.y + row * p.y_stride + column;
@@ -28,9 +28,9 @@ inline void put(__m512 results, const TileMatmul& p, Index row, Index column) {
   _mm512_mask_storeu_ps(y, lanes, results);
 }
 
-/// 16 rows of 16 pairs become 16 rows of the other side.
+/// Transposes 16 rows of 16 pairs.
 inline void transpose_pairs(__m512i rows[16]) {
-  // Blocks of 2, 4, 8 and 16 rows change places in turn.
+  // Swap blocks of 2, 4, 8 and 16 rows in turn.
   __m512i t[16];
   for (int i = 0; i < 16; i += 2) {
     t[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
@@ -54,7 +54,7 @@ inline void transpose_pairs(__m512i rows[16]) {
   }
 }
 
-/// Row i: the pairs of side `first + i`, terms [term, term + 32).
+/// Loads row i: the pairs of side `first + i`, terms [term, term + 32).
 inline void load_sides(const TileSource& s, Index first, Index term, __m512i rows[16]) {
   const Index sides = smaller(kTileSide, s.sides - first);
   const Index terms = smaller(kTileTerms, s.terms - term);
@@ -72,7 +72,8 @@ inline void load_sides(const TileSource& s, Index first, Index term, __m512i row
   }
 }
 
-/// Row i: terms `term + 2i` and `term + 2i + 1`, interleaved, of the sides [first, first + 16).
+/// Loads row i: terms `term + 2i` and `term + 2i + 1`, interleaved, of the sides [first, first +
+/// 16).
 inline void load_terms(const TileSource& s, Index first, Index term, __m512i rows[16]) {
   // clang-format off
   const __m512i interleave = _mm512_set_epi16(
@@ -92,7 +93,7 @@ inline void load_terms(const TileSource& s, Index first, Index term, __m512i row
   }
 }
 
-/// The left factor wants a row a side, the right one a row a pair of terms.
+/// Packs tiles: the left factor needs one row per side, the right one a row per pair of terms.
 inline void pack(const TileSource& s, Index first, std::uint16_t* tiles, bool row_a_side) {
   for (Index term = 0; term < s.terms; term += kTileTerms) {
     __m512i rows[16];

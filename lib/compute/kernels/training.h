@@ -1,6 +1,6 @@
-// The kernels of backward passes and of the optimizer, over the same Lanes and under the same rules
-// as impl.h, which includes this file. A partial group's filler is 0 everywhere here, so
-// sums over a row need no special end.
+// The kernels of backward passes and the optimizer, over the same Lanes and under the same rules as
+// impl.h, which includes this file. Partial groups are always padded with 0 here, so sums over a
+// row need no special end.
 #pragma once
 
 #include "compute/kernels/kernels.h"
@@ -8,8 +8,8 @@
 namespace attn {
 namespace {
 
-/// `Count` whole strips side by side. Few at a time, because strips lie a multiple of the cache's
-/// own stride apart and would push each other out.
+/// Packs `Count` whole strips side by side. Only a few at a time: strips are a multiple of the
+/// cache's own stride apart and would evict each other.
 template <Index Count>
 inline void pack_whole_strips(const float* x, Index x_stride, Index k, float* strips) {
   const Index strip_size = k * kRowBlock;
@@ -63,7 +63,8 @@ void softmax_backward(const float* weights, float scale, float* dweights, Index 
   });
 }
 
-/// With x̂ the normalised row and g = dy ⊙ weight: dx = (g − mean(g) − x̂ · mean(g ⊙ x̂)) / σ.
+/// Computes dx = (g − mean(g) − x̂ · mean(g ⊙ x̂)) / σ, with the normalized row x̂ and g = dy ⊙
+/// weight.
 void layer_norm_backward(const NormRow& norm, const float* x, const float* dy, float* dx,
                          const NormGradients& gradients) {
   const float* weight = norm.weight;
@@ -93,7 +94,7 @@ void layer_norm_backward(const NormRow& norm, const float* x, const float* dy, f
   });
 }
 
-/// With x̂ = x / rms and g = dy ⊙ weight: dx = (g − x̂ · mean(g ⊙ x̂)) / rms.
+/// Computes dx = (g − x̂ · mean(g ⊙ x̂)) / rms, with x̂ = x / rms and g = dy ⊙ weight.
 void rms_norm_backward(const NormRow& norm, const float* x, const float* dy, float* dx,
                        float* dweight) {
   const float* weight = norm.weight;
@@ -119,7 +120,7 @@ void relu_backward(const float* y, float* dy, Index n) {
   });
 }
 
-/// d/dx x · Φ(x) = Φ(x) + x · φ(x), φ the normal density.
+/// Uses d/dx x · Φ(x) = Φ(x) + x · φ(x), with φ the normal density.
 void gelu_backward(const float* x, float* dy, Index n) {
   const Lanes half = Lanes::broadcast(0.5F);
   for_each_lanes(n, [&](Index i, Index count) {
@@ -131,7 +132,7 @@ void gelu_backward(const float* x, float* dy, Index n) {
   });
 }
 
-/// d/dx x · σ(x) = σ(x) · (1 + x · (1 − σ(x))).
+/// Uses d/dx x · σ(x) = σ(x) · (1 + x · (1 − σ(x))).
 void swish_backward(const float* x, float* dy, Index n) {
   const Lanes one = Lanes::broadcast(1.0F);
   for_each_lanes(n, [&](Index i, Index count) {
@@ -148,7 +149,7 @@ void gelu_new_backward(const float* x, float* dy, Index n) {
     const Lanes v = load_n(x + i, count);
     const Lanes square = Lanes::broadcast(kCubicPart) * v * v;
     const Lanes s = sigmoid(factor * v * (square + one));
-    const Lanes inner = factor * fma(Lanes::broadcast(3.0F), square, one);  // of 2u
+    const Lanes inner = factor * fma(Lanes::broadcast(3.0F), square, one);  // derivative of 2u
     store_n(s * fma(v * inner, one - s, one) * load_n(dy + i, count), dy + i, count);
   });
 }
@@ -160,14 +161,16 @@ TokenLoss cross_entropy(float* row, Index n, Index target, float smoothing, floa
   Lanes logits = Lanes::zero();
   Lanes sum = Lanes::zero();
   for_each_lanes(n, [&](Index i, Index count) {
-    // The filler of a partial group must not count: −∞ gives e^x = 0, and 0 for the sum of logits.
+    // A partial group's filler must not count: −∞ gives e^x = 0, and 0 adds nothing to the sum of
+    // logits.
     logits = logits + load_n(row + i, count);
     const Lanes e = exponential(load_n_or_minus_infinity(row + i, count) - shift);
     sum = sum + e;
     store_n(e, row + i, count);
   });
   const float total = sum_of_lanes(sum);
-  // The maximum first meets what it is close to: beside large logits ln(total) would be lost.
+  // Subtract the maximum first, since it is close to the other terms; next to large logits,
+  // ln(total) would be lost.
   const float log_total = __builtin_logf(total);
   const auto classes = static_cast<float>(n);
   const float nll = log_total + (maximum - at_target);
@@ -181,8 +184,8 @@ TokenLoss cross_entropy(float* row, Index n, Index target, float smoothing, floa
   return {(1.0F - smoothing) * nll + smoothing * uniform, nll};
 }
 
-/// With d = ln p − ln q: KL(P‖Q) = Σ p d and KL(Q‖P) = −Σ q d; their slopes at x are p (d −
-/// KL(P‖Q)) and p − q, those at y q − p and −q (d + KL(Q‖P)).
+/// With d = ln p − ln q, KL(P‖Q) = Σ p d and KL(Q‖P) = −Σ q d. Their derivatives are p (d −
+/// KL(P‖Q)) and p − q at x, and q − p and −q (d + KL(Q‖P)) at y.
 float divergence(const LogitsRow& x, const LogitsRow& y, Index n, float scale) {
   const float* logits_x = x.logits;
   const float* logits_y = y.logits;
@@ -234,14 +237,14 @@ bool adam(const AdamStep& step, const AdamBlock& block) {
   const Lanes size = Lanes::broadcast(-step.step_size);
   const Lanes unbiased = Lanes::broadcast(step.second_moment_unbiased);
   const Lanes clip = Lanes::broadcast(step.gradient_scale);
-  Lanes zeros = Lanes::zero();  // 0 · p, which NaN and infinity make NaN
+  Lanes zeros = Lanes::zero();  // 0 · p: NaN if p is NaN or infinite
   for_each_lanes(block.n, [&](Index i, Index count) {
     const Lanes gradient = load_n(g + i, count) * clip;
     const Lanes first = fma(load_n(m + i, count), beta1, gradient * rest1);
     const Lanes second = fma(load_n(v + i, count), beta2, gradient * gradient * rest2);
     const Lanes direction = first / fma(square_root(second), unbiased, epsilon);
     const Lanes moved = fma(direction, size, load_n(p + i, count));
-    // The filler of a partial group is 0 / epsilon.
+    // A partial group's filler is 0 / epsilon.
     zeros = fma(moved, Lanes::zero(), zeros);
     store_n(moved, p + i, count);
     store_n(first, m + i, count);
@@ -251,7 +254,7 @@ bool adam(const AdamStep& step, const AdamBlock& block) {
   return sum_of_lanes(zeros) == 0.0F;
 }
 
-/// `Groups` groups of lanes of the sums stay in registers while the rows run.
+/// Adds rows to sums; `Groups` groups of lanes of the sums stay in registers.
 template <std::size_t Groups>
 inline void column_sums_of(const float* x, Index stride, Index rows, float* sums) {
   Lanes sum[Groups];

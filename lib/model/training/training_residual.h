@@ -18,16 +18,15 @@ struct ResidualScratch {
   ActivationBuffer dnormal;  ///< [T, D] gradient of the block's input, if that is the norm's output
 };
 
-/// y = norm(x + dropout(block(x)))     where the norm stands behind (Vaswani et al. 2017, Marian),
-/// y = x + dropout(block(norm(x)))     or before the block (Xiong et al. 2020, Pegasus).
+/// y = norm(x + dropout(block(x)))     in post-norm models (Vaswani et al. 2017, Marian),
+/// y = x + dropout(block(norm(x)))     in pre-norm models (Xiong et al. 2020, Pegasus).
 ///
 ///   forward    in = pre_norm(x);  the block reads in and writes out();  y = add_and_norm(x, …)
-///   backward   dout = add_and_norm_backward(dx, …), where dx is the gradient at y;  the block
-///   reads
-///              block_input(x) and dout and writes block_input_gradient(dx, …);
-///              pre_norm_backward(x, dx, …): dx is the gradient at x
+///   backward   dout = add_and_norm_backward(dx, …), where dx is the gradient of y;
+///              the block reads block_input(x) and dout and writes block_input_gradient(dx, …);
+///              pre_norm_backward(x, dx, …): dx is the gradient of x
 ///
-/// Keeps what the way back needs in two buffers, which both orders share.
+/// Keeps the values for the backward pass in two buffers, which both orders share.
 class TrainableResidual {
  public:
   TrainableResidual(const LayerNorm& norm, const LayerNorm& gradient, bool normalize_before)

@@ -18,23 +18,23 @@
 
 namespace attn_demo {
 
-/// What goes wrong. what() is the line that the program would print, exit_code what it would end
-/// with: 2 wrong usage, 3 bad input, 4 refused by the system, 5 too little memory.
+/// Any failure. what() is the line that the program would print, and exit_code its exit code: 2
+/// wrong usage, 3 bad input, 4 refused by the system, 5 too little memory.
 struct __attribute__((visibility("default"))) Error : std::runtime_error {
   Error(int code, const std::string& line) : std::runtime_error(line), exit_code(code) {}
   int exit_code;
 };
 
-/// How translations are searched; an option that is not set is decided by the model's own files.
+/// Search options; the model's own files decide about options that are not set.
 using Search = SearchOptions;
 
-/// Weights of all heads of one kind: rows of queries look at keys and sum to 1.
+/// Weights of all heads of one kind: each row is a query whose weights on the keys sum to 1.
 struct Maps {
   int layers = 0;
   int heads = 0;
   int queries = 0;
   int keys = 0;
-  std::vector<float> weights;  ///< [layers, heads, queries, keys], row after row
+  std::vector<float> weights;  ///< [layers, heads, queries, keys], row-major
 
   float at(int layer, int head, int query, int key) const {
     const auto row = (static_cast<std::size_t>(layer) * static_cast<std::size_t>(heads) +
@@ -45,34 +45,34 @@ struct Maps {
   }
 };
 
-/// A sentence, its translation, and where every head looked.
+/// A sentence, its translation and its attention maps.
 struct Attention {
   std::string text;                         ///< the translation
-  double score = 0;                         ///< the search's
-  std::vector<std::string> source_tokens;   ///< S, "</s>" the last
-  std::vector<std::string> tokens;          ///< L that were written: rows of cross and decoder
-  std::vector<std::string> decoder_tokens;  ///< L that the decoder read: columns of decoder
-  std::vector<float> log_probs;             ///< L natural logarithms
+  double score = 0;                         ///< as computed by the search
+  std::vector<std::string> source_tokens;   ///< S tokens, the last is "</s>"
+  std::vector<std::string> tokens;          ///< L generated tokens: rows of cross and decoder
+  std::vector<std::string> decoder_tokens;  ///< L tokens that the decoder read: columns of decoder
+  std::vector<float> log_probs;             ///< L natural logarithms of probabilities
   Maps encoder;                             ///< [layers, heads, S, S]
-  Maps decoder;                             ///< [layers, heads, L, L], later columns exactly 0
+  Maps decoder;                             ///< [layers, heads, L, L], exactly 0 for later columns
   Maps cross;                               ///< [layers, heads, L, S]
 };
 
-/// A model, read-only once it is loaded: threads may share it.
+/// A model. Read-only after loading, so threads may share it.
 class __attribute__((visibility("default"))) Model {
  public:
-  /// A model directory; "" is the one that ships. precision: of the products with weights, as
-  /// --precision: "float32", "bfloat16" or "int8". Error.
+  /// Loads a model directory; "" is the shipped model. precision: that of weights in matrix
+  /// multiplications, as in --precision: "float32", "bfloat16" or "int8". Throws Error.
   explicit Model(const std::string& directory = "", const std::string& precision = "float32");
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
 
-  /// The best translation of each text (UTF-8), in their order. Error.
+  /// Returns the best translation of each text (UTF-8), in order. Throws Error.
   std::vector<std::string> translate(const std::vector<std::string>& texts,
                                      const Search& search = {}) const;
 
-  /// Translates one text and keeps the maps of its best translation. Error.
+  /// Translates one text and returns the attention maps of its best translation. Throws Error.
   Attention attend(const std::string& text, const Search& search = {}) const;
 
  private:
