@@ -8,12 +8,8 @@ scripts/install_packages.sh
 echo 'Building, which takes a minute or a few …'
 scripts/build.sh release attn-demo
 
-<<<<<<< HEAD
 # cross:2:2 has the lowest alignment error rate of all heads over the 98 test sentences of data/toy
 # (data/models/en-de/README.md). For this one sentence the program marks cross:2:0 as aligning best.
-=======
-# The cross-attention head that aligns best (measured as described in data/models/en-de/README.md).
->>>>>>> c3
 demo=(build/release/app/attn-demo translate "The group went home" --show cross:2:2)
 printf '$ %s %s "%s" %s %s\n' "${demo[@]}"
 "${demo[@]}"
