@@ -10,8 +10,8 @@ namespace attn {
 namespace {
 
 // From the page's white over ice and azure to navy, and from a dark page over navy and azure to
-// ice; evenly spaced in CIE lightness but near `inverted_text_level`, where both are equally far
-// from black and from white.
+// ice. The stops are evenly spaced in CIE lightness, except near `inverted_text_level`, where both
+// colours have the same contrast with black and with white.
 constexpr std::array<Rgb, 9> light_ramp = {{{243, 247, 250},
                                             {209, 230, 241},
                                             {161, 208, 231},
@@ -30,7 +30,7 @@ constexpr std::array<Rgb, 9> dark_ramp = {{{23, 28, 35},
                                            {32, 170, 216},
                                            {120, 214, 240},
                                            {220, 249, 250}}};
-// As light as these, stop for stop, over orange and brown.
+// Orange and brown, with the same lightness at every stop as the ramps above.
 constexpr std::array<Rgb, 9> light_negative_ramp = {{{243, 247, 250},
                                                      {255, 220, 200},
                                                      {254, 186, 150},

@@ -1,4 +1,4 @@
-// Colours for weights: the terminal's ramp and the pictures' share the scale.
+// Colours for weights: the terminal's colour ramp and the pictures share one scale.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,32 @@ struct Rgb {
   bool operator==(const Rgb&) const = default;
 };
 
-/// WCAG 2's relative luminance of an sRGB colour, 0 … 1.
+/// Returns the relative luminance of an sRGB colour as WCAG 2 defines it, 0 … 1.
 float luminance(const Rgb& color);
 
-/// Black stands out more than white on this ground, by WCAG's contrast ratio.
+/// True if black text has more contrast than white on this background (WCAG 2).
 bool wants_black_text(const Rgb& background);
 
-/// The colour at `position`, 0 … 1, of a ramp through evenly spaced stops (at least two).
+/// Returns the colour at `position`, 0 … 1, of a ramp through at least two evenly spaced stops.
 Rgb ramp_color(std::span<const Rgb> stops, float position);
 
-/// A weight's place on the scale, 0 … 1. The square root spreads the small weights of long
-/// sentences, and the scale is the same in all maps so that they can be compared. Weights outside
-/// 0 … 1 are at the nearer end, and NaN is at 0.
+/// Maps a weight to its position on the scale, 0 … 1. The square root spreads out the small weights
+/// of long sentences. All maps use the same scale, so they can be compared. Weights outside 0 … 1
+/// are clamped; NaN becomes 0.
 float scale_position(float weight);
 
-/// The pictures' scale has levels 0 … 100, each with one colour in light and one in dark viewers.
+/// Number of levels of the pictures' scale, 0 … 100. Each has a colour for light viewers and one
+/// for dark viewers.
 inline constexpr int color_levels = 101;
-/// From this level on, a number in the cell is white in light viewers and black in dark ones; the
-/// contrast (WCAG 2) is 4.5 or more at every level.
+/// From this level on, the number in a cell is white in light viewers and black in dark ones. The
+/// contrast (WCAG 2) is at least 4.5 at every level.
 inline constexpr int inverted_text_level = 62;
 
 int color_level(float weight);
-Rgb light_color(int level);  ///< lightness only falls: the order survives in grey print
-Rgb dark_color(int level);   ///< lightness only grows
-/// Of negative numbers, by their size: warm colours as light as the others of the level.
+Rgb light_color(int level);  ///< lightness only decreases, so the order survives in grey print
+Rgb dark_color(int level);   ///< lightness only increases
+/// Colours for negative numbers by magnitude: warm, and as light as the positive colour of the same
+/// level.
 Rgb light_negative_color(int level);
 Rgb dark_negative_color(int level);
 

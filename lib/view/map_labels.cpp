@@ -9,7 +9,7 @@
 namespace attn {
 namespace {
 
-/// Exactly `count` labels.
+/// Returns exactly `count` labels.
 std::vector<std::string> labels_of(const TokenSequence& sequence, int count) {
   std::vector<std::string> labels = token_labels(sequence.tokens);
   labels.resize(to_size(count), "?");
@@ -76,13 +76,13 @@ bool is_special(std::string_view token) {
 }  // namespace
 
 std::vector<std::string> token_labels(const std::vector<std::string>& tokens) {
-  // A vocabulary without word marks has nothing to tell words from continuations.
+  // Without word markers in the vocabulary, words and continuations look the same.
   const bool marked = std::any_of(tokens.begin(), tokens.end(), [](const std::string& token) {
     return token.starts_with(word_mark);
   });
   std::vector<std::string> labels;
   labels.reserve(tokens.size());
-  bool inside_word = false;  // the token before is part of a word that may go on
+  bool inside_word = false;  // true if the previous token is part of a word that may continue
   for (const std::string& token : tokens) {
     std::string_view text = token;
     const bool special = is_special(text);

@@ -1,4 +1,4 @@
-// Text and numbers put at the end of a string: what every written view is made of.
+// Appending text and numbers to a string, for all views that write text.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,19 +10,19 @@
 
 namespace attn {
 
-/// Appends formatted text; what comes from outside is escaped by the caller.
+/// Appends formatted text; the caller escapes text from outside.
 template <typename... Args>
 void append_format(std::string& out, fmt::format_string<Args...> format, Args&&... args) {
   fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
 }
 
-/// The shortest decimal that reads back to the same float; "NaN", "Infinity", "-Infinity".
+/// Appends the shortest decimal that reads back to the same float; "NaN", "Infinity", "-Infinity".
 void append_float(std::string& out, float weight);
 
-// Word alignments as lines of Pharaoh's format: for files, and under a translation on the terminal.
+// Word alignments in Pharaoh's format, for files and below a translation on the terminal.
 
-/// "0-0 1-2 2-1": source word, target word, both counted from 0. With weights "0-0:0.93 …", the
-/// shortest decimals that read back to the same float. No newline.
+/// Returns "0-0 1-2 2-1": source word, target word, both counted from 0. With weights it returns
+/// "0-0:0.93 …", with the shortest decimals that read back to the same float. No newline.
 std::string pharaoh_line(const WordAlignment& alignment, bool with_weights = false);
 
 }  // namespace attn

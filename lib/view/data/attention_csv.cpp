@@ -21,8 +21,8 @@ constexpr std::string_view tokens_header =
 constexpr std::string_view sentences_header =
     "sentence,hypothesis,source_text,text,score,model,update,changes\r\n";
 
-/// Whether a spreadsheet may read the text as a formula once any apostrophes and blanks before it
-/// are gone; some read full-width signs as the others.
+/// True if a spreadsheet may read the text as a formula after removing any apostrophes and
+/// whitespace in front; some spreadsheets accept full-width signs as well.
 bool looks_like_formula(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of('\''), text.size()));
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -38,7 +38,8 @@ std::string csv_text(std::string_view text) {
   return out;
 }
 
-/// Fields of the tokens, each with its comma; exactly `count` of them, whatever the record holds.
+/// Returns the fields of the tokens, each followed by a comma; exactly `count` of them, whatever
+/// the record holds.
 std::vector<std::string> fields_of(const TokenSequence& sequence, int count) {
   std::vector<std::string> fields;
   for (const std::string& token : sequence.tokens) fields.push_back(csv_text(token) + ',');
@@ -57,8 +58,8 @@ void for_each_cell(const AttentionMaps& maps, int layer, int head, F&& f) {
   }
 }
 
-/// One map after the other, of large maps of a pattern the computed cells alone; `start` is what
-/// all rows begin with.
+/// Appends one map after the other; for large maps with a sparse pattern only the computed cells.
+/// Every row begins with `start`.
 void append_maps(std::string& out, const AttentionMaps& maps, const std::string& start,
                  const std::vector<std::string>& queries, const std::vector<std::string>& keys) {
   for (int layer = 0; layer < maps.layers; ++layer) {
@@ -85,7 +86,7 @@ void append_maps(std::string& out, const AttentionMaps& maps, const std::string&
 void append_encoder(std::string& out, const AttentionRecord& record, std::size_t sentence) {
   const AttentionMaps& maps = record.encoder_self;
   std::vector<std::string> queries = fields_of(record.source, maps.queries);
-  for (std::string& field : queries) field += ',';  // an encoder's query writes nothing
+  for (std::string& field : queries) field += ',';  // an encoder's query has no output token
   const TokenSequence mixtures{
       maps.has_projected_keys() ? projected_key_labels(maps.keys) : std::vector<std::string>(), {}};
   append_maps(out, maps, fmt::format("{},,", sentence), queries,
@@ -114,7 +115,8 @@ void append_cross(std::string& out, const AttentionRecord& record, std::size_t s
   append_decoder_kind(out, record, sentence, AttentionSite::cross);
 }
 
-/// `start` holds the sentence, the hypothesis and the sequence's name.
+/// Appends the rows of one token sequence. `start` contains the sentence, the hypothesis and the
+/// sequence's name.
 void append_sequence(std::string& out, const std::string& start, const TokenSequence& sequence,
                      std::span<const float> log_probs) {
   for (std::size_t i = 0; i < sequence.tokens.size(); ++i) {

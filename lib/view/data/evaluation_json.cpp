@@ -68,7 +68,7 @@ Json head_importance_json(const HeadImportanceReport& report) {
 
 namespace {
 
-/// The shortest decimal of a float as a double, so that 0.6 is written 0.6.
+/// Returns the double that has the float's shortest decimal, so that 0.6 is written as 0.6.
 double as_typed(float value) {
   return std::strtod(fmt::format("{}", value).c_str(), nullptr);
 }
@@ -113,7 +113,7 @@ Json paired_json(const PairedReport& report) {
   return json;
 }
 
-/// One file as a string, several as a list.
+/// Returns one file as a string, several as a list.
 Json files_json(const std::vector<std::string>& files) {
   Json names = Json::array();
   for (const std::string& file : files) names.push_back(clean_text(file).text);

@@ -1,4 +1,4 @@
-// The figures of every head as JSON.
+// The metrics of every head as JSON.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace attn {
 
-/// One JSON object on one line, newline included (docs/reading-heads.md says what each key holds).
-/// Numbers are the shortest decimals that read back to the same float; what nothing defines is
+/// Returns one JSON object on one line, including the newline; docs/reading-heads.md describes the
+/// keys. Numbers are the shortest decimals that read back to the same float; undefined metrics are
 /// null.
 std::string head_report_json(const HeadReport& report);
 
-// What each head is worth, for programs.
+// The importance of each head, for programs.
 
-/// Every number unrounded.
+/// Returns every number unrounded.
 Json head_importance_json(const HeadImportanceReport& report);
 
 // The scores of a test set as JSON (docs/json.md).
 
-/// One object with every number unrounded.
+/// Returns one object with every number unrounded.
 Json score_json(const ScoreReport& report);
 
 }  // namespace attn

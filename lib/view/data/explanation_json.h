@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// One object on one line, every matrix whole; −∞ is null.
+/// Returns one object on one line with every matrix in full; −∞ becomes null.
 std::string explanation_json(const Explanation& explanation);
 
 }  // namespace attn

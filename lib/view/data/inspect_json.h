@@ -10,24 +10,26 @@
 
 namespace attn {
 
-/// A model: modules, multiply-adds, attention memory, growth, heads. `config` is valid; InputError
-/// where a figure leaves 64 bits.
+/// Returns a model's modules, multiply-adds, attention memory, growth and heads. `config` must be
+/// valid. Throws InputError if a number does not fit into 64 bits.
 Json inspect_json(const ModelConfig& config, const InspectOptions& options);
 
-/// All presets, with one attention layer's parameters and multiply-adds at `length`.
+/// Returns all presets, with the parameters and multiply-adds of one attention layer at `length`.
 Json presets_json(int length);
 
-/// One preset, runnable or not: the same object and how its attention grows.
+/// Returns one preset, runnable or not: the same object, and how the cost of its attention grows.
 Json preset_json(const Preset& preset, const InspectOptions& options);
 
-/// What the encoder's tokens see after each layer, with the picture's cells.
+/// Returns which tokens the encoder's tokens see after each layer, with the picture's cells.
 Json receptive_field_json(const ReceptiveField& field);
-/// Where the tokens decide: what holds for every sentence of so many, a layer each.
+/// Returns, for each layer, bounds that hold for every sentence of `tokens` tokens; for patterns
+/// that depend on the tokens.
 Json receptive_bounds_json(const std::vector<ReceptiveFieldBounds>& bounds, int tokens);
 
-// What attention alone takes, as JSON for programs (docs/json.md).
+// The measured costs of attention alone, as JSON for programs (docs/json.md).
 
-/// {"attention":[…],"growth":[…]}; backward_seconds is null where only one way was measured.
+/// Returns {"attention":[…],"growth":[…]}; backward_seconds is null if only the forward pass was
+/// measured.
 Json attention_costs_json(const AttentionCosts& costs);
 
 }  // namespace attn

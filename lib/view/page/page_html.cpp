@@ -18,7 +18,7 @@
 namespace attn {
 namespace {
 
-/// The digest as a content security policy names it: "sha256-" and base64.
+/// Formats the digest for a content security policy: "sha256-" and base64.
 std::string csp_hash(std::string_view bytes) {
   const std::string hex = sha256_hex(bytes);
   std::string digest;
@@ -30,7 +30,7 @@ std::string csp_hash(std::string_view bytes) {
   return out;
 }
 
-/// JSON that may stand inside a script element: no "<", and no line separator of JavaScript.
+/// Appends JSON that is safe inside a script element: without "<" and JavaScript's line separators.
 void append_script_safe(std::string& out, std::string_view json) {
   constexpr std::string_view line_separator = "\xE2\x80\xA8";
   constexpr std::string_view paragraph_separator = "\xE2\x80\xA9";
@@ -51,7 +51,7 @@ void append_script_safe(std::string& out, std::string_view json) {
   }
 }
 
-/// All scripts as one: they share a scope of their own and leave no global name behind.
+/// Joins all scripts into one function scope, so that they define no global names.
 std::string whole_script() {
   std::string script = "\"use strict\";\n(() => {\n";
   for (const std::string_view part : page_scripts) script += part;
@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-/// Safe JSON: of a record or of figures, one line.
+/// Returns safe JSON on one line, of a record or of metrics.
 std::string script_safe_json(std::string_view json) {
   std::string out;
   append_script_safe(out, trimmed(json));
@@ -95,8 +95,8 @@ void append_page_data(std::string& out, const PageData& data) {
 
 enum class PageBackend { none, server, module };
 
-/// What the page may do: run its own script, wear its own style, and ask its own server or run its
-/// own program where it has one.
+/// Returns a policy that allows the page its own script and style and, if it has a backend,
+/// requests to its own server or its own WebAssembly module.
 std::string content_security_policy(const std::string& script, PageBackend backend) {
   const bool alone = backend == PageBackend::module;
   return fmt::format(
@@ -140,7 +140,7 @@ std::string page_html(const PageData& data) {
   for (const std::string& record : data.records) size += record.size() + record.size() / 64 + 1;
   std::string out;
   out.reserve(size);
-  // One pass over the template: what is put in is never looked at again for marks.
+  // One pass over the template: inserted text is never searched for placeholders.
   for (std::size_t at = 0; at < page_template.size();) {
     const std::size_t mark = std::min(page_template.find('@', at), page_template.size());
     out += page_template.substr(at, mark - at);

@@ -1,5 +1,4 @@
-// The files of lib/view/page as they were when the program was built; made by
-// cmake/embed_page.cmake.
+// The files of lib/view/page as they were at build time, embedded by cmake/embed_page.cmake.
 #pragma once
 
 #include <span>

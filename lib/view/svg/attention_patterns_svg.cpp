@@ -56,7 +56,7 @@ std::string styles() {
       light, dark);
 }
 
-/// "3 ms", "2 s"; "10 MB": a power of ten with its unit.
+/// Formats a power of ten with its unit: "3 ms", "2 s"; "10 MB".
 std::string with_unit(double value, bool time) {
   constexpr std::array kTimes{"ns", "µs", "ms", "s"};
   constexpr std::array kSizes{"B", "kB", "MB", "GB", "TB"};
@@ -70,7 +70,7 @@ std::string with_unit(double value, bool time) {
   return fmt::format("{:g} {}", std::round(shown), time ? kTimes[unit] : kSizes[unit]);
 }
 
-/// One of the two plots: logarithms of both axes.
+/// One of the two plots, with logarithmic axes.
 struct CostGrowthPlot {
   double left = 0;
   bool time = true;
@@ -154,7 +154,7 @@ class CostGrowthPicture {
     put("<line class=\"axis\" x1=\"{0}\" y1=\"{2}\" x2=\"{1}\" y2=\"{2}\"/>\n<text x=\"{3}\" "
         "y=\"{4}\" text-anchor=\"middle\">tokens</text>\n",
         plot.left, right, kPlotBottom, plot.left + kPlotWidth / 2, kPlotBottom + 41);
-    // The first kind last, so that it lies above the others.
+    // The first kind is drawn last, so that it is above the others.
     for (std::size_t i = lines_.size(); i-- > 0;) put_line(plot, i);
   }
 
@@ -225,13 +225,13 @@ std::string attention_costs_svg(const AttentionCosts& costs) {
 
 namespace {
 
-constexpr int picture_side = 512;  // pixels, at most
-constexpr int largest_side = 24;   // of a cell
+constexpr int picture_side = 512;  // maximum, in pixels
+constexpr int largest_side = 24;   // maximum, of a cell
 constexpr double axis_left = 54;
 constexpr double axis_top = 24;
 constexpr int max_samples = 24;
 
-/// The level of the scale of a layer, counted from 1: the first is darkest.
+/// Returns the colour level of a layer, counted from 1: the first layer is darkest.
 int level_of(int layer, int layers) {
   const int lightest = color_levels / 6, darkest = color_levels - 1;
   return layers < 2 ? darkest : darkest - (darkest - lightest) * (layer - 1) / (layers - 1);

@@ -9,29 +9,30 @@
 
 namespace attn {
 
-/// What one kind of attention took at several lengths; all of one size.
+/// The measured cost of one kind of attention at several lengths, all at the same model size.
 struct CostGrowthLine {
   CostCurve curve;
-  std::string exponents;  ///< said behind the kind's name in the legend
+  std::string exponents;  ///< printed after the kind's name in the legend
 };
 
-/// Both with logarithmic axes, so that a power of the length is a straight line and its exponent
-/// the slope. The first kind of a picture is drawn strongest, and approximations with dashes.
+/// Draws time and memory with logarithmic axes, so that a power of the length is a straight line
+/// whose slope is the exponent. The first kind is drawn most prominently, approximations with
+/// dashes.
 std::string cost_growth_svg(const std::string& title, const std::vector<CostGrowthLine>& lines);
 
-// What attention alone takes, as a picture.
+// The measured costs of attention alone, as a picture.
 
-/// Time and memory against length, a line a kind (cost_growth_svg.h); exponents where they are
-/// known. Something was measured.
+/// Draws time and memory against length, one line per kind, with exponents where they are known. At
+/// least one measurement is required.
 std::string attention_costs_svg(const AttentionCosts& costs);
 
-// How far a token sees, as a picture.
+// The receptive field of tokens, as a picture.
 
-/// Blocks of a picture's side, at most.
+/// Maximum number of blocks along one side of the picture.
 inline constexpr int max_receptive_svg_blocks = 256;
 
-/// The whole file: rows see, columns are seen, the darker the earlier. `model` is a quiet line on
-/// whose layers they are.
+/// Returns the whole SVG file. Rows are the tokens that see, columns the tokens that are seen; a
+/// cell is darker the earlier the layer. `model` names the model in a small line of text.
 std::string receptive_field_svg(const ReceptiveField& field, const std::string& model);
 
 }  // namespace attn

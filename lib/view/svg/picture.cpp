@@ -13,8 +13,8 @@ namespace {
 
 constexpr double margin = 24;
 constexpr double panel_gap = 36;
-constexpr double smallest_content = 440;  // pixels: room for the title above a tiny map
-constexpr double good_aspect = 1.35;      // width to height, about a screen or half a page
+constexpr double smallest_content = 440;  // pixels: leaves room for the title above a tiny map
+constexpr double good_aspect = 1.35;      // width to height, roughly a screen or half a page
 constexpr double title_size = 18;
 constexpr double sentence_size = 14;
 constexpr double model_size = 12;
@@ -49,7 +49,7 @@ PanelLayout layout_panels(const std::vector<Panel>& panels, bool beside) {
   return result;
 }
 
-/// Beside or above each other, whichever looks less like a ribbon.
+/// Places panels side by side or stacked, whichever is closer to a good aspect ratio.
 PanelLayout best_panel_layout(const std::vector<Panel>& panels) {
   const auto badness = [](const PanelLayout& arrangement) {
     return std::abs(std::log((arrangement.width + 1) / (arrangement.height + 140) / good_aspect));
@@ -59,7 +59,7 @@ PanelLayout best_panel_layout(const std::vector<Panel>& panels) {
   return badness(beside) <= badness(above) ? beside : above;
 }
 
-/// Lines of one text from `top` on; returns where the next thing goes.
+/// Style of a text drawn line by line.
 struct TextStyle {
   std::string_view css_class;
   double size = 0;
@@ -79,7 +79,7 @@ double append_lines(std::string& out, std::string_view text, const TextStyle& st
 
 Panel title_block(const PictureText& text, double width) {
   Panel block;
-  // Bold letters are wider than the size says.
+  // Bold letters are wider than the estimate.
   double y =
       append_lines(block.svg, text.title, {"title", title_size, max_title_lines}, 0, width / 1.12);
   y += 3;
@@ -201,7 +201,7 @@ constexpr std::string_view light_style = R"(
 .attn-picture .best .end-mark{fill:#0957a2}
 )";
 
-// Only on a screen: a printed page is white.
+// Only on screens: a printed page is white.
 constexpr std::string_view dark_style = R"(@media screen and (prefers-color-scheme:dark){
 .attn-picture text{fill:#e6edf3}
 .attn-picture .quiet{fill:#9aa4af}

@@ -11,22 +11,22 @@
 namespace attn {
 namespace {
 
-/// The least of 1, 2, 5, 10, 20, 50, … times a power of ten that is not below `rough`.
+/// Returns the smallest of 1, 2, 5, 10, 20, 50, … times a power of ten that is at least `rough`.
 double round_step(double rough) {
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
-    // The tolerance keeps 0.6 / 3 at 0.2.
+    // Without the tolerance, 0.6 / 3 would exceed 0.2.
     if (factor * power >= rough * (1 - 1e-9)) return factor * power;
   }
   return 10 * power;
 }
 
-/// Whether numbers up to this size are written as 1.5e9.
+/// True if numbers of this size are written as 1.5e9.
 bool has_exponent(double size) {
   return size >= 1e5 || size < 1e-2;
 }
 
-/// Ticks as multiples of the step: sums would drift.
+/// Places ticks at multiples of the step: repeated addition would drift.
 void place_ticks(Axis& axis) {
   const auto from = static_cast<std::int64_t>(std::ceil(axis.low / axis.step - 1e-6));
   const auto to = static_cast<std::int64_t>(std::floor(axis.high / axis.step + 1e-6));

@@ -1,4 +1,4 @@
-// One axis of a plot: which numbers it spans, where its ticks are and what they say.
+// One axis of a plot: its range of numbers, its ticks and their labels.
 #pragma once
 
 #include <string>
@@ -7,19 +7,20 @@
 
 namespace attn {
 
-/// Numbers to pixels, linear, with ticks at round numbers (1, 2 or 5 times a power of ten apart).
+/// A linear mapping from numbers to pixels, with ticks at round numbers (1, 2 or 5 times a power of
+/// ten apart).
 struct Axis {
   double low = 0;
   double high = 1;
-  double first_pixel = 0;  ///< where `low` lies
+  double first_pixel = 0;  ///< pixel of `low`
   double last_pixel = 1;
-  double step = 1;  ///< between ticks
+  double step = 1;  ///< distance between ticks
   std::vector<double> ticks;
 
   double pixel(double value) const;
 };
 
-/// What the values of an axis span; starts empty.
+/// The range of an axis's values; initially empty.
 struct ValueRange {
   double low = 0;
   double high = 0;
@@ -28,23 +29,24 @@ struct ValueRange {
   void include(double value);
 };
 
-/// An axis widened to whole steps, at most about `intervals` of them. Values that hardly differ (by
-/// less than a hundredth of their size) are given room, and nothing at all gives 0 to 1.
+/// Returns an axis widened to whole steps, at most about `intervals` of them. Values that differ by
+/// less than a hundredth of their size get more room; an empty range becomes 0 to 1.
 Axis nice_axis(ValueRange span, int intervals);
 
-/// An axis from 0 to exactly `last`, at least 1, with whole ticks: updates.
+/// Returns an axis of counts such as updates, from 0 to exactly `last`, at least 1, with ticks at
+/// whole numbers.
 Axis count_axis(double last, int intervals);
 
-/// "4", "0.25", "1.5e9": as many decimals as the step needs.
+/// Formats a tick as "4", "0.25" or "1.5e9", with as many decimals as the step needs.
 std::string tick_label(const Axis& axis, double tick);
 
-/// "1,200"; "20M" where the largest of the axis is ten million or more.
+/// Formats a count as "1,200", or "20M" if the axis reaches ten million or more.
 std::string count_label(double count, double largest);
 
-// How the training curve looks.
+// The style of the training curve.
 
-/// The page has its own ground, so that a picture in a light page on a dark desktop (or the other
-/// way round) is readable, too. Dashes and hollow dots tell the lines apart in grey.
+/// The picture has its own background, so that it is also readable in a light page on a dark
+/// desktop, and the other way round. Dashes and hollow dots distinguish the lines in grey print.
 inline constexpr std::string_view kPlotStyle = R"(<style>
 .attn-curve text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums;fill:#59636e}
 .attn-curve .title{font-size:16px;font-weight:600;fill:#1f2328}

@@ -21,8 +21,8 @@ namespace {
 constexpr double tree_heading_height = 24;
 constexpr double row_pitch = 27;
 constexpr double box_height = 21;
-constexpr double box_padding = 7;  // of a box, left and right
-constexpr double column_gap = 34;  // for the lines
+constexpr double box_padding = 7;  // left and right padding of a box
+constexpr double column_gap = 34;  // room for the lines
 constexpr double max_label = 110;  // pixels
 constexpr double token_size = 12;
 constexpr double score_size = 11;
@@ -41,7 +41,8 @@ std::string_view state_of(const SearchNode& node) {
   return node.kept ? "kept" : "dropped";
 }
 
-/// Labels as on the path from the start: a piece that goes on with its parent's word says so.
+/// Returns labels that depend on the path from the start: a token that continues its parent's word
+/// is marked.
 std::vector<std::string> labels_of(const SearchTree& tree) {
   std::vector<std::string> labels;
   std::vector<std::string> tokens;
@@ -52,7 +53,8 @@ std::vector<std::string> labels_of(const SearchTree& tree) {
     const int parent = tree.nodes[i].parent;
     const bool has_parent = parent >= 0 && to_size(parent) < i;
     const std::string before = has_parent ? at(tokens, parent) : "<pad>";
-    // Whether the vocabulary marks words, these two alone may not tell: a third token does.
+    // Two tokens may not show if the vocabulary marks word starts, so a third one that does is
+    // added.
     const std::vector<std::string> row = token_labels({marked ? "▁" : "", before, tokens[i]});
     labels.push_back(row[2]);
   }
@@ -86,7 +88,7 @@ class TreePicture {
                   "height=\"{}\" rx=\"4\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n</g>\n",
                   centre(0) - box_height / 2, text_width(start_, token_size) + 2 * box_padding,
                   box_height, box_padding + 0.5, centre(0) + 4.5, xml_escaped(start_));
-    // What matters most is drawn last, over the rest.
+    // The most important edges and boxes are drawn last, on top.
     for (const auto& wanted :
          std::array<std::pair<bool, bool>, 3>{{{false, false}, {true, false}, {true, true}}}) {
       for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
@@ -102,7 +104,7 @@ class TreePicture {
   struct Column {
     double x = 0;
     double label = 0;  ///< the widest, pixels
-    double score = 0;  ///< the same
+    double score = 0;  ///< the widest, in pixels
   };
 
   static std::string start_label(const AttentionRecord& record) {
@@ -112,7 +114,7 @@ class TreePicture {
   }
 
   Column widened(Column position, std::size_t node) const {
-    // Bold on the best path.
+    // Labels are bold on the best path.
     const double label = text_width(labels_[node], token_size, FontWeight::bold);
     position.label = std::max(position.label, std::min(std::ceil(label), max_label));
     const double score = text_width(score_text(tree_.nodes[node].score), score_size);
@@ -124,12 +126,12 @@ class TreePicture {
     return 2 * box_padding + column.label + 8 + column.score + end_mark_width;
   }
 
-  /// The middle of a row, pixels.
+  /// Returns the vertical centre of a row in pixels.
   double centre(double row) const {
     return tree_heading_height + (row - layout_.first_row) * row_pitch + box_height / 2;
   }
 
-  /// A curve from the right edge of the parent's box.
+  /// Appends a curve from the right edge of the parent's box.
   void append_edge(const TreeLayout::NodePosition& position) {
     double x0 = text_width(start_, token_size) + 2 * box_padding + 0.5;
     double y0 = centre(0);
@@ -204,7 +206,7 @@ class TreePicture {
   std::string out_;
 };
 
-/// Samples of the four sorts of boxes.
+/// Draws samples of the four kinds of boxes.
 Panel tree_legend(const SearchTree& tree) {
   Panel legend;
   double x = 0;
@@ -261,7 +263,7 @@ std::string search_tree_svg(const AttentionRecord& record) {
 
 namespace {
 
-/// For comparing: NaN is worse than any score.
+/// Returns a score for comparison in which NaN is worse than any number.
 float rank_of(const SearchNode& node) {
   return std::isnan(node.score) ? -std::numeric_limits<float>::infinity() : node.score;
 }
@@ -270,7 +272,7 @@ bool goes_on(const SearchNode& node) {
   return node.kept || node.ended;
 }
 
-/// The nodes of one column in the order of their parents, better scores first.
+/// Sorts the nodes of one column by their parents' order, better scores first.
 void sort_column(std::vector<int>& column, const SearchTree& tree,
                  const std::vector<TreeLayout::NodePosition>& positions,
                  const std::vector<int>& order) {
@@ -281,8 +283,8 @@ void sort_column(std::vector<int>& column, const SearchTree& tree,
   std::stable_sort(column.begin(), column.end(), [&](int a, int b) { return key(a) < key(b); });
 }
 
-/// How far down a column is moved: the best path to row 0, else the middle of what goes on to where
-/// its parents are.
+/// Returns how far down to shift a column: to bring the best path to row 0, or else to align the
+/// continuing nodes with their parents.
 double shift_of(const std::vector<int>& column, const SearchTree& tree, const TreeLayout& layout) {
   std::vector<double> shifts;
   for (std::size_t i = 0; i < column.size(); ++i) {
@@ -318,7 +320,7 @@ TreeLayout layout_tree(const SearchTree& tree, int winner) {
   for (int node = winner; node >= 0; node = at(layout.positions, node).parent) {
     at(layout.positions, node).best = true;
   }
-  std::vector<int> order(tree.nodes.size());  // of each node in its column
+  std::vector<int> order(tree.nodes.size());  // index of each node in its column
   for (std::vector<int>& column : layout.columns) {
     sort_column(column, tree, layout.positions, order);
     const double shift = shift_of(column, tree, layout);
@@ -344,7 +346,7 @@ int best_hypothesis_node(const AttentionRecord& record) {
   bool found = !record.hypotheses.empty() && !record.hypotheses[0].produced.ids.empty();
   for (const int id : found ? record.hypotheses[0].produced.ids : std::vector<int>()) {
     const auto child = children.find({node, id});
-    // Parents come before their children; anything else would walk in a circle.
+    // Parents precede their children; otherwise the search could follow a cycle.
     found = found && child != children.end() && child->second > node;
     if (!found) break;
     node = child->second;

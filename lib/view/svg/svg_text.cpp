@@ -15,13 +15,13 @@ constexpr std::array<unsigned char, 95> ascii_advance = {
     60, 79, 70, 64, 61, 73, 68, 99, 68,  61, 68, 39, 34, 39, 84, 50, 50, 61, 64, 55, 64, 62, 35, 64,
     63, 28, 28, 58, 28, 97, 63, 61, 64,  64, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84};
 
-// Cyrillic letters that are wider than the others by half.
+// Cyrillic letters that are half again as wide as the others.
 constexpr std::u32string_view wide_cyrillic = U"ЖМФШЩЫЮжмфшщыюЉЊљњ";
 
 constexpr double bold_factor = 1.12;
 constexpr std::string_view cut_mark = "…";
 
-/// In parts of the font size.
+/// Returns a character's advance as a fraction of the font size.
 double advance(char32_t value, std::string_view bytes) {
   if (value < 0x20) return 0;
   if (value < 0x7f) return ascii_advance[value - 0x20] / 100.0;
@@ -43,7 +43,7 @@ struct Glyph {
   double advance = 0;
 };
 
-/// The first character of a text that is not empty, taken off it.
+/// Removes and returns the first character of a non-empty text.
 Glyph take_glyph(std::string_view& text) {
   const CodePoint point = decode_code_point(text);
   const std::string_view bytes = text.substr(0, point.length);
@@ -51,7 +51,7 @@ Glyph take_glyph(std::string_view& text) {
   return {bytes, advance(point.value, bytes)};
 }
 
-/// Bytes of the longest beginning that is at most `width` wide.
+/// Returns the length in bytes of the longest prefix that is at most `width` wide.
 std::size_t fitting(std::string_view text, double font_size, double width) {
   double used = 0;
   std::string_view rest = text;

@@ -1,5 +1,5 @@
-// How wide a text will be, without any font at hand: pictures are laid out here and drawn
-// elsewhere, by whichever sans-serif font the viewer has.
+// Estimates text widths without a font: pictures are laid out here, but drawn elsewhere with the
+// viewer's sans-serif font.
 #pragma once
 
 #include <string>
@@ -12,23 +12,23 @@ namespace attn {
 
 enum class FontWeight { regular, bold };
 
-/// Pixels that a printable text takes at this font size, from above: the advances are those of
-/// DejaVu Sans, the widest of the fonts that the pictures name.
+/// Returns an upper estimate in pixels of a printable text's width at this font size. The advances
+/// are those of DejaVu Sans, the widest of the fonts that the pictures name.
 double text_width(std::string_view text, double font_size, FontWeight weight = FontWeight::regular);
 
-/// The longest beginning of at most `width` pixels; `…` ends it where something was cut.
+/// Returns the longest prefix of at most `width` pixels; it ends with `…` if the text was cut.
 std::string fit_text(std::string_view text, double font_size, double width);
 
-/// The text on at most `lines` lines of at most `width` pixels, broken at blanks where it has any;
-/// `…` ends the last one where something did not fit.
+/// Wraps the text at spaces, if it has any, into at most `lines` lines of at most `width` pixels.
+/// The last line ends with `…` if the text did not fit.
 std::vector<std::string> wrap_text(std::string_view text, double font_size, double width,
                                    std::size_t lines);
 
 // Text from outside in XML.
 
-/// Text for XML, in an element or a quoted attribute: marked-up characters escaped; controls,
-/// bidirectional marks and line separators spelled out (base/strings/utf8.h, printable); and what
-/// XML forbids replaced by U+FFFD.
+/// Returns the text for use in an XML element or a quoted attribute. Markup characters are escaped;
+/// control characters, bidirectional marks and line separators are spelled out
+/// (base/strings/utf8.h, printable); characters that XML forbids become U+FFFD.
 std::string xml_escaped(std::string_view text);
 
 }  // namespace attn

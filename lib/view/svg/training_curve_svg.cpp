@@ -20,11 +20,11 @@ constexpr int kWidth = 760;
 constexpr int kHeight = 520;
 constexpr double kLeft = 64;
 constexpr double kRight = 728;
-constexpr double kTitle = 34;  // baselines of text are y; so are these
-constexpr double kMark = 285;  // the label of the kept model, between the plots
+constexpr double kTitle = 34;  // baseline of a text, like kMark
+constexpr double kMark = 285;  // the kept model's label, between the plots
 constexpr std::size_t kMaxPoints = 1000;
 constexpr std::size_t kMaxDots = 80;
-constexpr double kMaxPlotted = 1e300;  // beyond, differences would leave the range of double
+constexpr double kMaxPlotted = 1e300;  // larger values would overflow double when subtracted
 
 struct Point {
   double x = 0;
@@ -35,7 +35,7 @@ struct Point {
 struct Series {
   const char* style;
   const char* label;
-  double width;  ///< of the label, pixels, in the widest of the fonts
+  double width;  ///< width of the label in pixels, in the widest font
   bool dotted;
   std::vector<Point> points;
 };
@@ -53,7 +53,7 @@ void add(std::vector<Point>& points, std::uint64_t update, double value) {
   if (std::abs(value) <= kMaxPlotted) points.push_back({static_cast<double>(update), value});
 }
 
-/// At most `most` points: means of as many neighbours as that takes.
+/// Reduces the points to at most `most` by averaging groups of neighbours.
 std::vector<Point> thinned(const std::vector<Point>& points, std::size_t most) {
   const std::size_t group = (points.size() + most - 1) / most;
   if (group <= 1) return points;
@@ -122,7 +122,7 @@ TrainingCurvePicture::TrainingCurvePicture(const TrainingCurve& curve) : curve_(
         span.include(point.y);
       }
     }
-    // Points keep off the frame, but scores do not promise more than 100.
+    // Points keep some distance from the frame, but the axis of scores does not exceed 100.
     const double room = 0.02 * (span.high - span.low);
     if (plot == &scores_ && span.high == 0) span.include(1);
     if (plot == &losses_) span.low -= room;
@@ -153,7 +153,7 @@ void TrainingCurvePicture::put_grid(const Plot& plot) {
       plot.bottom);
 }
 
-/// What the plot shows, and the legend from the right.
+/// Draws the plot's title, and the legend from the right.
 void TrainingCurvePicture::put_head(const Plot& plot) {
   const double y = plot.top - 14;
   put("<text class=\"head\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft, y, plot.head);
@@ -206,7 +206,7 @@ void TrainingCurvePicture::put_best() {
       break;
     }
   }
-  // Kept inside the picture; 3.2 px are half a character.
+  // The label is kept inside the picture; 3.2 px is half a character.
   const double half = 3.2 * static_cast<double>(label.size());
   put("<text x=\"{:.2f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
       std::clamp(x, kLeft + half, kRight - half), kMark, label);

@@ -7,10 +7,10 @@
 
 namespace attn {
 
-/// An SVG of text and lines (XML, UTF-8, valid on its own), readable on a light and a dark page:
-/// above the training and validation loss, below BLEU and chrF, both over updates, with axes,
-/// ticks at round numbers, a legend and the kept model marked. Any number of points, also none;
-/// points that are not finite are left out.
+/// Draws a valid standalone SVG (XML, UTF-8) of text and lines that is readable on light and dark
+/// pages: the training and validation loss at the top, BLEU and chrF below, both over updates, with
+/// axes, ticks at round numbers and a legend. The kept model is marked. There may be any number of
+/// points, including none; points that are not finite are left out.
 std::string training_curve_svg(const TrainingCurve& curve);
 
 }  // namespace attn

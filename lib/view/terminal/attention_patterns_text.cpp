@@ -15,7 +15,7 @@ namespace {
 constexpr int label_columns = 7;  // "16,384 "
 constexpr int max_side = 48;
 
-/// 1 to 9, then a to z, then +.
+/// Returns 1 to 9, then a to z, then +.
 char layer_mark(int layer) {
   if (layer < 10) return static_cast<char>('0' + layer);
   return layer < 36 ? static_cast<char>('a' + (layer - 10)) : '+';
@@ -72,7 +72,7 @@ std::string receptive_field_text(const ReceptiveField& field, const TerminalStyl
     std::string line, paint;
     for (int column = 0; column < field.side; ++column) {
       const int layer = at(field.first, to_index(row) * field.side + column);
-      // The shades' scale is one of roots.
+      // The shades' scale is a square root, hence the square.
       const float part = (layers - static_cast<float>(layer) + 1) / layers;
       const std::string wanted = layer == 0 ? "" : shade_escape(part * part, style.color);
       if (wanted != paint && !paint.empty()) line += "\x1b[0m";

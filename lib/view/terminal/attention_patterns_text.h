@@ -1,4 +1,4 @@
-// How far a token sees, on the terminal.
+// The receptive field of tokens, on the terminal.
 #pragma once
 
 #include <string>
@@ -11,23 +11,24 @@
 
 namespace attn {
 
-/// A row a layer: how many tokens a token has seen after it, and how far away.
+/// Returns one row per layer: how many tokens a token has seen after it, and how far away they are.
 Table receptive_field_table(const ReceptiveField& field, const std::string& title);
 
-/// The same where the tokens decide: what holds for every sentence.
+/// Returns the same table for patterns that depend on the tokens: bounds that hold for every
+/// sentence.
 Table receptive_bounds_table(const std::vector<ReceptiveFieldBounds>& bounds,
                              const std::string& title);
 
-/// How many blocks of tokens a picture in this window has at most.
+/// Returns the maximum number of token blocks of a picture in this window.
 int max_receptive_blocks(const TerminalStyle& style);
 
-/// Rows see, columns are seen: after how many layers, as 1 to 9 and a to z, with a line that says
-/// so.
+/// Draws rows that see and columns that are seen. A cell is the number of layers after which that
+/// happens, as 1 to 9 and a to z; a line explains this.
 std::string receptive_field_text(const ReceptiveField& field, const TerminalStyle& style);
 
-// What attention alone takes, as tables for people.
+// The measured costs of attention alone, as tables for people.
 
-/// A row a kind and length; and how they grow, where that is known.
+/// Returns one row per kind and length, and the growth where it is known.
 std::vector<Table> attention_cost_tables(const AttentionCosts& costs);
 
 }  // namespace attn

@@ -20,7 +20,7 @@ std::string head_name(AttentionSite kind, HeadIndex place) {
   return to_string(HeadName{kind, place.layer, place.head});
 }
 
-/// Where among the heads that align best a head stands, if it is one of the first.
+/// Returns the head's rank among the heads that align best, if it is one of the first.
 std::string mark_of(const HeadReport& report, HeadIndex place) {
   const HeadMetrics& metrics = report.cross.at(place);
   if (metrics.aligns_what_it_reads()) return *metrics.read_alignment > 0.5F ? "reads" : "";
@@ -31,7 +31,7 @@ std::string mark_of(const HeadReport& report, HeadIndex place) {
   return rank == 0 ? "← 1st" : rank == 1 ? "← 2nd" : "← 3rd";
 }
 
-/// The columns of metrics_of(), after `first`.
+/// Returns `first` followed by the columns of metrics_of().
 std::vector<TableColumn> with_metrics(std::vector<TableColumn> first, AttentionSite kind) {
   first.insert(first.end(), {{"entropy", true},
                              {"distance", true},
@@ -52,7 +52,7 @@ std::vector<std::string> metrics_of(const SiteReport& kind, HeadIndex place) {
   return row;
 }
 
-/// `first`, then `rest`.
+/// Returns `first` followed by `rest`.
 std::vector<std::string> row_of(std::vector<std::string> first,
                                 const std::vector<std::string>& rest) {
   first.insert(first.end(), rest.begin(), rest.end());
@@ -75,7 +75,7 @@ Table table_of(const HeadReport& report, const SiteReport& kind, const char* tit
   return table;
 }
 
-/// Two rows a head whose figures differ as printed; counts the others.
+/// Returns two rows for each head whose printed metrics differ; counts the other heads in `same`.
 Table changes_of(const SiteReport& before, const SiteReport& after, const char* title,
                  std::size_t& same) {
   Table table;
@@ -97,7 +97,7 @@ Table changes_of(const SiteReport& before, const SiteReport& after, const char* 
   return table;
 }
 
-/// What the columns of the tables say.
+/// Explains the columns of the tables.
 Table legend(const HeadReport& report) {
   Table table;
   table.columns = {{""}, {""}};
@@ -129,7 +129,7 @@ struct GoldRow {
   std::optional<float> read_error_rate;
 };
 
-/// Everything that aligns, against gold, the lowest error rate first.
+/// Returns all alignments compared with the gold alignment, lowest error rate first.
 Table gold_table(const HeadReport& report) {
   std::vector<GoldRow> scores;
   for (const AlignmentChoiceScore& choice : report.gold_choices) {
@@ -168,7 +168,8 @@ std::string plural(std::size_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-/// "Align best: cross:2:2 (0.66), …": heads that align what they write, if there is one.
+/// Returns "Align best: cross:2:2 (0.66), …", the heads that align the token being written; empty
+/// if there are none.
 std::string best_line(const HeadReport& report) {
   std::string heads;
   std::size_t named = 0;
@@ -182,7 +183,8 @@ std::string best_line(const HeadReport& report) {
   return fmt::format("{} best: {}.", named == 1 ? "Aligns" : "Align", heads);
 }
 
-/// "Aligns best with the words that it reads: read:0:1 (0.82)." where there is such a head.
+/// Returns "Aligns best with the words that it reads: read:0:1 (0.82)."; empty if there is no such
+/// head.
 std::string best_reader(const HeadReport& report) {
   const HeadMetrics* best = nullptr;
   std::string name;
@@ -253,7 +255,7 @@ std::string render_head_changes(const HeadReport& before, const HeadReport& afte
 
 namespace {
 
-/// "−0.2346", as the other texts for people write it.
+/// Writes "−0.2346" with a real minus sign, as the other texts for people do.
 std::string with_minus(std::string number) {
   if (number.starts_with('-')) number.replace(0, 1, "−");
   return number;
@@ -285,7 +287,7 @@ std::string with_interval(const SampledScore& s) {
   return fmt::format("{:.2f} ({:.2f} ± {:.2f})", s.score, s.mean, s.half_width);
 }
 
-/// The two systems side by side, as sacreBLEU's --paired-bs has them.
+/// Compares two systems side by side, like sacreBLEU's --paired-bs.
 std::string paired_text(const PairedReport& report) {
   std::string text = fmt::format(
       "\npaired bootstrap against {}, {} samples, seed {}; mean ± 95% of them, * p below 0.05\n",

@@ -13,12 +13,12 @@
 namespace attn {
 namespace {
 
-// Of a matrix in parentheses; LaTeX itself stops at ten columns.
+// Limits of a pmatrix; LaTeX itself allows ten columns.
 constexpr int kMaxRows = 12;
 constexpr int kMaxColumns = 10;
 
-/// Text as a code span, which neither HTML nor Markdown in it can leave; inside a table `|` would
-/// end the cell even there.
+/// Returns text as a code span that no HTML or Markdown in it can end. In a table, `|` would end
+/// the cell even inside a code span.
 std::string code(const std::string& text) {
   const std::string shown = printable(text);
   std::size_t longest = 0, run = 0;
@@ -33,7 +33,7 @@ std::string code(const std::string& text) {
   return fence + (pad ? " " : "") + out + (pad ? " " : "") + fence;
 }
 
-/// Text outside of code: what Markdown or HTML would read is escaped.
+/// Escapes text outside of code for Markdown and HTML.
 std::string plain(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -49,13 +49,13 @@ std::string plain(const std::string& text) {
   return out;
 }
 
-/// What GitHub and others set as a formula; where it cannot be one, as code.
+/// Returns a formula between dollar signs, or as code if it has no LaTeX form.
 std::string formula(const std::string& written, const std::string& latex) {
   const std::optional<std::string> shown = latex.empty() ? to_latex(printable(written)) : latex;
   return shown ? "$$\n" + *shown + "\n$$\n" : code(written) + "\n";
 }
 
-/// "; rows `The`, `group`", for labels that are tokens.
+/// Returns "; rows `The`, `group`" for labels that are tokens.
 std::string token_list(const char* side, const std::vector<std::string>& labels) {
   std::string text = fmt::format("; {} ", side);
   for (std::size_t i = 0; i < labels.size(); ++i) text += (i > 0 ? ", " : "") + code(labels[i]);
@@ -67,7 +67,7 @@ bool is_small(const NamedMatrix& matrix) {
          matrix.rows * matrix.columns > 0;
 }
 
-/// Every row ends its line: elsewhere Markdown would take one of its two backslashes.
+/// Every matrix row ends its line; elsewhere Markdown would remove one of its two backslashes.
 void pmatrix(std::string& out, const NamedMatrix& matrix) {
   out += fmt::format("\n{} {}", code(matrix.name), matrix_caption(matrix));
   if (!matrix.row_tokens.empty()) out += token_list("rows", row_labels(matrix));
@@ -88,7 +88,8 @@ void pmatrix(std::string& out, const NamedMatrix& matrix) {
   out += "\\end{pmatrix}\n$$\n";
 }
 
-/// Sums in one block of formulas, then the lines that are no sums, or hold what is none of LaTeX.
+/// Appends sums in one block of formulas, then the lines that are not sums or cannot be written as
+/// LaTeX.
 void sums_and_facts(std::string& out, const std::vector<std::string>& lines) {
   std::string sums, facts;
   for (const std::string& line : lines) {
@@ -178,7 +179,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// A name of symbols: base and index.
+/// Returns a symbol with base and index.
 std::string indexed(std::string_view base, std::string_view index) {
   if (base == "head" && index == "dim") return "d_{\\text{head}}";
   const std::string shown = index.size() == 1 || is_digit(index[0])
@@ -217,7 +218,7 @@ class LatexConverter {
     punctuation(c);
   }
 
-  /// A number with its sign behind another sign: LaTeX sets "· −2" as mathematics never does.
+  /// True if a number's minus sign follows an operator: "· −2" needs parentheses.
   bool is_negative_operand() const {
     constexpr std::string_view minus = "−";
     return text_.starts_with(minus) && text_.size() > minus.size() &&
@@ -284,7 +285,7 @@ class LatexConverter {
       return;
     }
     std::string words(first);
-    // Words that follow, up to a symbol, are one text with their blanks.
+    // Consecutive words, up to a symbol, become one text with their spaces.
     while (true) {
       words += take_while([](char c) { return c == '\''; });
       words += name();
@@ -301,7 +302,7 @@ class LatexConverter {
     out_ += fmt::format("\\text{{{}{}{}}}", before ? " " : "", words, after ? " " : "");
   }
 
-  /// Whether the word after a blank is a name with an index, or a function.
+  /// True if the word after a space is a name with an index, or a function.
   bool symbol_follows() const {
     std::size_t end = 1;
     while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
@@ -326,7 +327,7 @@ class LatexConverter {
                         negative ? "-" : "", exponent.empty() ? "0" : exponent);
   }
 
-  /// Of a number, a name or a group in parentheses.
+  /// Converts the root of a number, a name or a group in parentheses.
   void root() {
     std::string_view inner;
     if (text_.starts_with('(')) {
@@ -347,7 +348,8 @@ class LatexConverter {
     if (under) out_ += fmt::format("\\sqrt{{{}}}", *under);
   }
 
-  /// Text up to the closing mark; brackets of special symbols are no text in LaTeX.
+  /// Converts text up to the closing quotation mark; the angle brackets of special symbols are not
+  /// text in LaTeX.
   void quoted() {
     const std::size_t end = text_.find("”");
     if (end == text_.npos) {
@@ -371,7 +373,7 @@ class LatexConverter {
   }
 
   void punctuation(char c) {
-    // Before an index Markdown would take the underscore after a bracket for emphasis.
+    // With an index after a bracket, Markdown would take the underscore for emphasis.
     if (take("]_")) {
       out_ += fmt::format("]^{{\\text{{{}}}}}", name());
       return;

@@ -9,16 +9,17 @@
 
 namespace attn {
 
-/// What explanation_text() says, cut in the same places. Formulas and sums are LaTeX between $$,
-/// and matrices of at most 12 rows and 10 columns pmatrix, as GitHub and pandoc set them.
+/// Returns the contents of explanation_text(), cut at the same rows and columns. Formulas and sums
+/// are LaTeX between $$; matrices of at most 12 rows and 10 columns are pmatrix, as GitHub and
+/// pandoc render them.
 std::string explanation_markdown(const Explanation& explanation);
 
-// Formulas as explanations write them, in LaTeX that Markdown leaves alone.
+// Converts the formulas of explanations to LaTeX that Markdown leaves unchanged.
 
-/// "Q_all = X · W_q + b_q" becomes "Q_{\text{all}} = X \cdot W_{q} + b_{q}": words are text, single
-/// letters and what has an underscore are symbols, text in “ ” stays text. The result holds no
-/// backslash before punctuation and no `$`, which Markdown would act upon. Nothing where the
-/// formula holds a character that is no part of this notation.
+/// Converts "Q_all = X · W_q + b_q" to "Q_{\text{all}} = X \cdot W_{q} + b_{q}": words are text,
+/// single letters and names with an underscore are symbols, text in “ ” stays text. The result
+/// contains no backslash before punctuation and no `$`, which Markdown would interpret. Returns
+/// nullopt if the formula contains a character that is not part of this notation.
 std::optional<std::string> to_latex(std::string_view formula);
 
 }  // namespace attn

@@ -14,7 +14,7 @@ namespace attn {
 namespace {
 
 constexpr int kWidestLabel = 16;
-constexpr int lines_beside_rows = 18;  // of a short explanation, and the prompt
+constexpr int lines_beside_rows = 18;  // lines of a short explanation, and the prompt
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[0m";
 
@@ -26,7 +26,7 @@ std::string left(const std::string& text, int columns) {
   return text + std::string(to_size(std::max(0, columns - display_width(text))), ' ');
 }
 
-/// Words folded to a width; later lines are indented.
+/// Wraps words to a width; lines after the first are indented.
 void fold(std::string& out, const std::string& text, int width, int indent) {
   int column = 0;
   std::size_t start = 0;
@@ -81,7 +81,7 @@ class ExplanationRenderer {
     out_ += '\n' + std::string(to_size(display_width(shown)), rule) + '\n';
   }
 
-  /// Each on one line, and two on one where they fit.
+  /// Draws each fact on one line, or two on one line where they fit.
   void draw_facts_briefly(const std::vector<std::string>& facts) {
     std::string line;
     for (const std::string& fact : facts) {
@@ -93,7 +93,7 @@ class ExplanationRenderer {
     out_ += line + '\n';
   }
 
-  /// Broken where equations end, if it is too long for a line.
+  /// Breaks a formula between equations if it is too long for a line.
   void draw_formula(std::string_view formula) {
     constexpr std::string_view between = ",  ";
     std::string line;
@@ -150,7 +150,7 @@ class ExplanationRenderer {
     }
     cell = std::min(cell, std::max(9, width_ / 4));
     const int per_block = std::max(1, (width_ - label - 2) / (cell + 1));
-    // What is cut anyhow is cut to what fits.
+    // A matrix that must be cut anyway is cut to the window's width.
     for (int ends = 3; ends > 0 && to_int(columns.size()) > per_block; --ends) {
       const ShownIndices fewer = shown_columns(matrix, ends);
       if (std::find(fewer.begin(), fewer.end(), omitted_index) == fewer.end()) break;
@@ -209,7 +209,7 @@ class ExplanationRenderer {
 
   int width_;
   int height_;
-  int max_rows_ = 0;  ///< of a table that may be cut; 0: any
+  int max_rows_ = 0;  ///< maximum for a table that may be cut; 0: no limit
   bool colored_;
   std::string out_;
 };
@@ -271,7 +271,7 @@ ShownIndices most_telling_rows(const NamedMatrix& matrix, int most) {
     return matrix.values[to_size(row) * to_size(matrix.columns) + to_size(matrix.ranking_column)];
   };
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return weight(a) > weight(b); });
-  // Where rows are left out stands a line, too.
+  // A gap between rows also takes a line.
   for (int kept = std::min(most, matrix.rows); kept > 0; --kept) {
     std::vector<int> rows(order.begin(), order.begin() + kept);
     std::sort(rows.begin(), rows.end());

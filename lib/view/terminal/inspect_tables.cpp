@@ -158,7 +158,7 @@ Table cost_table(const std::vector<CostRow>& rows, std::uint64_t total, bool mem
   return table;
 }
 
-/// Whose costs the tables of a model are not.
+/// Notes that the tables of a model show the costs of full attention, if it has other patterns.
 void note_attention_patterns(const ModelConfig& config, Table& table) {
   if (config.encoder_attention.full() && config.decoder_attention.full()) return;
   const AttentionPattern& encoder = config.encoder_attention;
@@ -186,7 +186,7 @@ std::vector<Table> cost_tables(const ModelConfig& config, const InspectOptions& 
   return {work, memory};
 }
 
-/// The length where both terms are equal gets a row of its own, if it lies within the table.
+/// Adds a row for the length at which both terms are equal, if it is within the table.
 std::vector<int> with_crossing(const GrowthReport& report, std::vector<int> lengths) {
   const std::vector<GrowthRow>& rows = report.rows;
   const bool inside = !rows.empty() && rows.front().length < report.crossing_length &&
@@ -220,7 +220,7 @@ Table growth_table(const GrowthReport& report) {
   return table;
 }
 
-/// A model's or preset's growth, with the row where both terms are equal.
+/// Returns the growth of a model or preset, including the row where both terms are equal.
 template <typename Model>
 Table growth_table_of(const Model& model, const std::vector<int>& lengths) {
   return growth_table(

@@ -10,15 +10,15 @@
 
 namespace attn {
 
-/// The tables of a model: what it is, modules, multiply-adds, attention memory, growth, heads.
-/// `config` is valid; InputError where a figure leaves 64 bits.
+/// Returns the tables of a model: summary, modules, multiply-adds, attention memory, growth, heads.
+/// `config` must be valid. Throws InputError if a number does not fit into 64 bits.
 std::vector<Table> inspect_tables(const ModelConfig& config, const InspectOptions& options);
 
-/// All presets, with one attention layer's parameters and multiply-adds at `length`; then their
-/// names, and what differs from this program's Transformer.
+/// Returns all presets, with the parameters and multiply-adds of one attention layer at `length`;
+/// then their names, and how they differ from this program's Transformer.
 std::vector<Table> presets_tables(int length);
 
-/// One preset, runnable or not: the same row and how its attention grows.
+/// Returns one preset, runnable or not: the same row, and how the cost of its attention grows.
 std::vector<Table> preset_tables(const Preset& preset, const InspectOptions& options);
 
 }  // namespace attn

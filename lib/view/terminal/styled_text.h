@@ -1,4 +1,4 @@
-// What is known of the terminal that is written to.
+// Properties of the terminal that output goes to.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// Shades for dark terminals, and for light ones: the more, the further from the background.
+/// Colour modes for dark and for light terminals: a larger weight is further from the background.
 enum class ColorMode { none, shades_256, true_color, light_shades_256, light_true_color };
 
 inline ColorMode for_light_background(ColorMode mode) {
@@ -15,33 +15,33 @@ inline ColorMode for_light_background(ColorMode mode) {
   return mode == ColorMode::true_color ? ColorMode::light_true_color : mode;
 }
 
-/// Columns; in a narrower window lines are as for this one.
+/// Minimum width in columns; narrower windows get lines of this width.
 inline constexpr int min_terminal_width = 40;
 
 struct TerminalStyle {
   int width = 80;  ///< columns of the window
-  int height = 0;  ///< lines of the window; 0: not known, as of a pipe
+  int height = 0;  ///< lines of the window; 0: unknown, for example in a pipe
   ColorMode color = ColorMode::none;
 };
 
-// How far a cell is from the background: one ramp for colours and one for characters.
+// Shading of cells: one ramp of colours and one of characters.
 
-/// The escape sequence that paints a cell of this weight, background and foreground both, so that
-/// the number is readable whatever the terminal's own colours are; empty for ColorMode::none.
-/// Weights beyond 1 get the colour of 1, NaN that of 0. What is negative has warm colours, by its
-/// size.
+/// Returns the escape sequence for a cell of this weight. It sets background and foreground, so
+/// that the number is readable whatever the terminal's own colours are; empty for ColorMode::none.
+/// Weights above 1 get the colour of 1, NaN that of 0. Negative weights get warm colours by
+/// magnitude.
 std::string shade_escape(float weight, ColorMode mode);
 
-/// The escape sequence that paints text alone in the cell's colour; empty for ColorMode::none.
+/// Returns the escape sequence that gives only the text the cell's colour; empty for
+/// ColorMode::none.
 std::string text_escape(float weight, ColorMode mode);
 
-/// One column of text that is the fuller the larger the weight is, or its size if it is negative: "
-/// ", "░", "▒", "▓" or "█".
+/// Returns one column of text, fuller the larger the weight's magnitude: " ", "░", "▒", "▓" or "█".
 std::string_view shade_character(float weight);
 
-// A line of a terminal while it is made.
+// Building one line of terminal output.
 
-/// Text with the columns that it takes on a terminal: escape sequences take none.
+/// Text and its width in terminal columns; escape sequences have width 0.
 struct TextLine {
   std::string text;
   int columns = 0;
@@ -49,28 +49,29 @@ struct TextLine {
   void add(std::string_view printable_text);
   void add_escape(std::string_view escape) { text += escape; }
   void add(const TextLine& line);
-  /// Blanks up to `target` columns; nothing where the line is as long already.
+  /// Appends spaces up to `target` columns; does nothing if the line is already as long.
   void pad_to(int target);
-  /// The text without blanks at its end.
+  /// Returns the text without trailing spaces.
   std::string trimmed() const;
 };
 
-/// Words on lines of at most `columns` columns where they fit; each line ends with a newline. From
-/// the second on, `indent` blanks stand before those columns.
+/// Wraps words into lines of at most `columns` columns where they fit; each line ends with a
+/// newline. Lines after the first are indented by `indent` spaces, which do not count towards
+/// `columns`.
 std::string wrap_words(std::string_view text, int columns, int indent = 0);
 
-// A line of figures that drops what a narrow window has no room for.
+// A status line that drops parts which do not fit into a narrow window.
 
-/// A piece of the line. Where the window is narrow, those of the highest rank go first.
+/// A part of the line. In a narrow window, parts with the highest rank are dropped first.
 struct StatusPart {
   std::string text;
   int rank;
 };
 
-/// The pieces that fit into so many columns, with " · " between them.
+/// Returns the parts that fit into `columns`, separated by " · ".
 std::string fit_to_width(const std::vector<StatusPart>& parts, int columns);
 
-/// "1:05" or "2:03:04".
+/// Formats a duration as "1:05" or "2:03:04".
 std::string format_duration(double seconds);
 
 }  // namespace attn

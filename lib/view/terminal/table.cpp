@@ -25,7 +25,7 @@ void trim_end(std::string& line) {
   line.erase(line.find_last_not_of(' ') + 1);
 }
 
-/// Breaks at blanks so that no line is wider than `width`, except for a single longer word.
+/// Breaks text at spaces so that no line is wider than `width`, except for a single longer word.
 std::vector<std::string> fold(const std::string& text, int width) {
   std::vector<std::string> lines(1);
   for (std::size_t begin = 0; begin < text.size();) {
@@ -43,7 +43,7 @@ std::vector<std::string> fold(const std::string& text, int width) {
   return lines;
 }
 
-/// The widest cell of each column, names included.
+/// Returns the width of the widest cell of each column, including the header.
 std::vector<int> widths_of(const std::vector<TableColumn>& columns,
                            const std::vector<std::vector<std::string>>& rows) {
   std::vector<int> widths;
@@ -98,7 +98,7 @@ class TableText {
       if (c > 0) line += blanks(kGap);
       const bool last = c + 1 == columns_.size();
       if (last && !columns_[c].right) {
-        // A long last cell goes on below, under its own column.
+        // A long last cell continues below, in its own column.
         const std::vector<std::string> lines = fold(row[c], widths_[c]);
         for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
           line += lines[i] + "\n" + blanks(last_start_);

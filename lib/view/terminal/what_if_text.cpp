@@ -17,7 +17,7 @@ namespace {
 constexpr int kNumber = 9;
 constexpr int kNumbers = 3;
 
-/// Without its sign; what has no room in a column has an exponent.
+/// Formats a number without its sign; one that is too wide for a column has an exponent.
 std::string digits(double value) {
   constexpr double kMost = 1e5;
   return std::abs(value) < kMost ? fmt::format("{:.3f}", std::abs(value))
@@ -39,7 +39,8 @@ std::string right(const std::string& text) {
   return std::string(to_size(std::max(1, kNumber - display_width(text))), ' ') + text;
 }
 
-/// As its three decimals say, so that a reader's own difference is the printed one.
+/// Rounds to the three printed decimals, so that the printed change is the difference of the
+/// printed numbers.
 double shortest_double(double value) {
   return std::isfinite(value) ? std::round(value * 1000) / 1000 : value;
 }
@@ -55,7 +56,7 @@ std::string best_text(const AttentionRecord& record) {
   return record.hypotheses.empty() ? "" : printable(record.hypotheses.front().text);
 }
 
-/// The word alignment, where there is one, under the translation.
+/// Returns the word alignment, if there is one, to print below the translation.
 std::string links(const AttentionRecord& record, bool with_weights) {
   if (record.hypotheses.empty() || !record.hypotheses.front().alignment) return "";
   const std::string line = pharaoh_line(*record.hypotheses.front().alignment, with_weights);

@@ -1,4 +1,4 @@
-// An experiment for people.
+// The result of a what-if experiment, for people.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace attn {
 
-/// Both translations, then each token of the first with its log-probability before and after and
-/// the change. Maps are drawn by render_maps().
+/// Returns both translations, then each token of the first with its log-probability before and
+/// after and the change. Maps are drawn by render_maps().
 std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style,
                          bool align_weights = false);
 

@@ -6,7 +6,8 @@
 namespace attn {
 namespace {
 
-// An overview of more weights is left out: no viewer opens a picture of so many cells.
+// Above this number of weights the overview is left out: no viewer opens a picture with so many
+// cells.
 constexpr std::size_t max_overview_weights = 4'000'000;
 
 void check_index(int index, int count, std::string_view what, AttentionSite site) {
@@ -17,7 +18,7 @@ void check_index(int index, int count, std::string_view what, AttentionSite site
                    count == 1 ? "is" : "are", range);
 }
 
-/// The biases of relative positions that the record has of this kind; null: none.
+/// Returns the record's relative position bias for this attention site; null: none.
 const HeadVectors* relative_bias_of(const AttentionRecord& record,
                                     const AttentionSvgOptions& choice) {
   const std::optional<AttentionVectors>* found = nullptr;
@@ -29,7 +30,7 @@ const HeadVectors* relative_bias_of(const AttentionRecord& record,
   return &(*found)->relative_bias;
 }
 
-/// The maps of a choice and its head; checked.
+/// The maps and the head that the options select; validated.
 struct SelectedMap {
   MapSource source;
   HeadIndex place;
@@ -148,7 +149,7 @@ std::string attention_svg(const AttentionRecord& record, const AttentionSvgOptio
         note_panel("The overview of all heads is left out: it would have more than "
                    "four million cells."));
   } else if (maps.layers * maps.heads > 1) {
-    // As tall as the large head beside it, where that does not make the picture a ribbon.
+    // As tall as the large head beside it, unless that makes the picture very wide.
     const PixelSize room{head.width * 1.1, head.height};
     panels.push_back(overview_panel(selected.source, mean ? nullptr : &selected.place, room));
   }

@@ -14,15 +14,15 @@ namespace {
 
 constexpr double head_heading_height = 26;
 constexpr double axis_title_height = 18;
-constexpr double head_row_label = 130;  // pixels of one column of the rows' labels
+constexpr double head_row_label = 130;  // pixels of one column of the row labels
 constexpr double head_column_label = 130;
 constexpr double head_largest_font = 12;
 constexpr double slanted_pitch = 18;       // cells at least this wide have labels at 45 degrees
 constexpr double sine_of_slant = 0.70711;  // 45 degrees
-constexpr int cell_title_columns = 80;     // of a token in a cell's title
+constexpr int cell_title_columns = 80;     // width of a token in a cell's tooltip
 constexpr std::size_t max_single_cells = 20000;  // a larger map is drawn as paths
 
-/// Whole pixels a cell.
+/// Returns the cell size in whole pixels.
 int cell_size(const AttentionMaps& maps) {
   const int longest = std::max(maps.queries, maps.keys);
   if (longest <= 8) return 46;
@@ -32,7 +32,7 @@ int cell_size(const AttentionMaps& maps) {
   return longest <= 80 ? 13 : longest <= 160 ? 11 : longest <= 320 ? 6 : 3;
 }
 
-/// The font for numbers of cells this wide; no class where "0.00" does not fit.
+/// The font for numbers in cells of this width; no class if "0.00" does not fit.
 struct NumberFont {
   double size = 0;
   std::string_view css_class;
@@ -45,15 +45,15 @@ NumberFont number_font(int cell) {
   return {};
 }
 
-/// How the keys' tokens stand above the map.
+/// Orientation of the keys' tokens above the map.
 enum class Slant { level, slanted, upright };
 
 struct ColumnLabels {
   LabelPlan plan;
   Slant slant = Slant::level;
-  double label = 0;   ///< the widest, pixels
+  double label = 0;   ///< the widest, in pixels
   double height = 0;  ///< above the map
-  double beyond = 0;  ///< pixels that the last ones reach over the map's right edge
+  double beyond = 0;  ///< pixels by which the last labels extend beyond the map's right edge
 };
 
 ColumnLabels plan_columns(const MapLabels& axes, int cell) {
@@ -75,27 +75,28 @@ ColumnLabels plan_columns(const MapLabels& axes, int cell) {
   return columns;
 }
 
-/// What is negative has its sign where others have their zero.
+/// Formats two decimals; a negative number has its sign in place of the leading zero.
 std::string two_decimals(float number) {
   std::string text = fmt::format("{:.2f}", std::abs(number));
   if (number >= 0 || text == "0.00") return text;
   return "−" + (text.starts_with('0') ? text.substr(1) : text);
 }
 
-/// Of estimated − exact weights: what a row's exact ones lose, on average.
+/// Returns the average over the rows of the exact weight that the estimate misses, from the
+/// differences estimated − exact.
 double missed_mass(std::span<const float> difference, int rows) {
   double missed = 0;
   for (const float part : difference) missed += std::max(0.0, -static_cast<double>(part));
   return missed / std::max(1, rows);
 }
 
-/// What tells the ids of a head's large maps apart.
+/// Returns a suffix that makes the element ids of a head's large maps unique.
 std::string_view part_word(MapPart part) {
   constexpr std::array<std::string_view, 5> words = {"", "-exact", "-difference", "-e", "-f"};
   return at(words, part);
 }
 
-/// "cross:2:1 (of 3 layers × 4 heads)": the name that options take.
+/// Returns "cross:2:1 (of 3 layers × 4 heads)", with the name that options take.
 std::string heading(AttentionSite site, const AttentionMaps& maps, const LargeMap& large) {
   switch (large.part) {
     case MapPart::projected_keys:
@@ -131,7 +132,7 @@ class HeadMapPanel {
         columns_(plan_columns(axes_, cell_)),
         numbers_(number_font(cell_)),
         heading_(heading(source.site, source.maps, large)) {
-    // The words over the rows' labels need room, too.
+    // The words above the row labels need room, too.
     if (!axes_.outputs.empty()) {
       rows_.inputs = std::max(rows_.inputs, 34.0);
       rows_.outputs = std::max(rows_.outputs, 38.0);
@@ -164,7 +165,7 @@ class HeadMapPanel {
         out_, "<rect class=\"frame\" x=\"-0.5\" y=\"-0.5\" width=\"{}\" height=\"{}\"/>\n</g>\n",
         width + 1, height + 1);
     double panel_width = left_ + width + std::max(2.0, columns_.beyond);
-    // A few tokens are narrower than what stands over them.
+    // With few tokens the map is narrower than the text above it.
     panel_width = std::max({panel_width, std::ceil(text_width(heading_, 13, FontWeight::bold)),
                             left_ + std::ceil(text_width(axis_title(), 11))});
     return {std::move(out_), panel_width, top_ + height + 2};
@@ -180,7 +181,7 @@ class HeadMapPanel {
                                              : "key: source token →";
   }
   bool has_signs() const { return is_mixing() || large_.part == MapPart::difference; }
-  /// Of the weights of one head of lsh.
+  /// Returns the LSH data if the weights of one LSH head are drawn.
   const RecordedLshHead* hashed_head() const {
     if (!large_.layer || !large_.head || large_.part != MapPart::weights) return nullptr;
     return source_.maps.hashed(*large_.layer, *large_.head);
@@ -282,7 +283,7 @@ class HeadMapPanel {
                                      : fmt::format("s{}", level);
     if (!std::isfinite(weight)) paint = "odd";
     const auto side = to_size(cell_);
-    // Larger cells leave a line of the page between them.
+    // Larger cells are separated by a line of background.
     const int drawn = cell_ >= 20 && !hidden ? cell_ - 1 : cell_;
     append_format(out_, "<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\"/>",
                   paint, key * side, row * side, drawn);
@@ -295,7 +296,7 @@ class HeadMapPanel {
     out_ += "</g>\n";
   }
 
-  /// Two decimals, as on the terminal.
+  /// Appends two decimals, as on the terminal.
   void append_number_text(std::size_t row, std::size_t key, float weight, int level) {
     if (numbers_.css_class.empty()) return;
     const bool finite = std::isfinite(weight);

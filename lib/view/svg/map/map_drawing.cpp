@@ -15,10 +15,10 @@ namespace {
 
 constexpr double smallest_font = 9;
 constexpr double line_room = 1.5;              // pixels between two labels
-constexpr int odd_level = color_levels;        // the place of NaN and infinities among the paths
-constexpr int negative_level = odd_level + 1;  // and of negative numbers, from size 0 on
+constexpr int odd_level = color_levels;        // index of NaN and infinities among the paths
+constexpr int negative_level = odd_level + 1;  // index of negative numbers, from magnitude 0 on
 
-/// The level of a cell; −1 where the ground shows (0, and cells that are masked).
+/// Returns the level of a cell; −1 where the background shows (0, and masked cells).
 int path_of(const MapLabels& axes, const MapCells& cells, std::size_t row, std::size_t column) {
   const float weight = cells.weights[row * axes.columns.size() + column];
   if (!std::isfinite(weight)) return odd_level;
@@ -26,13 +26,13 @@ int path_of(const MapLabels& axes, const MapCells& cells, std::size_t row, std::
     return negative_level + color_level(-weight);
   }
   const int level = color_level(weight);
-  // Over a mask's hatching even a 0 must be painted where it is none of the mask's.
+  // On the mask's hatching even a weight of 0 must be painted if it is not masked.
   const bool on_mask = axes.causal && column > row;
   if (level == 0 && (!on_mask || axes.is_masked(row, column, weight))) return -1;
   return level;
 }
 
-/// The staircase right of the diagonal.
+/// Appends the staircase of masked cells to the right of the diagonal.
 void append_mask(std::string& out, std::size_t rows, std::size_t columns, int cell) {
   const std::size_t steps = std::min(rows, columns);
   if (steps < 2 && columns < 2) return;
@@ -44,7 +44,7 @@ void append_mask(std::string& out, std::size_t rows, std::size_t columns, int ce
   out += "z\"/>\n";
 }
 
-/// The cells that a pattern leaves out, in runs.
+/// Appends the cells that a sparse pattern leaves out, in runs.
 void append_left_out(std::string& out, const MapLabels& axes, const MapCells& cells, int cell) {
   const std::size_t columns = axes.columns.size();
   const std::size_t side = to_size(cell);
@@ -120,7 +120,7 @@ void append_row_labels(std::string& out, const MapLabels& axes, const RowLabelPl
 
 void append_label(std::string& out, std::string_view label, const LabelStyle& style, double x,
                   double y) {
-  // A pixel more than the widest label was rounded to.
+  // One pixel more, because the widest label's width was rounded.
   const std::string fitted = fit_text(label, style.font_size, style.width + 1);
   append_format(out, "<text class=\"{}\" x=\"{}\" y=\"{}\"{}>", style.css_class, x, y,
                 style.transform);

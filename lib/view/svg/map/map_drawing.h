@@ -1,4 +1,4 @@
-// What the large and the small maps are drawn with.
+// Drawing shared by the large and the small maps.
 #pragma once
 
 #include <span>
@@ -9,63 +9,66 @@
 
 namespace attn {
 
-/// Pixels between labels and the map.
+/// Distance between labels and the map, in pixels.
 inline constexpr double label_gap = 6;
 
-/// A label on every n-th token of an axis, in a font that keeps them apart.
+/// A label on every n-th token of an axis, at a font size that keeps labels apart.
 struct LabelPlan {
   double font_size = 12;
   std::size_t step = 1;
 };
 
-/// For tokens `pitch` pixels apart, at most `largest` pixels high.
+/// Plans labels for tokens that are `pitch` pixels apart, at most `largest` pixels high.
 LabelPlan plan_labels(double pitch, double largest);
 
-/// The widest of the labels that are drawn, pixels, at most `most`.
+/// Returns the width of the widest label that is drawn, in pixels, at most `most`.
 double widest_label(const std::vector<std::string>& labels, const LabelPlan& plan, double most);
 
-/// How far the labels of the rows reach to the left of a map, and their two columns.
+/// The width of the row labels to the left of a map, and of their two columns.
 struct RowLabelPlan {
   LabelPlan plan;
   double inputs = 0;   ///< pixels of the first column
-  double outputs = 0;  ///< of the second; 0: there is none
-  double width = 0;    ///< of all, with what stands between and after
-  double pitch = 0;    ///< from row to row
+  double outputs = 0;  ///< pixels of the second column; 0: there is none
+  double width = 0;    ///< total, including the spaces between and after the columns
+  double pitch = 0;    ///< distance between rows
 };
 RowLabelPlan plan_row_labels(const MapLabels& axes, double pitch, double largest, double most);
 
-/// Pixels between what a step reads and what it writes.
+/// Returns the pixels between the token that a step reads and the token that it writes.
 double arrow_width(double font_size);
 
-/// The labels at the left of a map whose top left corner is at `x`, `y`: "reads → writes" in three
-/// columns, each its own text, so that words written from right to left keep their place.
+/// Appends the labels to the left of a map whose top left corner is at `x`, `y`: "reads → writes"
+/// in three columns. Each column is a separate text element, so that right-to-left words stay in
+/// their column.
 void append_row_labels(std::string& out, const MapLabels& axes, const RowLabelPlan& labels,
                        double x, double y);
 
-/// One text, cut to `width` pixels; where that cuts it, the whole label shows under the pointer.
+/// Style of a text cut to `width` pixels. If it is cut, the whole label appears as a tooltip.
 struct LabelStyle {
   std::string_view css_class;
   double font_size = 12;
   double width = 0;
-  std::string_view transform;  ///< an attribute with its leading blank, or nothing
+  std::string_view transform;  ///< an attribute with its leading space, or empty
 };
 void append_label(std::string& out, std::string_view label, const LabelStyle& style, double x,
                   double y);
 
-/// All weights of a map as an attribute's value: rows parted by ";", numbers by blanks.
+/// Appends all weights of a map as the value of an attribute: rows separated by ";", numbers by
+/// spaces.
 void append_weight_rows(std::string& out, std::span<const float> weights, std::size_t keys);
 
-/// The weights of a map and, where a pattern leaves cells out, which.
+/// The weights of a map, and the cells that a sparse pattern leaves out, if any.
 struct MapCells {
   std::span<const float> weights;            ///< [queries · keys]
-  std::span<const std::uint8_t> uncomputed;  ///< likewise; empty: none
-  bool has_signs = false;                    ///< what is negative has colours of its own
+  std::span<const std::uint8_t> uncomputed;  ///< [queries · keys]; empty: no cells are left out
+  bool has_signs = false;                    ///< negative weights have their own colours
 };
 
-/// A whole map as one path a colour, at the origin, `cell` pixels a cell: small however many cells.
+/// Draws a whole map at the origin with one path per colour and cells of `cell` pixels. The output
+/// stays small however many cells there are.
 void append_compact_cells(std::string& out, const MapLabels& axes, const MapCells& cells, int cell);
 
-/// "label-9" and so on, for the font sizes that plan_labels() chooses; nothing for 12.
+/// Returns "label-9" and so on for the font sizes that plan_labels() chooses; empty for 12.
 std::string_view label_class(double font_size);
 
 }  // namespace attn

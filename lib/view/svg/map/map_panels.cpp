@@ -18,12 +18,12 @@ constexpr double layer_label_width = 18;
 constexpr double overview_gap = 12;    // between two maps
 constexpr double smallest_pitch = 52;  // room for "head 12" and "layer 12"
 constexpr double overview_largest_font = 10;
-constexpr double overview_row_label = 64;     // pixels of one column of the rows' labels
-constexpr double overview_column_label = 72;  // pixels that labels hang down
+constexpr double overview_row_label = 64;     // pixels of one column of the row labels
+constexpr double overview_column_label = 72;  // height of the column labels in pixels
 
 constexpr int largest_cell = 22;  // pixels
 
-/// Whole pixels a cell, at least: maps are as large as a row of them can be on a page.
+/// Returns the minimum cell size in whole pixels: a row of maps is as large as fits on a page.
 int smallest_overview_cell(const AttentionMaps& maps) {
   const int longest = std::max(maps.queries, maps.keys);
   const int side = maps.heads <= 4 ? 144 : maps.heads <= 8 ? 104 : 80;
@@ -113,7 +113,7 @@ class OverviewPanel {
     panel_.svg += "</g>\n";
   }
 
-  /// The keys' tokens under the lowest map of a column, read upwards.
+  /// Appends the keys' tokens below the lowest map of a column, read upwards.
   void append_columns(int head) {
     panel_.svg += "<g class=\"keys\">\n";
     const std::vector<std::string>& labels = source_.axes.columns;
@@ -135,7 +135,7 @@ class OverviewPanel {
   int cell_;  ///< pixels
   RowLabelPlan rows_;
   LabelPlan columns_;
-  double column_labels_;  ///< pixels that they hang down
+  double column_labels_;  ///< height of the column labels in pixels
   double left_;
   double top_;
   double pitch_x_;
@@ -157,10 +157,10 @@ Panel overview_panel(const MapSource& source, const HeadIndex* selected, const P
 namespace {
 
 constexpr double bar_left = 48;  // after the word "weight"
-constexpr int bar_step = 2;      // levels of the scale a rectangle of the bar
+constexpr int bar_step = 2;      // levels of the scale per rectangle of the bar
 constexpr double level_width = 2.4;
 constexpr double bar_height = 12;
-constexpr double sample_side = 14;  // pixels, the side of a sample cell
+constexpr double sample_side = 14;  // side of a sample cell in pixels
 constexpr double sample_gap = 22;   // pixels between two samples
 constexpr double text_size = 12;
 constexpr std::array<float, 6> ticks = {0.0f, 0.01f, 0.1f, 0.25f, 0.5f, 1.0f};
@@ -170,7 +170,7 @@ bool has_odd(const AttentionMaps& maps) {
                      [](float weight) { return !std::isfinite(weight); });
 }
 
-// Pictures without a pattern do not carry it.
+// Included only in pictures with a sparse pattern.
 constexpr std::string_view left_out_style =
     R"svg(<style>
 .attn-picture .left-out{fill:url(#attn-dots)}
@@ -184,7 +184,7 @@ constexpr std::string_view left_out_style =
 <defs><pattern id="attn-dots" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="dots-ground" width="6" height="6"/><rect class="dots-dot" x="2" y="2" width="1.5" height="1.5"/></pattern></defs>
 )svg";
 
-// Pictures of lsh alone carry it; buckets take turns with their colours.
+// Included only in pictures of LSH; buckets alternate between its colours.
 constexpr std::string_view hash_style = R"svg(<style>
 .attn-picture .best-key{fill:none;stroke:#1a7f37;stroke-width:2}
 .attn-picture .best-key.unmet{stroke:#c2500a;stroke-dasharray:3 2}
@@ -205,7 +205,7 @@ constexpr std::string_view hash_style = R"svg(<style>
 </style>
 )svg";
 
-/// Pictures with negative numbers carry it.
+/// Returns the style that is included in pictures with negative numbers.
 std::string negative_style() {
   std::string out = "<style>\n";
   const auto append = [&](Rgb (*color_of)(int level)) {
@@ -221,7 +221,7 @@ std::string negative_style() {
   return out + "}\n</style>\n";
 }
 
-/// Whether a head leaves a cell out that no mask hides.
+/// True if a head leaves out a cell that no mask hides.
 bool leaves_out(const MapSource& source) {
   if (!source.maps.seen) return false;
   const std::vector<PatternCells>& patterns = source.maps.seen->patterns;
@@ -235,12 +235,12 @@ double level_x(double level) {
   return bar_left + level * level_width;
 }
 
-/// Returns where the bar ends.
+/// Draws the bar and returns the position of its end.
 double append_bar(std::string& out) {
   out += "<text class=\"quiet\" x=\"0\" y=\"11\">weight</text>\n<g class=\"bar\">\n";
   const double width = bar_step * level_width;
   for (int level = 0; level < color_levels; level += bar_step) {
-    // Each colour lies around its own level.
+    // Each colour is centred on its own level.
     const double first = std::max(level_x(0), level_x(level) - width / 2);
     const double last = std::min(level_x(color_levels - 1), level_x(level) + width / 2);
     append_format(out,

@@ -1,5 +1,5 @@
-// A picture's parts: all heads (overview_panel.cpp), one (head_panel.cpp), what stands beside it
-// (side_panels.cpp, lsh_bucket_panel.cpp, relative_bias_panel.cpp), color_legend_panel.cpp.
+// The parts of a picture: all heads small and the colour legend (map_panels.cpp), one head large
+// (head_panel.cpp), and panels beside it (side_panels.cpp).
 #pragma once
 
 #include <optional>
@@ -12,57 +12,58 @@
 
 namespace attn {
 
-/// What a picture is drawn from: one kind of one record. Both outlive it.
+/// The data of a picture: one attention site of one record. Both must outlive it.
 struct MapSource {
   AttentionSite site = AttentionSite::cross;
   const AttentionMaps& maps;
   MapLabels axes;
   const HeadVectors* relative_bias =
-      nullptr;  ///< of relative positions (AttentionVectors); null: none
+      nullptr;  ///< relative position bias (AttentionVectors); null: none
 };
 
-/// Pixels that a panel may fill.
+/// The space that a panel may fill, in pixels.
 struct PixelSize {
   double width = 0;
   double height = 0;
 };
 
-/// Small maps, a row a layer and a column a head, with the tokens on the outer axes (every n-th one
-/// where there is no room for all). `chosen`, if not null, gets a frame. The maps are as large as
-/// the room allows, but never smaller than can be read.
+/// Draws small maps, one row per layer and one column per head, with the tokens on the outer axes
+/// (every n-th one if there is no room for all). `selected`, if not null, gets a frame. The maps
+/// are as large as the room allows, but never too small to read.
 Panel overview_panel(const MapSource& source, const HeadIndex* selected,
                      const PixelSize& room = {});
 
-/// What is drawn large: a head, or the mean of a layer's heads (no head) or of all (no layer), or
-/// what stands beside its weights.
+/// The map drawn large: a head, the mean of a layer's heads (no head) or of all heads (no layer),
+/// or a matrix that belongs to a head's weights.
 struct LargeMap {
   std::optional<int> layer;
   std::optional<int> head;
   std::span<const float> weights;  ///< [queries · keys]
   std::vector<std::uint8_t> uncomputed =
-      {};  ///< [queries · keys] as AttentionMaps::uncomputed() has it
+      {};  ///< [queries · keys], as in AttentionMaps::uncomputed()
   MapPart part = MapPart::weights;
 };
 
-/// One map with every token, a number in each cell where it fits, and under the pointer each
-/// cell's exact weight and tokens.
+/// Draws one map with every token, a number in each cell where it fits, and each cell's exact
+/// weight and tokens as a tooltip.
 Panel head_panel(const MapSource& source, const LargeMap& large);
 
-/// What linformer, performer and lsh have beside a large map, each panel of its own: E and F; the
-/// exact weights and the difference, which a mean is given; the order by hash. Of a head with
-/// relative positions its biases.
+/// Returns the additional panels of a large map: E and F for Linformer, the exact weights and the
+/// difference for Performer (for a mean, `exact_mean` is used), the tokens sorted by hash for LSH,
+/// and the biases of a head with a relative position bias.
 std::vector<Panel> side_panels(const MapSource& source, const LargeMap& large,
                                std::span<const float> exact_mean);
 
-/// Where lsh has put the tokens in one head: a strip a round.
+/// Draws the LSH buckets of one head's tokens, one strip per hashing round.
 Panel lsh_bucket_panel(const MapSource& source, HeadIndex place);
 
-/// What one head of `subject.distances` adds to a score by distance, key − query, and where its
-/// weight lies, two plots one below the other.
+/// Draws two plots, one above the other: the bias that one head adds to a score by distance, key −
+/// query, and the head's attention weight by distance.
 Panel relative_bias_panel(const MapSource& source, HeadIndex place);
 
-/// The colour scale from 0 to 1, and samples of what else occurs in these maps: masked cells, cells
-/// that a pattern leaves out, weights that are no numbers, pieces that go on with a word.
+/// Draws the colour scale from 0 to 1, and samples of special cells and labels that occur in these
+/// maps: masked cells, cells that a pattern leaves out, weights that are not numbers, tokens that
+/// continue a word.
 Panel color_legend_panel(const MapSource& source);
 
 }  // namespace attn

@@ -53,11 +53,11 @@ namespace {
 
 constexpr double strip_left = 54;     // room for "round 12"
 constexpr double strip_top = 62;      // below the headings
-constexpr double bucket_height = 14;  // of a bucket's number over its first token
+constexpr double bucket_height = 14;  // height of a bucket's number above its first token
 constexpr double strip_gap = 8;
 constexpr int max_in_line = 64;  // tokens
 constexpr int bucket_colors = 4;
-constexpr double strip_label = 110;  // pixels that labels hang down
+constexpr double strip_label = 110;  // height of the labels in pixels
 
 class LshBucketStrips {
  public:
@@ -103,7 +103,7 @@ class LshBucketStrips {
   }
 
  private:
-  /// Returns where the next round begins.
+  /// Draws a round and returns the position of the next one.
   double append_round(std::size_t round, double y) {
     const std::vector<std::int32_t>& tokens = order_.order[round];
     append_format(out_, "<g class=\"round\" data-round=\"{}\">\n", round);
@@ -166,8 +166,9 @@ Panel lsh_bucket_panel(const MapSource& source, HeadIndex place) {
   return LshBucketStrips(source, place).draw();
 }
 
-// Of models with relative positions (T5): what a head adds to a score by the distance between query
-// and key alone, and beside it where its weight lies in this sentence.
+// For models with a relative position bias (T5): the bias that a head adds to a score based only on
+// the distance between query and key and, beside it, the head's weight by distance in this
+// sentence.
 namespace {
 
 constexpr double plot_left = 44;  // pixels, for the numbers of the axis
@@ -177,9 +178,9 @@ constexpr double heading_height = 26;
 constexpr double plot_gap = 34;
 constexpr double widest_bar = 24;
 
-/// A number for each distance, key − query, from `first` on.
+/// One number per distance, key − query, starting at `first`.
 struct ByDistance {
-  std::string_view word;  ///< of the elements' data
+  std::string_view word;  ///< name of the elements' data attribute
   std::string heading;
   int first = 0;
   std::vector<double> values;
@@ -197,7 +198,7 @@ std::string with_sign(double number) {
   return number < 0 && text != "0.00" ? "−" + text : text;
 }
 
-/// The largest finite one; 0 where there is none.
+/// Returns the index of the largest finite number; 0 if there is none.
 std::size_t largest(const ByDistance& plot) {
   std::size_t best = 0;
   for (std::size_t i = 0; i < plot.values.size(); ++i) {
@@ -207,7 +208,7 @@ std::size_t largest(const ByDistance& plot) {
   return best;
 }
 
-/// How far this head's weight lies away, averaged over the rows that have a key there.
+/// Returns this head's weight by distance, averaged over the rows that have a key at that distance.
 ByDistance weights_of(const MapSource& source, HeadIndex place, int first) {
   const AttentionMaps& maps = source.maps;
   const std::span<const float> weights = maps.map(place.layer, place.head);
@@ -305,9 +306,9 @@ class RelativeBiasPanel {
     top_ = top + plot_height + plot_gap;
   }
 
-  /// The ends, and the query's own place where there is room between them.
+  /// Labels both ends of the axis, and distance 0 if there is room between them.
   void append_distances(const ByDistance& plot, double y) {
-    constexpr double room = 28;  // of one number
+    constexpr double room = 28;  // width of one number
     const std::size_t own = to_size(-plot.first), last = plot.values.size() - 1;
     const auto append_at = [&](std::size_t i) {
       append_text("quiet small middle", plot_left + (static_cast<double>(i) + 0.5) * bar_, y,
@@ -321,7 +322,7 @@ class RelativeBiasPanel {
   const MapSource& source_;
   HeadIndex place_;
   double bar_ = 1;  ///< pixels
-  double top_ = 0;  ///< of the next plot
+  double top_ = 0;  ///< top of the next plot
   double width_ = 0;
   std::string out_;
 };

@@ -14,14 +14,14 @@ namespace {
 constexpr float trace_tenths = 0.1f;  // smaller weights have no digit
 constexpr float trace_hundredths = 0.05f;
 constexpr int hundredths_cell = 3;
-constexpr float half_full = 0.2f;  // without colours, a half is full from here on
+constexpr float half_full = 0.2f;  // without colours, a half is full from this weight on
 constexpr int sample_columns = 6;
 constexpr int half_sample_columns = 5;
 constexpr int narrow_scale = 60;
 constexpr std::string_view end_paint = "\x1b[0m";
 
-/// Two decimals, always the same width for weights; of a number that is too wide for a cell one.
-/// What is negative has its sign where others have their zero.
+/// Returns two decimals, always equally wide for weights, or one decimal if a number is too wide
+/// for its cell. A negative number has its sign in place of the leading zero.
 std::string number_text(float weight, int columns) {
   if (!std::isfinite(weight)) return truncate_to_width(fmt::format("{:.2f}", weight), columns);
   if (std::abs(weight) < 0.005f) weight = 0.0f;  // −0 is 0
@@ -32,12 +32,12 @@ std::string number_text(float weight, int columns) {
   return truncate_to_width(fmt::format("{}{:.1f}", weight < 0 ? "−" : "", size), columns);
 }
 
-/// `text` at the right of `columns` columns.
+/// Right-aligns `text` in `columns` columns.
 std::string at_right(const std::string& text, int columns) {
   return std::string(to_size(std::max(0, columns - display_width(text))), ' ') + text;
 }
 
-/// The weight's digits on a shade: hundredths where a blank can stand before them.
+/// Returns the weight's digits for a shade: hundredths where there is room for a space before them.
 std::string digits(float weight, int columns) {
   weight = std::abs(weight);
   if (columns < hundredths_cell) {
@@ -54,7 +54,7 @@ std::string_view half_character(bool upper, bool lower) {
   return lower ? "▄" : " ";
 }
 
-/// What is less than a trace is drawn as nothing, so that the eye finds the rest.
+/// Returns 0 for weights below a trace, so that the others stand out.
 float without_trace(float weight) {
   return std::abs(weight) >= trace_hundredths ? weight : 0.0f;
 }
@@ -88,7 +88,7 @@ TextLine painted_scale(CellStyle form, int cell, ColorMode color, int width) {
   const bool numbers = form != CellStyle::shades;
   const int sample = form == CellStyle::half_blocks ? half_sample_columns : sample_columns;
   for (const float weight : {0.0f, 0.05f, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f}) {
-    // A narrow window has every second one.
+    // A narrow window shows every second one.
     const bool in_between = weight == 0.05f || weight == 0.4f || weight == 0.8f;
     if (in_between && width < narrow_scale) continue;
     if (!numbers && weight > 0) line.add(" ");
@@ -108,7 +108,7 @@ TextLine painted_scale(CellStyle form, int cell, ColorMode color, int width) {
 }  // namespace
 
 Cell number_cell(std::optional<float> weight, int columns, ColorMode color) {
-  if (!weight) return {at_right("·   ", columns), ""};  // it stands under the decimal points
+  if (!weight) return {at_right("·   ", columns), ""};  // the dot is below the decimal points
   const bool plain = color == ColorMode::none;
   const std::string number = at_right(number_text(*weight, columns - 1), columns - 1);
   return {number + std::string(plain ? shade_character(*weight) : " "),
@@ -139,7 +139,7 @@ Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode
   if (upper) upper = without_trace(*upper);
   if (lower) lower = without_trace(*lower);
   if (!upper && !lower) return {" ", ""};
-  if (!lower) lower = 0.0f;  // the line below the last row is painted like an empty one
+  if (!lower) lower = 0.0f;  // below the last row, the half looks like a weight of 0
   if (!upper) return {"▄", text_escape(*lower, color)};
   if (*upper == *lower) return {" ", shade_escape(*upper, color)};
   // The fuller half is the character, so that a copy without colours shows it, too.

@@ -1,4 +1,4 @@
-// The cells of maps on the terminal, and the line that says what their shades mean.
+// The cells of maps on the terminal, and the line that explains their shades.
 #pragma once
 
 #include <optional>
@@ -9,36 +9,37 @@
 
 namespace attn {
 
-/// Printable text of a fixed width, and the escape sequence that paints it; empty: unpainted.
+/// Printable text of a fixed width, and the escape sequence that colours it; empty: not coloured.
 struct Cell {
   std::string text;
   std::string paint;
 };
 
-/// Two decimals at the right of `columns` columns, and without colours a shade behind them. A
-/// masked weight is a dot.
+/// Returns two decimals, right-aligned in `columns` columns, followed by a shade if there are no
+/// colours. A masked weight is a dot.
 Cell number_cell(std::optional<float> weight, int columns, ColorMode color);
 
-/// A shade on one to three columns. With colours it says the weight's tenths, on three its
-/// hundredths, if they are more than a trace. A masked weight is a dot. What is negative has warm
-/// colours, or a sign.
+/// Returns a shade one to three columns wide. With colours it contains the weight's tenths, or its
+/// hundredths in three columns, unless the weight is only a trace. A masked weight is a dot.
+/// Negative weights have warm colours, or a sign.
 Cell shade_cell(std::optional<float> weight, int columns, ColorMode color);
 
-/// One column with a weight in its upper half and one in its lower; masked ones are unpainted, and
-/// below the last row it is as below a weight of 0. Without colours a half is full or empty.
+/// Returns one column with a weight in its upper half and another in its lower half. Masked weights
+/// are not coloured; a half below the last row looks like a weight of 0. Without colours a half is
+/// either full or empty.
 Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode color);
 
-/// A cell that a pattern leaves out: nothing was computed there.
+/// Returns a cell that a sparse pattern leaves out: nothing was computed there.
 Cell left_out_cell(CellStyle form, int columns);
 
-/// What a line about shades is made of.
+/// The contents of a legend for shades.
 struct ShadeLegend {
   CellStyle form = CellStyle::numbers;
   int cell_width = 0;         ///< columns
-  bool rows_sum_to_1 = true;  ///< not so where an experiment has switched a head off
+  bool rows_sum_to_1 = true;  ///< false if an experiment has switched a head off
 };
 
-/// One line that says what shades mean, of at most `width` columns.
+/// Returns one line of at most `width` columns that explains the shades.
 TextLine shade_legend_line(const ShadeLegend& scale, ColorMode color, int width);
 
 }  // namespace attn

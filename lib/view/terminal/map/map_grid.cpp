@@ -15,10 +15,10 @@ namespace {
 constexpr std::string_view arrow = " → ";
 constexpr std::string_view reads_title = "reads";
 constexpr std::string_view writes_title = "writes";
-constexpr int every_number = 5;  // where not all have room
+constexpr int every_number = 5;  // interval of the numbers if there is no room for all
 constexpr int number_columns = 5;
 
-/// `text`, cut to `columns`, and blanks up to there.
+/// Adds `text`, cut or padded with spaces to `columns`.
 void add_field(TextLine& line, std::string_view text, int columns) {
   const int end = line.columns + columns;
   line.add(truncate_to_width(text, columns));
@@ -105,7 +105,7 @@ class MapGridDrawer {
 
   TextLine titled() const { return row_start(axes_, layout_.rows, -1); }
 
-  /// A line on which every map has the same part.
+  /// Builds a line by adding the same part for every map.
   template <typename Add>
   void for_maps(TextLine line, Add&& add) {
     for (std::size_t map = 0; map < maps_.size(); ++map) {
@@ -115,7 +115,7 @@ class MapGridDrawer {
     lines_.push_back(std::move(line));
   }
 
-  /// Every name over its column's numbers, which end one column before the next cell.
+  /// Adds every name above its column's numbers, which end one column before the next cell.
   void add_level(TextLine& line) const {
     for (int column = block_.begin; column < block_.end; ++column) {
       add_right(line, with_number(number(column), label(column)), layout_.cell_width - 1);
@@ -123,8 +123,8 @@ class MapGridDrawer {
     }
   }
 
-  /// Every second name, over the left edge of its numbers and beyond the next cell; the last one
-  /// ends with its map.
+  /// Adds every second name, from the left edge of its cell across the next cell; the last one ends
+  /// with its map.
   void add_staggered(TextLine& line, int first) const {
     const int start = line.columns;
     const int end = start + (block_.end - block_.begin) * layout_.cell_width;
@@ -139,7 +139,7 @@ class MapGridDrawer {
     }
   }
 
-  /// One character of each turned name; level 0 stands lowest.
+  /// Adds one character of each vertical name; level 0 is the lowest.
   void add_vertical(TextLine& line, int level) const {
     for (int column = block_.begin; column < block_.end; ++column) {
       const auto characters = vertical_label(label(column), layout_.heading_lines - 1);
@@ -148,7 +148,7 @@ class MapGridDrawer {
     }
   }
 
-  /// One digit of each number; level 0 are the ones.
+  /// Adds one digit of each number; level 0 is the units.
   void add_digits(TextLine& line, int level) const {
     for (int column = block_.begin; column < block_.end; ++column) {
       const std::string& digits = number(column);
@@ -157,7 +157,7 @@ class MapGridDrawer {
     }
   }
 
-  /// The numbers of all columns, or of every fifth.
+  /// Adds the numbers of all columns, or of every fifth.
   void add_numbers(TextLine& line) const {
     const int start = line.columns;
     bool all = true;
@@ -212,7 +212,7 @@ class MapGridDrawer {
   }
 
   void draw_cells(TextLine& line, const ShownMap& map, int row) const {
-    std::string paint;  // what the terminal is set to now
+    std::string paint;  // the escape sequence in effect
     for (int column = block_.begin; column < block_.end; ++column) {
       const Cell drawn = cell(map, row, column);
       if (drawn.paint != paint) {
@@ -225,7 +225,7 @@ class MapGridDrawer {
     if (!paint.empty()) line.add_escape("\x1b[0m");
   }
 
-  /// The names of two rows.
+  /// Begins a line with the names of its two rows.
   TextLine halves_start(int row) const {
     const std::vector<std::string>& names =
         axes_.labels.outputs.empty() ? axes_.labels.inputs : axes_.labels.outputs;
@@ -239,7 +239,7 @@ class MapGridDrawer {
     return line;
   }
 
-  /// The names of the columns, right of the map, column by column, or below it.
+  /// Adds the names of the columns to the right of the map, column by column, or below it.
   void add_list() {
     const int keys = to_int(axes_.labels.columns.size());
     const int lines = to_int(lines_.size());
@@ -297,7 +297,8 @@ TextLine row_start(const MapAxes& axes, const RowLabelWidths& columns, int row) 
 
 namespace {
 
-/// "encoder:0:1", or what stands beside it: "exact 0:1", "0:1 − exact", "E of layer 0".
+/// Returns "encoder:0:1", or the title of a matrix beside it: "exact 0:1", "0:1 − exact", "E of
+/// layer 0".
 std::string part_title(const ShownMap& map) {
   const std::string name = to_string(map.name);
   const std::string place = name.substr(name.find(':') + 1);

@@ -11,17 +11,18 @@
 
 namespace attn {
 
-/// The maps, at most layout.beside of them, each under its title; they share the names of the rows.
-/// Without `with_heading` the columns are those of the maps above.
+/// Draws the maps side by side, at most layout.maps_across of them, each under its title. They
+/// share the row names. Without `with_heading` the column names are those of the maps above.
 std::vector<TextLine> draw_map_grid(const MapAxes& axes, std::span<const ShownMap> maps,
                                     const MapLayout& layout, ColorMode color, bool with_heading);
 
-/// Begins a line: what stands left of the maps. Row −1: over the names of the rows.
+/// Begins a line with everything to the left of the maps. Row −1 is the heading above the row
+/// names.
 TextLine row_start(const MapAxes& axes, const RowLabelWidths& columns, int row);
 
 inline constexpr std::string_view aligns_best = " · aligns best";
 
-/// "cross:2:1", and that it aligns best where it does and there is room.
+/// Returns "cross:2:1", with "best" after the head that aligns best if there is room.
 TextLine map_title(const ShownMap& map, int width, ColorMode color);
 
 }  // namespace attn

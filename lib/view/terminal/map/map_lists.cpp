@@ -24,9 +24,9 @@ int lines_a_row(const TopWeightsLayout& layout) {
   return (layout.count + layout.entries_per_line - 1) / layout.entries_per_line;
 }
 
-constexpr float written_zero = 0.005f;  // what is less is written 0.00
+constexpr float written_zero = 0.005f;  // smaller weights print as 0.00
 
-/// The columns of the `count` largest weights, without those written 0.00 and what is no number.
+/// Returns the columns of the `count` largest weights, without NaN and weights that print as 0.00.
 std::vector<int> largest(std::span<const float> weights, int count) {
   std::vector<int> order;
   for (int column = 0; column < to_int(weights.size()); ++column) {
@@ -53,7 +53,7 @@ class TopWeightsDrawer {
     return line;
   }
 
-  /// One of a row's lines.
+  /// Returns one of a row's lines.
   TextLine part(std::span<const ShownMap> maps, int row, int number) const {
     TextLine line = number == 0 ? row_start(axes_, layout_.rows, row) : TextLine{};
     const std::size_t columns = axes_.labels.columns.size();
@@ -112,7 +112,7 @@ TopWeightsLayout plan_top_weights(const MapAxes& axes, const MapLayoutRequest& r
   }
   const int beside_name = layout.number + 1 + weight_columns + 1;
   const int columns = room.width - layout.rows.width;
-  // Shorter names, where a row then needs one line.
+  // Shorten the names if a row then needs only one line.
   const int room_for_name = (columns + 1) / layout.count - beside_name;
   if (room_for_name >= narrowest_name) layout.name = std::min(layout.name, room_for_name);
   const int entry = layout.name + beside_name;
@@ -136,7 +136,7 @@ std::vector<TextLine> draw_top_weights(const MapAxes& axes, std::span<const Show
 
 namespace {
 
-/// Words behind `start`, with further lines below the first word.
+/// Wraps words after `start`; further lines are indented to the first word.
 std::string hanging(const std::string& start, const std::vector<std::string>& words, int width) {
   const int indent = display_width(start);
   std::string text;
@@ -146,7 +146,7 @@ std::string hanging(const std::string& start, const std::vector<std::string>& wo
   return start + wrap_words(text, width - indent, indent);
 }
 
-/// The tokens of a sentence, with their places where there are several alike.
+/// Returns the tokens of a sentence; repeated tokens are followed by their position.
 std::vector<std::string> told_apart(std::span<const std::string> labels) {
   std::unordered_map<std::string_view, int> counts;
   for (const std::string& label : labels) ++counts[label];
@@ -157,7 +157,8 @@ std::vector<std::string> told_apart(std::span<const std::string> labels) {
   return names;
 }
 
-/// The tokens of a round: "[1]" before those of a bucket, "|" behind a chunk.
+/// Returns the tokens of a hashing round, with "[1]" before those of a bucket and "|" after a
+/// chunk.
 std::vector<std::string> round_words(const LshBuckets& order, std::size_t round,
                                      std::span<const std::string> labels) {
   const std::vector<std::int32_t>& tokens = order.order[round];

@@ -27,7 +27,7 @@ void add_words(const std::vector<Word>& words, std::vector<std::string>& labels,
   }
 }
 
-/// Mixtures have no names, only numbers.
+/// Numbers Linformer's projected keys, which have no names.
 void number_mixtures(MapAxes& axes, int count) {
   axes.labels.columns.assign(to_size(count), "");
   axes.column_numbers = numbers_to(to_size(count));
@@ -60,9 +60,9 @@ constexpr int arrow_columns = 3;
 constexpr int min_number_cell = 5;  // "0.56" and a shade
 constexpr int max_number_cell = 9;
 constexpr int max_turned_lines = 9;
-constexpr int half_label = 10;  // columns of each of two names beside a line of halves
-constexpr int min_list = 14;    // columns of a list beside a map
-constexpr int title_lines = 1;  // over a map
+constexpr int half_label = 10;  // columns of each of the two names beside a line of half blocks
+constexpr int min_list = 14;    // minimum columns of a list beside a map
+constexpr int title_lines = 1;  // above a map
 
 int widest(const std::vector<std::string>& labels, int at_least) {
   int columns = at_least;
@@ -119,8 +119,7 @@ class MapPlanner {
     }
   }
 
-  /// With cells of this width: how many maps stand beside each other, and on how many lines of
-  /// maps.
+  /// Sets the cell width and, from it, the number of maps side by side and of rows of maps.
   void set_cell(int cell) {
     layout_.cell_width = cell;
     const int columns = room_.width - layout_.rows.width;
@@ -138,7 +137,7 @@ class MapPlanner {
 
   int map_lines() const { return divided_up(std::max(1, room_.maps), layout_.maps_across); }
 
-  /// The widest cells that need no more lines than the narrowest.
+  /// Chooses the widest cells that need no more lines than the narrowest.
   void choose_cell(int widest_cell, int narrowest) {
     set_cell(narrowest);
     const int least = map_lines();
@@ -176,7 +175,7 @@ class MapPlanner {
     layout_.heading_lines = height + 1;
   }
 
-  /// Turned names would touch each other.
+  /// For cells so narrow that vertical names would touch each other.
   void plan_key() {
     layout_.heading = ColumnHeading::vertical_numbers;
     layout_.heading_lines = widest(axes_.column_numbers, 1);
@@ -185,7 +184,7 @@ class MapPlanner {
         has_names(axes_) ? to_int(listed_names(axes_, room_.width, key_start).size()) : 0;
   }
 
-  /// Two rows a line, the numbers alone above them.
+  /// Plans two rows per line, with only the numbers above them.
   void plan_halves() {
     const MapLayout shades = layout_;
     RowLabelWidths& rows = layout_.rows;
@@ -251,7 +250,7 @@ std::vector<std::string> vertical_label(const std::string& label, int most) {
   while (!rest.empty()) {
     const std::string_view bytes = rest.substr(0, decode_code_point(rest).length);
     rest.remove_prefix(bytes.size());
-    // What has no width of its own stands on the character before.
+    // A character of zero width is combined with the one before it.
     if (!characters.empty() && display_width(bytes) == 0) {
       characters.back() += bytes;
     } else {

@@ -15,21 +15,21 @@
 namespace attn {
 namespace {
 
-// Lines of a brief text: with one row of maps a kind, and with several.
+// Lines of a brief text: with one row of maps per site, and with several.
 constexpr int max_lines = 95;
 constexpr int comfortable_lines = 56;
 constexpr int comfortable_lines_wide = 48;
 constexpr int wide_window = 120;
-constexpr int few_lines = 2;             // of names over columns
+constexpr int few_lines = 2;             // lines of names above columns
 constexpr int estimated_maps = 3;        // estimated, exact, and their difference
-constexpr int lines_without_names = 20;  // then the columns' names stand again
+constexpr int lines_without_names = 20;  // after this many lines the column names are repeated
 
 struct SiteText {
   std::string_view by_tokens;
   std::string_view by_words;
 };
 
-/// What rows and columns of a kind are, in the order of AttentionSite.
+/// Describes the rows and columns of each site, in the order of AttentionSite.
 constexpr std::array<SiteText, 3> kinds = {{
     {"Encoder self-attention: each source token (row) looks at all source tokens.",
      "Encoder self-attention: each source word (row) looks at all source words."},
@@ -39,7 +39,7 @@ constexpr std::array<SiteText, 3> kinds = {{
      "Cross-attention: the steps that write a word (row) look at the source words."},
 }};
 
-/// Of the encoder, where a pattern leaves keys out.
+/// For the encoder if a sparse pattern leaves keys out.
 constexpr SiteText patterned = {
     "Encoder self-attention: each source token (row) looks at those of its pattern.",
     "Encoder self-attention: each source word (row) looks at those of its pattern."};
@@ -70,14 +70,16 @@ int lines_of(std::string_view text) {
   return to_int(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// Lines for a map that is shown alone in a text of at most `height`; 0: any.
+/// Returns the maximum number of lines of a map that is shown alone in a text of at most `height`;
+/// 0: no limit.
 int map_height(const ShownMaps& shown, const AttentionMaps& of, int width, int height) {
   if (height == 0) return 0;
   const int scale = 1;
   return std::max(1, height - lines_of(site_line(shown, of, width)) - scale);
 }
 
-/// All maps of one kind: the same axes, so the same layout. Rows of maps are called bands.
+/// Renders all maps of one attention site, which share their axes and hence the layout. A row of
+/// maps is called a band.
 class SiteRenderer {
  public:
   SiteRenderer(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown,
@@ -90,7 +92,7 @@ class SiteRenderer {
     if (how.top > 0) top_ = plan_top_weights(axes_, room, how.top);
     const auto maps = to_int(shown.maps.size());
     const int maps_across = top_ ? top_->maps_across : layout_.maps_across;
-    // As many in each band as in the others; an exact map beside the one that estimates it.
+    // Fill all bands equally; keep an exact map beside its estimate.
     const int bands = (maps + maps_across - 1) / maps_across;
     in_band_ = (maps + bands - 1) / bands;
     const bool estimated = maps > 1 && shown.maps[1].part == MapPart::exact;
@@ -102,14 +104,15 @@ class SiteRenderer {
 
   AttentionSite site() const { return shown_.site; }
   const MapLayout& layout() const { return layout_; }
-  /// What the shades of the first so many maps mean, as a line; empty where they have none.
+  /// Returns a line that explains the shades of the first `maps` maps; empty if they have none.
   TextLine scale(std::size_t maps, bool sums, ColorMode color, int width) const {
     if (top_) return {};
     const bool all_sum = sums && outside_keys() == nullptr && !has_signs(first(maps));
     return shade_legend_line({layout_.form, layout_.cell_width, all_sum}, color, width);
   }
 
-  /// What the marks of a pattern mean in the first so many maps, and where the rest of a row went.
+  /// Returns sentences that explain the symbols of a sparse pattern in the first `maps` maps, and
+  /// where the rest of a row's weight went.
   std::vector<std::string> pattern_sentences(std::size_t maps, ColorMode color) const {
     std::vector<std::string> sentences;
     const auto drawn = first(maps);
@@ -146,7 +149,8 @@ class SiteRenderer {
     return std::min(shown_.maps.size(), to_size(bands * in_band_));
   }
 
-  /// Lines of the first so many bands, with the line above them and an empty one before it.
+  /// Returns the lines of the first `bands` bands, including the line above them and an empty one
+  /// before it.
   int lines(int bands) const {
     int lines = bands > 0 ? 2 : 0;
     for (int band = 0; band < bands; ++band) {
@@ -172,7 +176,7 @@ class SiteRenderer {
     }
   }
 
-  /// Of heads of lsh among the first bands: their buckets; of a brief text's one.
+  /// Appends the buckets of the LSH heads in the first bands; in a brief text only of one head.
   void add_hashes(int bands, std::span<const std::string> tokens, int width,
                   std::string& out) const {
     for (const ShownMap& map : first(maps_in(bands))) {
@@ -182,7 +186,7 @@ class SiteRenderer {
     }
   }
 
-  /// Whether a title among the first bands says "best" and has no room for what that means.
+  /// True if a title in the first bands says "best" without room to explain it.
   bool cuts_best(int bands) const {
     if (top_) return false;
     const int room =
@@ -193,14 +197,14 @@ class SiteRenderer {
     });
   }
 
-  /// Puts as many maps into a band as stand side by side.
+  /// Sets the number of maps per band to the number that fits side by side.
   void fill_bands() { in_band_ = top_ ? top_->maps_across : layout_.maps_across; }
 
   bool has_continuations() const { return !shown_.by_words && axes_.labels.has_continuations(); }
 
  private:
   int rows() const { return to_int(axes_.labels.inputs.size()); }
-  /// A line says what continuations are.
+  /// Reserves a line for the explanation of continuations.
   MapLayoutRequest below_hint(MapLayoutRequest room) const {
     if (room.height > 1 && has_continuations()) --room.height;
     return room;
@@ -209,15 +213,15 @@ class SiteRenderer {
     return top_ ? top_->lines(rows()) : layout_.lines(rows(), has_heading(band));
   }
 
-  /// The columns' names stand over the first band, and over the others where that is cheap or they
-  /// are far away.
+  /// True if the column names are drawn above a band: always above the first, above others if the
+  /// names need few lines or the last ones are far away.
   bool has_heading(int band) const {
     if (!brief_ && layout_.heading_lines <= few_lines) return true;
     const int apart = std::max(1, lines_without_names / (layout_.lines(rows(), false) + 1));
     return layout_.blocks > 1 || band % apart == 0;
   }
 
-  /// What the numbers of performer and linformer say.
+  /// Explains the numbers of Performer and Linformer.
   void add_beside(std::vector<std::string>& sentences, std::span<const ShownMap> drawn) const {
     double missed = 0;
     int counted = 0;
@@ -250,13 +254,13 @@ class SiteRenderer {
       return map.part != MapPart::weights && map.part != MapPart::exact;
     });
   }
-  /// What rows look at that is no column; null: nothing.
+  /// Returns the keys outside the columns that rows attend to; null: none.
   const NonTokenKeys* outside_keys() const {
     const auto map = std::find_if(shown_.maps.begin(), shown_.maps.end(),
                                   [](const ShownMap& one) { return one.non_token_weights.any(); });
     return map == shown_.maps.end() ? nullptr : map->non_token_weights.keys;
   }
-  /// Whether a cell is left out that no mask hides.
+  /// True if a cell is left out that no mask hides.
   bool leaves_out(const ShownMap& map) const {
     const std::size_t columns = axes_.labels.columns.size();
     for (std::size_t i = 0; i < map.uncomputed.size(); ++i) {
@@ -274,8 +278,8 @@ class SiteRenderer {
   int in_band_ = 1;
 };
 
-/// How many bands of each kind a brief text shows: first one of each, as far as they go, then more
-/// while it stays comfortable.
+/// Returns how many bands of each site a brief text shows: first one of each, as far as they fit,
+/// then more while the text stays comfortably short.
 std::vector<int> brief_bands(const std::vector<SiteRenderer>& all, int width) {
   std::vector<int> shown(all.size(), 0);
   const auto lines = [&] {
@@ -298,7 +302,7 @@ std::vector<int> brief_bands(const std::vector<SiteRenderer>& all, int width) {
   return shown;
 }
 
-/// What a text has no room for that shows the first `drawn` maps.
+/// Returns the maps that are missing from a text that shows the first `drawn` maps.
 OmittedMaps omitted_maps(const ShownMaps& shown, std::size_t drawn) {
   const auto left = std::span(shown.maps).subspan(drawn);
   return {shown.site, left.size(), std::all_of(left.begin(), left.end(), [](const ShownMap& map) {
@@ -306,7 +310,8 @@ OmittedMaps omitted_maps(const ShownMaps& shown, std::size_t drawn) {
           })};
 }
 
-/// Whether no head was switched off: softmax makes rows of zeros only there.
+/// True if no head was switched off. Softmax never produces a map of zeros, so any map of zeros
+/// belongs to a head that is off.
 bool rows_sum_to_1(const std::vector<ShownMaps>& shown) {
   const auto is_off = [](const ShownMap& map) {
     return std::all_of(map.weights.begin(), map.weights.end(), [](float w) { return w == 0; });
