@@ -137,7 +137,8 @@ std::vector<AlignmentLink> extract_links(const WeightMatrix& weights,
   for (int t = 0; t < weights.rows; ++t) {
     const std::span<const double> row = weights.row(t);
     if (!std::all_of(row.begin(), row.end(), [](double w) { return std::isfinite(w); })) continue;
-    const auto strongest = std::max_element(row.begin(), row.end());  // the first one of a tie
+    const auto strongest =
+        std::max_element(row.begin(), row.end());  // the first if several are equal
     if (strongest == row.end() || !(*strongest > 0)) continue;
     for (auto weight = row.begin(); weight != row.end(); ++weight) {
       if (weight != strongest &&

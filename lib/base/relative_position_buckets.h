@@ -28,8 +28,8 @@ struct RelativePositionBuckets {
     if (d < exact) return first + d;
     const double times = static_cast<double>(d) / static_cast<double>(exact);
     const double most = static_cast<double>(max_distance) / static_cast<double>(exact);
-    const double share =
-        std::log(times) / std::log(most);  // position within the logarithmic buckets, from 0 to 1
+    // The position within the logarithmic buckets, from 0 to 1.
+    const double share = std::log(times) / std::log(most);
     return first + std::min(exact + static_cast<Index>(share * double(n - exact)), n - 1);
   }
 };

@@ -33,9 +33,9 @@ struct BleuScore {
 };
 
 /// Counts for each sentence: its tokens, the tokens of the reference with the nearest length (the
-/// shorter one of a tie), the n-grams that occur in a reference, and all n-grams. Texts are UTF-8.
-/// Throws std::invalid_argument unless there are references, and each set has as many sentences as
-/// `hypotheses`, at least one.
+/// shorter if two are equally near), the n-grams that occur in a reference, and all n-grams. Texts
+/// are UTF-8. Throws std::invalid_argument unless there are references, and each set has as many
+/// sentences as `hypotheses`, at least one.
 SentenceStatistics bleu_counts(std::span<const std::string> hypotheses, References references,
                                BleuOptions options = {});
 

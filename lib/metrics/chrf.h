@@ -30,8 +30,8 @@ struct ChrfScore {
 
 /// Counts for each sentence and order the n-grams of the hypothesis, of the reference, and of both,
 /// ignoring spaces. With several references, the one with the best sentence score is used, and the
-/// first one of a tie. Texts are UTF-8. Throws std::invalid_argument unless there are references,
-/// and each set has as many sentences as `hypotheses`, at least one.
+/// first if several are equal. Texts are UTF-8. Throws std::invalid_argument unless there are
+/// references, and each set has as many sentences as `hypotheses`, at least one.
 SentenceStatistics chrf_counts(std::span<const std::string> hypotheses, References references,
                                ChrfOptions options = {});
 

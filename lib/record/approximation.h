@@ -20,7 +20,8 @@ constexpr std::string_view approximation_name(ApproximationType kind) {
 }
 
 /// One head of lsh: its order of the tokens, and how well hashing found the best keys. A query's
-/// best key is the one with the largest score other than the query itself, the first one of a tie.
+/// best key is the one with the largest score other than the query itself, the first if several are
+/// equal.
 struct RecordedLshHead {
   LshBuckets order;
   std::vector<int> best;  ///< [queries] −1 if there is no other token

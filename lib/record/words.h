@@ -2,17 +2,17 @@
 //
 // The rules:
 //  - A token that begins with SentencePiece's character "▁" begins a word, and so do the first
-//  token and a token after a special symbol; other tokens continue the previous word.
+//    token and a token after a special symbol; other tokens continue the previous word.
 //  - "</s>", "<s>", "<pad>", "<mask>", a leading language token ">>de<<", the last token of the
-//  record's source and the first one of its decoder input are special symbols: each is an entry of
-//  its own and not a word.
+//    record's source and the first one of its decoder input are special symbols: each is an entry
+//    of its own and not a word.
 //  - Tokens of punctuation only (Unicode's general category P) at either end of a word are split
-//  off. All of one end together form a word of type punctuation; inside a word ("don't") they
-//  belong to it. So "home", "." are two words, but both keep the index of the text's word "home."
-//  (Word::text_index).
+//    off. All of one end together form a word of type punctuation; inside a word ("don't") they
+//    belong to it. So "home", "." are two words, but both keep the index of the text's word "home."
+//    (Word::text_index).
 //  - "<unk>" is text and so belongs to a word. If counting each one as a separate word gives as
-//  many words as the text has (whole-word vocabularies), it is a separate word; otherwise it
-//  continues the previous word.
+//    many words as the text has (whole-word vocabularies), it is a separate word; otherwise it
+//    continues the previous word.
 #pragma once
 
 #include <string>

@@ -43,10 +43,10 @@ struct TrainedTokenizer {
 /// padded to the same size with tokens that occur in no text, because a model has only one padding
 /// id.
 ///
-/// Subword models use SentencePiece's default normalization, nmt_nfkc. Word models (which keeps the
-/// toy model's files at a few kB) and models with byte fallback leave the text as it is. Throws
-/// InputError if the text is too small or too varied for the size, and SystemError if a file cannot
-/// be written.
+/// Subword models use SentencePiece's default normalization, nmt_nfkc. Models with byte fallback
+/// leave the text as it is, and so do word models, which keeps the files of the toy model at a few
+/// kB. Throws InputError if the text is too small or too varied for the size, and SystemError if a
+/// file cannot be written.
 TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::string& directory);
 
 /// Reads and cleans the lines of a text file. Throws SystemError if it cannot be read.

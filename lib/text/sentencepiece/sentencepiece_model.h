@@ -51,7 +51,7 @@ std::string byte_piece(int value);
 /// Reads a whole model file. Throws InputError, beginning with `where`, unless
 /// - every length and number is in range and no field that the library reads occurs twice,
 /// - pieces are distinct, non-empty UTF-8 of known types with finite scores, exactly one of them is
-/// the unknown piece, and there are 256 byte pieces or none, as byte_fallback says,
+///   the unknown piece, and there are 256 byte pieces or none, as byte_fallback says,
 /// - the model type is one of the library's four,
 /// - the tables of normalization rules refer only to themselves (check_charsmap() in normalizer.h).
 SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::string& where);
