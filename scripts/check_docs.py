@@ -80,7 +80,7 @@ def script_of(document, also):
                 before += "trap - ERR; "
                 lines[command.last - 1] += f"; __ended $? {block.ends} {command.first}"
             lines[command.first - 1] = before + lines[command.first - 1]
-    lines[0] = '. "$DOCS_OUT/../prelude"'  # a heading, which has no command
+    lines[0] = '. "$DOCS_OUT/../prelude"'  # headings have no command
     return "\n".join(lines) + "\n"
 
 
@@ -105,7 +105,7 @@ def environment(copy, out, document):
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith(("ATTN_DEMO_", "LC_")) and k not in ("NO_COLOR", "BASH_ENV", "COLUMNS")}
     path = kept.get("PATH", "/usr/bin:/bin")
-    if document.name != "README.md":  # which says itself how to put it there
+    if document.name != "README.md":  # the README itself says how to install it
         path = f"{copy}/build/release/app:{path}"
     return {**kept, "PATH": path, "LANG": "C.UTF-8", "HOME": str(copy.parent), "DOCS_OUT": str(out)}
 
@@ -151,7 +151,7 @@ def check(document, program, also, update):
     typed = any(set(b.needs) <= also for b in document.blocks if b.language in TYPED)
     outputs, faults = follow(document, program, also) if typed else ({}, [])
     commands = [c for b in document.blocks for c in b.commands] + document.shown
-    for command in sorted(commands, key=lambda c: -c.shown_from):  # from below, so that lines keep their numbers
+    for command in sorted(commands, key=lambda c: -c.shown_from):  # bottom-up, so that line numbers stay valid
         found = outputs.get(command.first)
         if found is None or not COMPARED or (at := difference(command.shown, found)) is None:
             continue

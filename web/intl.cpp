@@ -88,7 +88,7 @@ UChar32 u_toupper(UChar32 c) {
 }
 }
 
-// service/model/locale_names.h, by the browser.
+// Implements service/model/locale_names.h with the browser's functions.
 // clang-format off
 EM_JS(char*, attn_locale, (const char* asked, int what), {
   const code = UTF8ToString(asked);

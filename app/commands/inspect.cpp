@@ -149,8 +149,7 @@ void report_attention(const InspectArguments& arguments) {
   print(arguments, attention_cost_tables(costs), attention_costs_json(costs));
 }
 
-/// --receptive-field for lsh, where tokens decide what is seen: reports what holds for all
-/// sentences.
+/// --receptive-field for lsh, where the field depends on the tokens: reports what always holds.
 void report_hashed_field(const InspectArguments& arguments, const ModelShape& shape, int tokens) {
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     throw InputError(

@@ -27,7 +27,7 @@ class LineOutput {
   /// Sends translations and alignments to a file instead of stdout; null: stdout.
   void print_to(OutputFile* file) { file_ = file; }
 
-  /// From now on, adds a note to translations with a low score.
+  /// Enables notes for translations with a low score.
   void enable_confidence_notes() { notes_unsure_ = true; }
 
   /// Selects the maps that the terminal shows for each record.

@@ -22,7 +22,7 @@ std::size_t vector_bytes(const AttentionRecord& record);
 std::size_t search_bytes(const AttentionRecord& record);
 
 /// All requested files. Files with known names are opened at once, so that a missing folder is
-/// reported before the work and not after it.
+/// reported before the work begins.
 class ViewFiles {
  public:
   /// Throws UsageError if a file is an input of `guard` or two files are the same. `page` is the

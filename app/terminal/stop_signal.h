@@ -13,11 +13,10 @@ namespace attn {
 /// program runs.
 void handle_stop_signals();
 
-/// From now on ignores SIGHUP, as sent by a closing terminal.
+/// Ignores SIGHUP, which a closing terminal sends, from now on.
 void ignore_hangup();
 
-/// From now on, the first signal only stores its number in the result; a second one ends the
-/// program.
+/// Makes the first signal only store its number in the result; a second one ends the program.
 const std::atomic<int>& enable_graceful_stop();
 
 /// Thrown by a command that ended because of a signal; main exits with 128 + signal.

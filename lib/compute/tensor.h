@@ -1,4 +1,4 @@
-// Tensors are Eigen matrices of 32-bit floats, stored row after row.
+// Tensors are Eigen matrices of 32-bit floats, in row-major order.
 //
 // Dimension letters, used in every shape comment of the project:
 //   B sentences of a batch       D d_model

@@ -39,7 +39,7 @@ struct Workspace {
 class AttentionPositionEncoding {
  public:
   AttentionPositionEncoding() = default;
-  /// Empty if the model has no such positions. `places`: length of the longest sentence.
+  /// Empty if the model has no such positions. `positions` is the length of the longest sentence.
   template <typename Layer>
   AttentionPositionEncoding(const ModelConfig& config, const StackParameters& stack,
                             const std::vector<Layer>& layers, Index positions) {

@@ -112,9 +112,8 @@ class SubwordSampledText {
   /// different pairs.
   Corpus tokenize(const Corpus& best, std::uint64_t epoch) const;
 
-  std::size_t max_side_tokens() const {
-    return max_side_tokens_;
-  }  ///< of any side in any epoch, at most
+  /// Returns an upper bound on the tokens of a side in any epoch.
+  std::size_t max_side_tokens() const { return max_side_tokens_; }
 
  private:
   struct Pair {

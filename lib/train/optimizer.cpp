@@ -70,7 +70,7 @@ namespace {
 
 constexpr Index kAverageBlock = 4096;
 
-/// y += share · (x − y), on the threads.
+/// Computes y += share · (x − y) on the threads.
 void blend(std::span<const float> x, float share, float* y) {
   const auto size = std::ssize(x);
   parallel_for((size + kAverageBlock - 1) / kAverageBlock, size * 2, [&](Index block) {

@@ -38,7 +38,7 @@ struct Ints {
   }
 
   /// Inline assembly because, with _mm512_dpbusd_epi32, GCC 12 copies the sums back and forth and
-  /// spills those of rows 5 and 6 to the stack.
+  /// spills them to the stack in blocks of 5 and 6 rows.
   void add_products(const Row& x, const Bytes& w) {
     asm("vpdpbusd %2, %1, %0" : "+v"(v) : "v"(x.shifted), "v"(w.v));
   }

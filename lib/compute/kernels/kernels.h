@@ -65,7 +65,7 @@ struct PanelMatmul {
   bool widens_once = false;
 };
 
-/// One Adam step for a block of parameters (Kingma and Ba 2015, algorithm 1).
+/// The constants of one Adam step (Kingma and Ba 2015, algorithm 1).
 struct AdamStep {
   float beta1;
   float beta2;

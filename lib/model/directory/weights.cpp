@@ -156,7 +156,7 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 }
 
 /// Returns the index of the first NaN or infinity among `count` numbers whose exponent has these
-/// bits, or −1. Tests integers, because compilers may optimize float comparisons with NaN away.
+/// bits, or −1. Tests the bits as integers, because float comparisons can miss a NaN.
 template <typename Bits>
 Index first_not_finite(const std::byte* data, Index count, Bits exponent) {
   constexpr Index kBlock = 4096;

@@ -106,7 +106,7 @@ class TrainableCrossAttention {
                           const AttentionShape& shape, Backend backend);
   void prepare();
 
-  /// x [T, D] and source [S, D] → out [T, D].
+  /// Computes out [T, D] from x [T, D] and source [S, D].
   void forward(const ConstMatrixRef& x, const ConstMatrixRef& source, const LayerPass& pass,
                const Dropout& dropout, MatrixRef out);
 

@@ -1,4 +1,4 @@
-// One run at a time in a folder.
+// Ownership of a run's directory: only one run at a time may write there.
 #pragma once
 
 #include <string>

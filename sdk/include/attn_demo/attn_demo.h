@@ -1,5 +1,5 @@
-// The library that `cmake --install` puts beside the program: loading models, translating, and
-// where every head looked. Needs nothing but C++20 and
+// The C++ interface of the library that `cmake --install` installs with the program: it loads
+// models, translates, and returns the attention of every head. It needs only C++20 and
 // attn_demo/search_options.h, which is installed beside it.
 //
 //   find_package(attn_demo REQUIRED)
