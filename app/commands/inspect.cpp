@@ -338,14 +338,13 @@ void add_measuring_to(CLI::App& command, InspectArguments& arguments) {
 
 /// Adds the options for the number of tokens that costs are computed for.
 void add_lengths_to(CLI::App& command, InspectArguments& arguments) {
-  add_number(command, arguments.source_length, WholeField{"source_length", 1, kLongest},
-             "Source tokens [20]")
-      ->type_name("N")
-      ->group(help_group::terminal);
-  add_number(command, arguments.target_length, WholeField{"target_length", 1, kLongest},
-             "Target tokens [20]")
-      ->type_name("N")
-      ->group(help_group::terminal);
+  const auto length = [&](const char* field, int& value, const char* help) {
+    add_number(command, value, WholeField{field, 1, kLongest}, help)
+        ->type_name("N")
+        ->group(help_group::terminal);
+  };
+  length("source_length", arguments.source_length, "Source tokens [20]");
+  length("target_length", arguments.target_length, "Target tokens [20]");
   command
       .add_option("--lengths", arguments.lengths, "Only show growth, at these lengths: 16,64,256")
       ->type_name("N,N,…")
@@ -379,18 +378,13 @@ void add_inspect(CLI::App& app, Run& run) {
       ->add_flag("--receptive-field", arguments->receptive_field,
                  "How far the encoder's tokens see after each layer")
       ->group(help_group::terminal);
-  command
-      ->add_option("--svg", arguments->svg,
-                   "Draw the receptive field, or what --attention measured")
-      ->type_name("FILE")
-      ->group(help_group::files);
-  command->add_option("--png", arguments->png, "The same as PNG")
-      ->type_name("FILE")
-      ->group(help_group::files);
+  const auto file = [&](const char* name, std::string& value, const char* help) {
+    command->add_option(name, value, help)->type_name("FILE")->group(help_group::files);
+  };
+  file("--svg", arguments->svg, "Draw the receptive field, or what --attention measured");
+  file("--png", arguments->png, "The same as PNG");
   add_measuring_to(*command, *arguments);
-  command->add_option("--json", arguments->json, "Write the report as JSON; - is stdout, alone")
-      ->type_name("FILE")
-      ->group(help_group::files);
+  file("--json", arguments->json, "Write the report as JSON; - is stdout, alone");
   command->footer(
       "Examples:\n"
       "  attn-demo inspect --config configs/demo.json --heads 2,3,4,6\n"
