@@ -75,7 +75,7 @@ const controls = (() => {
         dataText(printable(hypothesis.text) || "(empty)"));
   }
 
-  /** Sets the window's title, which delays the browser's own frame. */
+  /** Sets the window's title, late because the browser's own frame waits for it. */
   function finish() {
     const text = printable(scene.record.source.text);
     document.title = `${text === "" ? "An empty sentence" : Array.from(text).slice(0, 80).join("")} · attn-demo`;

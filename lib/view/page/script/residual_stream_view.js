@@ -9,8 +9,6 @@ const residualStreamView = (() => {
   let scale = 1;
   let facts = [];  // of each stage
 
-  // ---- colours
-
   const SIGNS = { light: { up: 262, down: 45, from: 0.985, to: 0.48 }, dark: { up: 262, down: 55, from: 0.24, to: 0.82 } };
   const signed = {};
 
@@ -42,8 +40,6 @@ const residualStreamView = (() => {
     vector.forEach((value, i) => image.data.set([...signedColor(value / top), 255], 4 * i));
     context.putImageData(image, 0, 0);
   }
-
-  // ---- words
 
   function labelsOf() {
     const { record, hypothesis } = scene;
@@ -138,8 +134,6 @@ const residualStreamView = (() => {
     replaceChildren(find("way-picture"), make("li", { class: "picture-head", "aria-hidden": "true" },
       make("span", { text: "the stream, and what blocks add" }), make("span", { text: "the vector: blue above 0, orange below" }), make("span", { text: "length" })), rows);
   }
-
-  // ---- what a station says
 
   function explain(station) {
     switch (station.stage) {
@@ -295,8 +289,6 @@ const residualStreamView = (() => {
     replaceChildren(find("way-place"), make("span", { class: "strong", text: station.title }),
       make("span", { class: "quiet", text: `${where} · ${i + 1} of ${way.stations.length}` }));
   }
-
-  // ---- choosing
 
   function chips() {
     const labels = labelsOf();

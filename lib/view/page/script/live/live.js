@@ -318,8 +318,8 @@ const live = (() => {
     if (settings.choices) choices.set(settings.models[0], settings.choices);
   }
 
-  /** Adds the model trained in this page to the page's models, and requests its sentence after a
-   *  pause. */
+  /** Adds the model trained in this page to the page's models, and selects it and its sentence
+   *  without sending a request yet. */
   function turnTo(model, text) {
     rests();
     if (!settings.models.includes(model)) settings.models.push(model);

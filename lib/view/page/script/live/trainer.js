@@ -120,7 +120,7 @@ const trainer = (() => {
     run();
   }
 
-  /** Opens the panel and continues training, or closes it and returns to the previous model. */
+  /** Opens the panel and continues training, or shows the film if training is finished. */
   function open() {
     given = alone.training();
     if (!shown) before = live.asked.text;
