@@ -1,5 +1,5 @@
-// The word alignment as lines that cross: source words above, target words below; where they have no
-// room beside each other, source words left, target words right.
+// The word alignment as crossing lines: source words above, target words below. If the words do not
+// fit side by side, source words are on the left and target words on the right.
 
 const WORD_GAP = 16;  // px between words
 const LINE_ROOM = 74; // px between the two rows of words
@@ -11,7 +11,7 @@ function alignmentLine(from, to, weight, lying) {
   return makeSvg("path", { class: "link-line", d, "stroke-width": (1 + 2 * weight).toFixed(2) });
 }
 
-/** `links`: [{source, target, weight}], by the places of the words. */
+/** Draws the picture. `links`: [{source, target, weight}], by word position. */
 function alignmentPicture(source, target, links, room, label) {
   const size = (word) => textWidth(word, 500) * (15 / 13);
   const lengthOf = (words) => words.reduce((sum, word) => sum + size(word) + WORD_GAP, 0);

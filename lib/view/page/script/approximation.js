@@ -1,7 +1,8 @@
-// What linformer, performer and lsh have beside their weights (`approximation` in docs/json.md):
-// mixtures, the exact weights and their difference, or the order by hash.
+// The additional matrices of linformer, performer and lsh (`approximation` in docs/json.md):
+// projected keys, the exact weights and their difference, or the tokens sorted by hash.
 
-/** How often queries met their best key, and the mean mass that they met, of one head of lsh. */
+/** Returns how often queries met their best key, and the mean weight that they met, of one LSH
+ *  head. */
 function metBest(found, layer, head) {
   const best = found.best[layer][head];
   const why = reasonsOf(scene.record, scene.hypothesis, scene.kind,
@@ -13,16 +14,16 @@ function metBest(found, layer, head) {
 }
 
 const approximationView = (() => {
-  const MOST_SIDE = 300;  // px of a picture
-  const MOST_NAMED = 24;  // tokens that have their names beside it
-  const HUES = [250, 55, 150, 320];  // that buckets take in turn
-  let pictures = [];      // [{name, title, w, colour}] of the same rows and columns
+  const MOST_SIDE = 300;  // maximum px of a picture
+  const MOST_NAMED = 24;  // maximum number of tokens with names beside the picture
+  const HUES = [250, 55, 150, 320];  // hues of buckets, used in rotation
+  let pictures = [];  // [{name, title, w, colour}], all with the same rows and columns
   let labels = { rows: [], columns: [] };
-  const unpackedOf = new WeakMap();  // approximation → what was unpacked of it
+  const unpackedOf = new WeakMap();  // approximation → its unpacked maps
   let drawnFor = "";
   let drawnOf = null;
 
-  /** Maps of the approximation under `key`: [head of all layers or layer] of [n, m]. */
+  /** Returns the approximation's maps under `key`: [head of all layers or layer] of [n, m]. */
   function maps(found, key, count, n, m) {
     if (!unpackedOf.has(found)) unpackedOf.set(found, {});
     const known = unpackedOf.get(found);
@@ -40,7 +41,7 @@ const approximationView = (() => {
       colour: signedColour };
   }
 
-  /** The estimated weights, the exact ones, and what is between them. */
+  /** Returns the estimated weights, the exact ones and their difference. */
   function exactPictures(found) {
     const { shape, axes, heads } = scene;
     const [n, m] = [axes.reads.length, axes.columns.length];
@@ -67,7 +68,7 @@ const approximationView = (() => {
     return made;
   }
 
-  /** Which keys rows met, and their best ones. */
+  /** Returns which keys the rows met, and their best keys. */
   function metPicture(found, met) {
     const { layer, head } = scene.heads[0];
     const n = met.best.length;
@@ -99,7 +100,7 @@ const approximationView = (() => {
         make("div", { class: "field-picture" }, rows, canvas));
   }
 
-  /** The tokens of a round as hashing ordered them. */
+  /** Draws the tokens of a hashing round in the order of their hashes. */
   function strip(order, buckets, chunk, round) {
     const items = order.flatMap((token, place) => {
       const bucket = buckets[token];
@@ -122,7 +123,7 @@ const approximationView = (() => {
     return found.order[layer][head].map((order, round) => strip(order, buckets[round], found.chunk, round));
   }
 
-  /** Title, one sentence of what is drawn and what belongs into the panel. */
+  /** Returns the panel's title, one sentence about the picture, and the panel's contents. */
   function contentOf(found) {
     if (found.type === "linformer") {
       pictures = mixingPictures(found);

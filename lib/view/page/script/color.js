@@ -1,15 +1,16 @@
-// One hue from paper to ink. Lightness falls evenly in OKLab, so equal steps of weight look equally
-// large, the order survives in grey print, and no hue has to be told from another.
+// Colour ramps of one hue from paper to ink. Lightness falls evenly in OKLab, so equal steps of
+// weight look equally large, the order survives in grey print, and no two hues have to be
+// distinguished.
 
 const RAMPS = {
-  //            lightness at 0 and 1, greatest chroma, hue
+  // lightness at 0 and 1, maximum chroma, hue
   light: { from: 0.985, to: 0.31, chroma: 0.135, hue: 262 },
   dark: { from: 0.235, to: 0.95, chroma: 0.115, hue: 250 },
   lightNegative: { from: 0.985, to: 0.31, chroma: 0.16, hue: 45 },
   darkNegative: { from: 0.235, to: 0.95, chroma: 0.13, hue: 50 },
 };
 
-/** OKLCH to sRGB 0 … 255 (Björn Ottosson's OKLab matrices), clipped to the gamut. */
+/** Converts OKLCH to sRGB 0 … 255 (Björn Ottosson's OKLab matrices), clipped to the gamut. */
 function oklchToRgb(lightness, chroma, hue) {
   const a = chroma * Math.cos((hue * Math.PI) / 180);
   const b = chroma * Math.sin((hue * Math.PI) / 180);
@@ -26,7 +27,7 @@ function oklchToRgb(lightness, chroma, hue) {
   });
 }
 
-/** WCAG 2's relative luminance. */
+/** Returns the relative luminance as defined by WCAG 2. */
 function luminance(rgb) {
   const [r, g, b] = rgb.map((channel) => {
     const part = channel / 255;
@@ -39,12 +40,13 @@ function buildRamp({ from, to, chroma, hue }) {
   const steps = [];
   for (let i = 0; i <= 255; ++i) {
     const part = i / 255;
-    // No colour at the paper's end, the most of it in the middle.
+    // No chroma at the paper's end, the most in the middle.
     const colour = chroma * Math.sin(Math.PI * Math.min(1, 0.06 + 0.72 * part)) * Math.min(1, part * 4);
     const rgb = oklchToRgb(from + (to - from) * part, colour, hue);
-    // Of black and white the one that stands out more: at least 4.5 to 1 on any ground.
+    // Black or white, whichever has more contrast: at least 4.5 to 1 on any background.
     const dark = (luminance(rgb) + 0.05) ** 2 > 1.05 * 0.05;
-    const pixel = new Uint32Array(new Uint8Array([...rgb, 255]).buffer)[0];  // of a canvas' image
+    // pixel of a canvas image
+    const pixel = new Uint32Array(new Uint8Array([...rgb, 255]).buffer)[0];
     steps.push({ rgb, pixel, css: `rgb(${rgb.join(",")})`, text: dark ? "#000" : "#fff" });
   }
   return steps;
@@ -52,7 +54,7 @@ function buildRamp({ from, to, chroma, hue }) {
 
 const ramps = Object.fromEntries(Object.entries(RAMPS).map(([name, ramp]) => [name, buildRamp(ramp)]));
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
-let systemIsDark = systemDark.matches;  // asking costs a style each time
+let systemIsDark = systemDark.matches;  // cached: each query costs a style calculation
 systemDark.addEventListener("change", () => { systemIsDark = systemDark.matches; });
 let printing = false;
 
@@ -61,7 +63,7 @@ function isDark() {
   return state.theme === "dark" || (state.theme === "auto" && systemIsDark);
 }
 
-/** The place of a weight on the ramp, 0 … 255; what is not a number gets that of 0. */
+/** Returns a weight's index on the ramp, 0 … 255; NaN gets the index of 0. */
 function rampIndex(weight) {
   if (!(weight > 0)) return 0;
   const part = weight >= 1 ? 1 : weight;
@@ -75,7 +77,7 @@ function shadeOf(weight) {
 const themeColors = new Map();
 let themeOfColors = null;
 
-/** A colour of the style sheet, for what is drawn on a canvas. */
+/** Returns a colour of the style sheet, for drawing on a canvas. */
 function themeColor(name) {
   const theme = `${isDark()} ${printing}`;
   if (theme !== themeOfColors) themeColors.clear();
@@ -84,10 +86,11 @@ function themeColor(name) {
   return themeColors.get(name);
 }
 
-/** The colour of one of `count` heads where several are drawn at once. */
+/** Returns the colour of one of `count` heads when several are drawn at once. */
 function headColour(head, count) {
   const dark = isDark();
   const hue = 262 + (360 * head) / count;
-  const apart = count > 6 ? (head % 2 === 0 ? -0.1 : 0.08) : 0;  // neighbours among many hues differ in lightness too
+  // with many hues, neighbours differ in lightness too
+  const apart = count > 6 ? (head % 2 === 0 ? -0.1 : 0.08) : 0;
   return `rgb(${oklchToRgb((dark ? 0.76 : 0.56) + apart, dark ? 0.13 : 0.17, hue).join(",")})`;
 }

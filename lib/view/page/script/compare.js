@@ -1,14 +1,15 @@
-// An experiment beside what was before: both translations, the chosen head's map before and after,
-// and what the change moved, in every head.
+// An experiment compared with the original: both translations, the chosen head's map before and
+// after, and the change in every head.
 
 const compareView = (() => {
-  const MOST_LISTED = 6;  // of the heads that moved most
-  const ANOTHER = "another sentence";  // what the server writes where two sentences are compared
+  const MOST_LISTED = 6;  // maximum number of heads listed, those with the largest change
+  const ANOTHER = "another sentence";  // written by the server when two sentences are compared
   let movedKey = "";
   let moved = [];
 
-  /** The hypotheses that are compared: what was before, what is on show, and of the after-record the
-   *  one with the same tokens as before, whose maps differ from it cell by cell. */
+  /** Returns the hypotheses to compare: the one before, the one on show and, of the record after
+   *  the change, the one with the same tokens as before, whose maps can be compared cell by
+   *  cell. */
   function pairOf(before) {
     const idsOf = (hypothesis) => JSON.stringify(hypothesis.ids);
     const shown = scene.hypothesis;
@@ -26,8 +27,8 @@ const compareView = (() => {
         reasonsOf(record, hypothesis, kind, { layer, head, n, m }));
   }
 
-  /** How much of a row's attention went elsewhere, as the mean over rows: 0 to 1; null where the maps
-   *  have other tokens. */
+  /** Returns how much of a row's attention moved elsewhere, averaged over rows: 0 to 1; null if
+   *  the maps have other tokens. */
   function movedBy(before, after) {
     if (before.n !== after.n || before.m !== after.m || before.n === 0) return null;
     let [more, less] = [0, 0];
@@ -35,12 +36,12 @@ const compareView = (() => {
       more += Math.max(0, after.w[i] - before.w[i]);
       less += Math.max(0, before.w[i] - after.w[i]);
     }
-    return Math.max(more, less) / before.n;  // a head that is switched off lost all
+    return Math.max(more, less) / before.n;  // a head that is switched off lost all its attention
   }
 
-  /** Which rows and columns of a kind's maps stand for the same before and after: of an experiment cell by
-   *  cell, of other tokens those that both have, in their order. `rows` and `columns` are pairs of indices;
-   *  null where a pattern keeps the maps off the page. */
+  /** Returns which rows and columns of a kind's maps correspond before and after: for the same
+   *  tokens all cells, otherwise the tokens that both have, in order. `rows` and `columns` are
+   *  pairs of indices. Returns null if the page has no maps because of a sparse pattern. */
   function sharedOf(before, pair, kind) {
     const other = pair.same || pair.shown;
     if (isTooLarge(before, pair.old, kind) || isTooLarge(scene.record, other, kind)) return null;
@@ -54,7 +55,8 @@ const compareView = (() => {
       words: pairs(rows).some(([i]) => !isSpecial(rows[0][i])) };
   }
 
-  /** One side (0: before, 1: after) of one head's map, as far as both have it. */
+  /** Returns one side (0: before, 1: after) of one head's map, restricted to what both sides
+   *  have. */
   function sharedMatrix(before, pair, shared, { kind, layer, head }, side) {
     const whole = side === 0 ? matrixAt(before, pair.old, kind, layer, head)
       : matrixAt(scene.record, shared.other, kind, layer, head);
@@ -68,7 +70,7 @@ const compareView = (() => {
     return matrix;
   }
 
-  /** Heads in the order of what moved in them. */
+  /** Returns the heads, largest change first. */
   function movedHeads(before, pair) {
     const key = [identityOf(scene.record), identityOf(pair.old), identityOf(pair.same || pair.shown)].join();
     if (key === movedKey) return moved;
@@ -101,7 +103,7 @@ const compareView = (() => {
 
   // ---- texts
 
-  /** Pairs of indices of what two lists have in common, in its order (longest common subsequence). */
+  /** Returns pairs of indices of the longest common subsequence of two lists. */
   function common(a, b) {
     const best = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
     for (let i = a.length - 1; i >= 0; --i) {
@@ -118,7 +120,7 @@ const compareView = (() => {
     return pairs;
   }
 
-  /** Words of `text`, each with whether the other text lacks it. */
+  /** Returns the words of `text`, each with a flag that is true if the other text lacks it. */
   function wordsAgainst(text, other) {
     const split = (whole) => printable(whole).split(/\s+/u).filter((word) => word !== "");
     const words = split(text);
@@ -136,7 +138,7 @@ const compareView = (() => {
 
   // ---- maps
 
-  /** A small map as a picture: `cellOf(i)` gives a cell's ground and what it says. */
+  /** Draws a small map; `cellOf(i)` returns a cell's background and its text. */
   function picture(title, axes, matrix, { room, colourOf, textOf }) {
     const labels = labelAxes(axes, false);
     const rows = labels.rows.map((row) => (room < 300 && row.writes !== null ? row.writes : rowLabel(row)));
@@ -242,7 +244,8 @@ const compareView = (() => {
       make("span", { class: "number quiet", text: `${fixed(100 * share, share < 0.1 ? 1 : 0)} %` }));
   }
 
-  /** The heads that were changed, and of the others those in which most moved. */
+  /** Returns buttons for the heads that were changed, and for the others with the largest
+   *  change. */
   function headButtons(before, pair) {
     const changed = changedHeads(scene.record);
     const isChanged = (place) => changed.some((one) => one.kind === place.kind && one.layer === place.layer

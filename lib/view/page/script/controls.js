@@ -1,4 +1,4 @@
-// The head of the page: which sentence, which translation, and the switches above the maps.
+// The top of the page: the choice of sentence and translation, and the switches above the maps.
 
 const controls = (() => {
   const switches = {};
@@ -26,7 +26,8 @@ const controls = (() => {
     find("sentence-count").textContent = `${state.sentence + 1} of ${sentences.length}`;
   }
 
-  /** Of a line that was translated in parts all of them: [{source, text, chosen, choose}]; empty where it is whole. */
+  /** Returns all parts of a line that was translated in parts: [{source, text, chosen, choose}];
+   *  empty if the line was translated in one piece. */
   function partsOnShow() {
     if (live.settings()) return live.parts().map((one, i) => ({ ...one, choose: () => live.want({ part: i + 1 }) }));
     const { part } = scene.record;
@@ -43,7 +44,7 @@ const controls = (() => {
     const host = find("parts");
     parts = partsOnShow();
     host.hidden = parts.length === 0;
-    // They stay while their texts change, and with them what has the focus.
+    // The elements stay when their texts change, so that they keep the focus.
     refill(host, parts.length, () => parts.map((_, i) => [i > 0 ? " " : "", make("label", { class: "line-part" },
         make("input", { type: "radio", name: "part", class: "unseen", on: { change: () => parts[i].choose() } }), dataText(""))]).flat());
     host.querySelectorAll("label").forEach((label, i) => {
@@ -74,7 +75,7 @@ const controls = (() => {
         dataText(printable(hypothesis.text) || "(empty)"));
   }
 
-  /** The window's title, which the browser's own frame waits for. */
+  /** Sets the window's title, late because the browser's own frame waits for it. */
   function finish() {
     const text = printable(scene.record.source.text);
     document.title = `${text === "" ? "An empty sentence" : Array.from(text).slice(0, 80).join("")} · attn-demo`;
@@ -103,7 +104,8 @@ const controls = (() => {
     return facts;
   }
 
-  /** Of translations that read alike, the words whose pieces differ: text a hypothesis, mostly "". */
+  /** Returns, for translations with the same text, the words whose tokens differ: one text per
+   *  hypothesis, mostly "". */
   function piecesThatDiffer(hypotheses) {
     const words = hypotheses.map(({ tokens, ends }) => wordsOf(tokens, ends).map(({ first, end }) =>
         tokens.slice(first, end).map((token, i) => (i > 0 ? CONTINUATION : "") + printable(token.replace(WORD_MARK, ""))).join("")));

@@ -1,5 +1,5 @@
-// The curve of a training run over its slider: every moment has the same width, and what was measured
-// between two of them lies between them. A click jumps to the nearest moment.
+// The curve of a training run above its slider. Every moment has the same width, and measurements
+// between two moments are drawn between them. A click jumps to the nearest moment.
 
 const curveView = (() => {
   const HEIGHT = 168;
@@ -8,7 +8,8 @@ const curveView = (() => {
   let key = null;
   let width = 0;
 
-  /** Where an update lies on the axis of moments: 1.5 is amid the second and the third. */
+  /** Returns the position of an update on the axis of moments: 1.5 is halfway between the second
+   *  and the third. */
   function placeOf(update, updates) {
     let i = 0;
     while (i + 1 < updates.length && updates[i + 1] <= update) ++i;
@@ -25,7 +26,7 @@ const curveView = (() => {
     return found ? found.curve : null;
   }
 
-  /** What was measured at an update, or nearest before it: {loss, validation}. */
+  /** Returns the measurements at an update, or the last ones before it: {loss, validation}. */
   function figuresAt(curve, update) {
     const last = (list) => list.filter((point) => point[0] <= update).pop();
     const exactly = (list) => list.find((point) => point[0] === update);
@@ -41,7 +42,8 @@ const curveView = (() => {
     return points.map(([x, y], i) => `${i === 0 ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
   }
 
-  /** Which moments are named under the axis: as many as have room, the first and the last among them. */
+  /** Returns the moments that are labelled below the axis: as many as fit, including the first
+   *  and the last. */
   function namedMoments(updates, xOf) {
     const room = (i) => textWidth(thousands(updates[i])) * (11.5 / 13) + 10;
     const named = [0];
@@ -94,7 +96,7 @@ const curveView = (() => {
     return `training from update ${updates[0]} to ${updates[updates.length - 1]}: the slider below says the figures of each moment`;
   }
 
-  /** The cursor, and a dot on every line at the moment. */
+  /** Draws the cursor, and a dot on every line at the current moment. */
   function mark(curve) {
     const { xAt, yLoss, yScore, updates } = drawn;
     const x = xAt(state.moment);
@@ -146,7 +148,7 @@ const curveView = (() => {
     replaceChildren(find("training-figures"), legend(curve, moments[state.moment].model.update));
   }
 
-  /** `jump` takes the moment that was pointed at. */
+  /** Starts the view; `jump` is called with the moment that was clicked. */
   function start(jump) {
     host = find("training-curve");
     let dragging = false;

@@ -1,4 +1,5 @@
-// The records of the page and where to find what in them (docs/json.md describes every key).
+// The records of the page, and functions that find things in them (docs/json.md describes every
+// key).
 
 const KINDS = {
   encoder_self: {
@@ -15,11 +16,11 @@ const KINDS = {
   },
 };
 
-/** Sentences of the page, each with the moments of a training run it was recorded at (mostly one):
- *  [{text, name, moments: [record, …]}], moments in the order of their updates. */
+/** Sentences of the page, each with the moments of a training run at which it was recorded
+ *  (usually one): [{text, name, moments: [record, …]}], moments in the order of their updates. */
 let sentences = [];
 
-/** The figures of every head over all sentences (attn-demo.heads), or null. */
+/** The metrics of every head over all sentences (attn-demo.heads), or null. */
 let overall = null;
 let overallBest = [];
 
@@ -35,15 +36,15 @@ function loadPage(page) {
   overallBest = page.best || [];
 }
 
-/** Moments of a run that goes on, in the place of the page's sentences. */
+/** Replaces the page's sentences by the moments of a run in progress. */
 function loadMoments(moments) {
   sentences = [{ text: moments[0].source.text, name: moments[0].model.name, moments }];
   overall = null;
   overallBest = [];
 }
 
-/** Records of one source text whose weights are of different updates of one run become moments of
- *  one sentence; all others stand for themselves. */
+/** Groups records: those of one source text whose weights are from different updates of one run
+ *  become moments of one sentence; every other record is a sentence of its own. */
 function groupMoments(records) {
   const found = [];
   const runs = new Map();
@@ -63,12 +64,13 @@ function groupMoments(records) {
   return found;
 }
 
-/** What was changed for an experiment, as text; empty for the model as it is. */
+/** Returns the changes of an experiment as text; empty for the unchanged model. */
 function changesOf(record) {
   return Array.isArray(record.changes) ? record.changes.map(String).join(", ") : "";
 }
 
-/** The heads that an experiment changed: [{kind, layer, head}], where head null stands for the layer's. */
+/** Returns the heads that an experiment changed: [{kind, layer, head}]; head null stands for the
+ *  whole layer. */
 function changedHeads(record) {
   return (record.changes || []).map((change) => /^(?:without|forced) (encoder|decoder|cross):(\d+)(?::(\d+))?/.exec(change))
     .filter((found) => found !== null).map(([, kind, layer, head]) => ({
@@ -76,18 +78,19 @@ function changedHeads(record) {
       head: head === undefined ? null : Number(head) }));
 }
 
-/** The record that an experiment started from: the program writes it just before; null for others. */
+/** Returns the record that an experiment started from, which the program writes just before it;
+ *  null for other records. */
 function beforeOf(index) {
   const before = index > 0 && changesOf(sentences[index].moments[0]) !== "" ? sentences[index - 1].moments[0] : null;
   return before && changesOf(before) === "" ? before : null;
 }
 
-/** Which part of which line a record is about; empty where it is about a whole line. */
+/** Returns which part of which line a record covers; empty if it covers a whole line. */
 function partOf({ part }) {
   return part ? `line ${part.line}, part ${part.number} of ${part.of}` : "";
 }
 
-/** Layers, heads and head_dim of a kind. */
+/** Returns the layers, heads and head_dim of a kind. */
 function shapeOf(record, kind) {
   const side = KINDS[kind].side;
   return {
@@ -98,20 +101,20 @@ function shapeOf(record, kind) {
   };
 }
 
-/** What the decoder wrote: a hypothesis of the list, or a branch of the search. */
+/** Returns the decoder's output: a hypothesis of the list, or a branch of the search. */
 function hypothesisOf(record, index, branch) {
   if (branch !== null && record.search && record.search.nodes[branch]) return branchOf(record, branch);
   return record.hypotheses[index] || null;
 }
 
-/** Indices of the nodes from the start to this one. */
+/** Returns the indices of the nodes from the start to this one. */
 function pathTo(search, index) {
   const path = [];
   for (let at = index; at >= 0; at = search.nodes[at].parent) path.unshift(at);
   return path;
 }
 
-/** Indices of the nodes that write these ids, as far as the search holds them. */
+/** Returns the indices of the nodes that write these ids, as far as the search contains them. */
 function pathOf(search, ids) {
   const path = [];
   for (const id of ids) {
@@ -125,7 +128,8 @@ function pathOf(search, ids) {
 
 const branches = new WeakMap();  // record → Map of node → hypothesis
 
-/** A branch of the search in the form of a hypothesis: its maps are the rows along its path. */
+/** Returns a branch of the search in the form of a hypothesis; its maps are the rows along its
+ *  path. */
 function branchOf(record, index) {
   if (!branches.has(record)) branches.set(record, new Map());
   const known = branches.get(record);
@@ -162,14 +166,14 @@ function makeBranch(record, index) {
   };
 }
 
-/** Pieces as the text they stand for, without special symbols. */
+/** Joins tokens to the text they represent, without special symbols. */
 function tokensText(tokens) {
   return tokens.filter((token) => !isSpecial(token)).join("").replaceAll(WORD_MARK, " ").trim();
 }
 
-const unpacked = new WeakMap();  // owner of maps → {kind: all their weights}
+const unpacked = new WeakMap();  // owner of maps → {kind: all its weights}
 
-/** The rows of one head of `owner`'s maps, which have n rows and m columns. */
+/** Returns the rows of one head of `owner`'s maps, which have n rows and m columns. */
 function mapRows(owner, kind, shape, { layer, head, n, m }) {
   if (!unpacked.has(owner)) unpacked.set(owner, {});
   const known = unpacked.get(owner);
@@ -178,7 +182,7 @@ function mapRows(owner, kind, shape, { layer, head, n, m }) {
   return Array.from({ length: n }, (_, q) => known[kind].subarray((first + q) * m, (first + q + 1) * m));
 }
 
-/** The rows [query][key] of one head; empty where there are none. */
+/** Returns the rows [query][key] of one head; empty if there are none. */
 function rowsOf(record, hypothesis, kind, layer, head) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   const maps = owner && owner[kind];
@@ -187,14 +191,15 @@ function rowsOf(record, hypothesis, kind, layer, head) {
   return mapRows(owner, kind, shapeOf(record, kind), { layer, head, n: reads.length, m: columns.length });
 }
 
-/** What linformer, performer and lsh have beside one kind's weights, or null. */
+/** Returns the additional matrices of linformer, performer or lsh for one kind, or null. */
 function approximationOf(record, hypothesis, kind) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   return (owner && owner.approximation && owner.approximation[kind]) || null;
 }
 
-/** The tokens on both axes: rows read (and in the decoder write), columns are looked at; of a linformer
- *  these are mixtures of tokens. */
+/** Returns the tokens on both axes. Rows are the tokens read (and in the decoder also those
+ *  written), columns the tokens attended to; linformer's columns are projected keys, mixtures of
+ *  tokens. */
 function axesOf(record, hypothesis, kind) {
   const source = record.source.tokens;
   const sourceEnds = record.source.ends;
@@ -214,7 +219,8 @@ function axesOf(record, hypothesis, kind) {
 
 const decoded = new WeakMap();  // vectors of a kind → {query, key, value}, each a Float32Array
 
-/** The vector of one row: `which` is "query", "key" or "value"; null where none were recorded. */
+/** Returns the vector of one row; `which` is "query", "key" or "value". Null if no vectors were
+ *  recorded. */
 function vectorOf(record, hypothesis, kind, which, place) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   const vectors = owner && owner.vectors && owner.vectors[kind];
@@ -228,7 +234,8 @@ function vectorOf(record, hypothesis, kind, which, place) {
   return found.length === headDim ? found : null;
 }
 
-/** What a head adds to a score by the distance of query and key, [key − query + keys − 1]; null: nothing. */
+/** Returns the bias that a head adds to a score by distance, [key − query + keys − 1]; null:
+ *  none. */
 function relativeBiasOf(record, hypothesis, kind, { layer, head, keys }) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   const vectors = owner && owner.vectors && owner.vectors[kind];
@@ -238,7 +245,7 @@ function relativeBiasOf(record, hypothesis, kind, { layer, head, keys }) {
   return decodeFloats(vectors.distances).subarray(from, from + width);
 }
 
-/** base64 of little-endian float32, whatever the order of bytes here. */
+/** Decodes base64 of little-endian float32, whatever this machine's byte order. */
 function decodeFloats(base64) {
   const binary = atob(base64);
   const view = new DataView(new ArrayBuffer(binary.length));
@@ -248,15 +255,17 @@ function decodeFloats(base64) {
   return floats;
 }
 
-/** The figures of every head of a kind, [layer][head], of this sentence or of all; null where there are none. */
+/** Returns the metrics of every head of a kind, [layer][head], for this sentence or for all;
+ *  null if there are none. */
 function reportOf(record, hypothesis, kind) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   const report = overall && state.over === "all" ? overall : owner && owner.report;
   const figures = report && report[kind];
-  return figures && figures.length > 0 ? figures : null;  // of a sentence without any piece there are none
+  return figures && figures.length > 0 ? figures : null;  // a sentence without tokens has none
 }
 
-/** The places of the heads that align best, "layer.head" → 1, 2, 3: of this sentence, or of all. */
+/** Returns the ranks of the heads that align best, "layer.head" → 1, 2, 3, for this sentence or
+ *  for all. */
 function bestHeads(hypothesis) {
   const best = overall && state.over === "all" ? overallBest : hypothesis && hypothesis.best;
   return new Map((best || []).map(([layer, head], i) => [headKey(layer, head), i + 1]));

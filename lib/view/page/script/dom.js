@@ -1,9 +1,10 @@
-// Making elements. Text enters the document here and only as text nodes: there is no innerHTML on
-// this page, and its policy (require-trusted-types-for) refuses one.
+// Creating elements. All text enters the document here, and only as text nodes: this page has no
+// innerHTML, and its policy (require-trusted-types-for) rejects it.
 
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
-/** An element; `options` are attributes, except `text`, `on` {event: handler} and `class`. */
+/** Creates an element; `options` are attributes, except `text`, `on` {event: handler} and
+ *  `class`. */
 function make(tag, options, ...children) {
   return fill(document.createElement(tag), options, children);
 }
@@ -26,7 +27,7 @@ function fill(node, options, children) {
   return node;
 }
 
-/** Text of the data, kept from turning its surroundings around. */
+/** Wraps text of the data so that it cannot change the direction of the text around it. */
 function dataText(text, options) {
   return make("bdi", { dir: "auto", ...options, text });
 }
@@ -39,11 +40,11 @@ function replaceChildren(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child || child === ""));
 }
 
-// Writing what stands there already would cost the browser a style and a layout.
+// Writing an unchanged text would still cost the browser a style calculation and a layout.
 
 const madeOf = new WeakMap();
 
-/** Makes the children anew where `key`, which names all that they are made of, is another than the last time. */
+/** Rebuilds the children if `key`, which identifies everything they are made of, has changed. */
 function refill(node, key, makeChildren) {
   if (madeOf.get(node) === key) return;
   madeOf.set(node, key);
@@ -63,8 +64,8 @@ function putStyle(node, name, value) {
   if (node.style.getPropertyValue(name) !== value) node.style.setProperty(name, value);
 }
 
-/** One element a key, in their order: those of before whose key is the same stay as they are. `known` is
- *  what this gave the last time: [{key, node}]. */
+/** Keeps one element per key, in order: existing elements with the same key stay. `known` is the
+ *  previous result: [{key, node}]. */
 function keepChildren(host, known, keys, makeChild) {
   const kept = keys.map((key, i) => {
     if (known[i] && known[i].key === key) return known[i];
@@ -77,15 +78,16 @@ function keepChildren(host, known, keys, makeChild) {
   return kept;
 }
 
-/** Says something to a screen reader that the eye sees anyway. */
+/** Tells a screen reader something that is visible on the page anyway. */
 function announce(message) {
   const region = find("announcements");
-  // The same words twice are no change, and would not be read.
+  // An unchanged text would not be read again.
   region.textContent = region.textContent === message ? message + "\u00a0" : message;
 }
 
-/** A row of choices that look like one switch and are radio buttons underneath. `choices`:
- *  [{value, label, hint}]. Rebuilt only when the choices change, so that the focus stays. */
+/** Builds a row of choices that looks like one switch and consists of radio buttons. `choices`:
+ *  [{value, label, hint}]. It is only rebuilt when the choices change, so that it keeps the
+ *  focus. */
 function segmented(id, legend, onChoose) {
   const host = find(id);
   let shape = "";
@@ -107,7 +109,7 @@ function segmented(id, legend, onChoose) {
   };
 }
 
-/** Arrow keys inside a group of which one member can be reached by Tab. */
+/** Handles arrow keys in a group of which one member can be reached by Tab. */
 function moveInGrid(event, position, rows, columns) {
   const last = { row: rows - 1, column: columns - 1 };
   let { row, column } = position;
@@ -133,7 +135,7 @@ function moveInGrid(event, position, rows, columns) {
 
 const ruler = document.createElement("canvas").getContext("2d");
 
-/** How wide a text is in the page's letters at 13 px. */
+/** Returns the width of a text in the page's font at 13 px. */
 function textWidth(text, weight = 400) {
   ruler.font = `${weight} 13px ${themeColor("--font")}`;
   return ruler.measureText(text).width;
@@ -141,7 +143,7 @@ function textWidth(text, weight = 400) {
 
 const calmMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Runs at most once a frame, however often it is asked for. */
+/** Returns a function that runs at most once per frame, however often it is called. */
 function oncePerFrame(run) {
   let waiting = false;
   return () => {

@@ -1,26 +1,26 @@
-// The large map as a grid of cells. The ground is a canvas; on it lies a grid of transparent
-// elements that the keyboard, the pointer and a screen reader meet: every cell of a small map, and of
-// a large one the cells of the row one is in.
+// The large map as a grid of cells. The cells are painted on a canvas. Above it is a grid of
+// transparent elements for the keyboard, the pointer and screen readers: every cell of a small map;
+// in a large map the cells of the current row.
 
 const heatMap = (() => {
-  const MOST_CELLS = 900;      // that are all elements at once
-  const MOST_PIXELS = 12e6;    // of the canvas
-  const SMALLEST = 11;         // px of a cell
-  const UPRIGHT = 19;          // px of a cell below which column names stand
+  const MOST_CELLS = 900;  // maximum number of cells that all have elements
+  const MOST_PIXELS = 12e6;  // maximum size of the canvas
+  const SMALLEST = 11;  // minimum px of a cell
+  const UPRIGHT = 19;  // px of a cell below which column names are vertical
   let grid = null;
   let canvas = null;
   const draft = make("canvas");
   let builtKey = "";
-  let kept = { rows: [], columns: [] };  // what keepChildren() gave
+  let kept = { rows: [], columns: [] };  // results of keepChildren()
   let heads = null;            // the row of column names
-  let rowElements = [];        // one role="row" a query
+  let rowElements = [];  // one role="row" per query
   let filled = new Map();      // row → its cells
   let columnHeads = [];
-  let at = { row: 0, column: 0 };  // the cell that Tab reaches
+  let at = { row: 0, column: 0 };  // the cell that Tab focuses
   let layout = null;
-  let ownRoom = 0;  // px of the box, as last measured: asking costs a layout
+  let ownRoom = 0;  // px of the box when last measured: measuring costs a layout
   let hatch = null;
-  let dots = null;  // where a pattern leaves a cell out
+  let dots = null;  // drawn where a pattern leaves a cell out
 
   // ---- measuring
 
@@ -32,18 +32,20 @@ const heatMap = (() => {
     const room = available - headWidth - 2;
     const smallest = state.digits === "exact" ? 92 : SMALLEST;
     let width = Math.max(smallest, Math.min(state.digits === "exact" ? 110 : 76, Math.floor(room / m)));
-    const level = labelWidth + 10 <= width;  // labels lie level where they fit, else they lean
+    // labels are horizontal where they fit, otherwise slanted
+    const level = labelWidth + 10 <= width;
     let lean = level ? 0 : Math.ceil(labelWidth * 0.71);
     if (!level && width > smallest) width = Math.max(smallest,
         Math.min(width, Math.floor((room - lean) / m)));
-    const upright = !level && width < UPRIGHT;  // leaning labels are that far apart, or lie on each other
+    // slanted labels need this distance to avoid overlapping
+    const upright = !level && width < UPRIGHT;
     if (upright) lean = 4;
     const top = level ? 28 : (upright ? labelWidth : lean) + 16;
     return { headWidth, width, height: heightWith(width), level, upright, top, right: lean,
         numbers: state.digits !== "none" && width >= 29 };
   }
 
-  /** What the map takes with cells of this width. */
+  /** Returns the map's width with cells of this width. */
   function widthWith(cell) {
     const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
     const label = Math.min(widest(scene.columns.map((column) => column.label)), 150);
@@ -51,7 +53,7 @@ const heatMap = (() => {
     return Math.ceil(widest(scene.rows.map(rowLabel))) + 19 + scene.columns.length * cell + lean;
   }
 
-  /** How high its rows are with cells of this width. */
+  /** Returns the row height with cells of this width. */
   function heightWith(cell) {
     return Math.max(16, Math.min(38, cell, state.digits === "exact" ? 30 : cell));
   }
@@ -75,7 +77,8 @@ const heatMap = (() => {
         "aria-label": spokenRow(row) }, text);
   }
 
-  /** Names that are there already stay: a key changes few of them. The cells go, until they are filled. */
+  /** Builds the map. Existing names stay, because a keystroke changes few of them. Cells are
+   *  removed until they are filled again. */
   function build() {
     for (const cells of filled.values()) cells.forEach((cell) => cell.remove());
     filled = new Map();
@@ -135,7 +138,8 @@ const heatMap = (() => {
     });
   }
 
-  /** Brings elements and sizes up to date with the scene; `share` is the room beside the lines, or null. */
+  /** Updates elements and sizes to match the scene; `share` is the space beside the lines, or
+   *  null. */
   function prepare(share) {
     if (scene.key !== builtKey) {
       builtKey = scene.key;
@@ -155,7 +159,7 @@ const heatMap = (() => {
     grid.classList.toggle("is-level", layout.level);
     grid.classList.toggle("is-upright", layout.upright);
     columnHeads.forEach((head, k) => {
-      // Standing, a comma is a speck: punctuation lies.
+      // A vertical comma is hard to see, so punctuation stays horizontal.
       const lies = layout.upright && /^[^\p{L}\p{N}]{1,2}$/u.test(scene.columns[k].label);
       head.classList.toggle("is-lying", lies);
       putStyle(head, "left", `${layout.headWidth + (layout.level || lies ? k : k + 0.5) * layout.width}px`);
@@ -164,7 +168,7 @@ const heatMap = (() => {
     if (!live.hurries()) fill();
   }
 
-  /** The cells that the keyboard and a screen reader meet; the eye sees the canvas. */
+  /** Creates the cells for the keyboard and screen readers; sighted readers see the canvas. */
   function fill() {
     if (scene.matrix.w.length <= MOST_CELLS) scene.rows.forEach((_, q) => fillRow(q));
     else fillRow(at.row);
@@ -216,7 +220,7 @@ const heatMap = (() => {
     for (const [name, value] of [["width", width], ["height", height], ["left", layout.headWidth], ["top", layout.top]]) {
       putStyle(canvas, name, `${value}px`);
     }
-    // Drawn outside of the page: letters on a canvas within it would ask for a layout.
+    // Drawn on a separate canvas: text on a canvas in the page would force a layout.
     draft.width = canvas.width;
     draft.height = canvas.height;
     const context = draft.getContext("2d");
@@ -227,7 +231,7 @@ const heatMap = (() => {
     const edge = (i, size) => Math.round(i * size * scale);
     const gap = layout.width >= 20 ? Math.max(1, Math.round(scale)) : 0;
     const narrow = layout.width < 46;
-    const faint = themeColor("--quiet");  // what rounds to 0 should not shout
+    const faint = themeColor("--quiet");  // muted, for weights that round to 0
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.font = `${Math.round((narrow ? 11 : 13) * scale * 10) / 10}px ${themeColor("--font")}`;
@@ -256,7 +260,7 @@ const heatMap = (() => {
     return fixed(weight, 2);
   }
 
-  /** A frame round what is in the light. */
+  /** Frames the highlighted row or cell. */
   function highlight(active) {
     const row = active && active.axis === "row" ? active.index : -1;
     const column = active && active.axis === "column" ? active.index : active && active.other !== undefined

@@ -1,4 +1,5 @@
-// Single keys that work anywhere on the page, and the list of them. They can be switched off there.
+// Single-key shortcuts that work anywhere on the page, and the list of them, in which they can be
+// switched off.
 
 const keyboard = (() => {
   let enabled = true;
@@ -7,7 +8,7 @@ const keyboard = (() => {
   const next = (key) => change({ [key]: CHOICES[key][step(CHOICES[key].indexOf(state[key]),
       CHOICES[key].length, 1)] });
 
-  /** The next head that is switched on, over all layers. */
+  /** Moves to the next head that is switched on, across layers. */
   function moveHead(by) {
     const { layers, heads } = scene.shape;
     let at = state.layer * heads + state.head;

@@ -1,5 +1,5 @@
-// Words left (who looks) and right (what is looked at), and a line for every weight: as thick as the
-// weight. On the left a word's lines lie on one another like the bars of a stack and fill its port,
+// Query words on the left, key words on the right, and a line for every weight, as thick as the
+// weight. On the left, a word's lines are stacked like the parts of a bar and fill its port,
 // because a row sums to 1.
 
 const linesView = (() => {
@@ -7,19 +7,20 @@ const linesView = (() => {
   let svg = null;
   let rowButtons = [];
   let columnButtons = [];
-  let kept = { rows: [], columns: [], groups: [] };  // what keepChildren() gave
-  let groups = [];   // one <g> a row
-  let paths = new Map();  // place of a line (placeOfLine) → <path>
-  let overlaid = false;   // they are of several heads
-  let width = 0;     // px of the picture, as last measured
+  let kept = { rows: [], columns: [], groups: [] };  // results of keepChildren()
+  let groups = [];  // one <g> per row
+  let paths = new Map();  // index of a line (placeOfLine) → <path>
+  let overlaid = false;  // the lines are of several heads
+  let width = 0;  // px of the picture when last measured
   let drawnKey = "";
   let layout = null;
 
-  const THINNEST = 0.06;       // px: a thinner line would not be seen
-  const THINNEST_MANY = 0.25;  // px, in maps of more than MANY cells, so that they stay quick
+  const THINNEST = 0.06;  // px: thinner lines would be invisible
+  // px, in maps of more than MANY cells, so that they are drawn quickly
+  const THINNEST_MANY = 0.25;
   const MANY = 10000;
-  const LEAST_PICTURE = 76;    // px between the words
-  const MOST_WORDS = 1 << 13;  // on a side
+  const LEAST_PICTURE = 76;  // minimum px between the words
+  const MOST_WORDS = 1 << 13;  // per side
 
   const placeOfLine = (q, k, i = 0) => (i * MOST_WORDS + q) * MOST_WORDS + k;
 
@@ -27,10 +28,10 @@ const linesView = (() => {
 
   function layoutFor(n, m) {
     const most = Math.max(n, m);
-    // In a hurry as wide as the last time, until finish() looks: asking costs a layout.
+    // In a hurry the last width is used until finish() measures it: measuring costs a layout.
     if (width === 0 || !live.hurries()) width = measured();
     if (find("stage-views").classList.contains("is-beside")) {
-      // Beside the heat map the words stand level with its rows.
+      // Beside the heat map, the words are aligned with its rows.
       const { top, height } = heatMap.rows();
       return { height, width, port: height * 0.7, total: top + most * height, rowTop: top, rowStep: height,
           ...columnsWithin(top, n * height, m, height) };
@@ -41,16 +42,19 @@ const linesView = (() => {
         rowStep: rows.columnStep, ...columnsWithin(0, most * height, m, height) };
   }
 
-  /** What the lines take where rows are `height` high; `short` steps are named by what they write alone. */
+  /** Returns the width of the lines with rows of this height; with `short`, steps show only what
+   *  they write. */
   function widthWith(height, short) {
     const letters = Math.max(11, Math.min(15.5, height * 0.44)) / 13;
     const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
     const rows = widest(scene.rows.map((row) => (short ? row.writes : rowLabel(row))));
-    const beside = 2 * (14 + 7) + 2 * 40 * letters;  // round the names: their edges, and room for a weight
+    // around the names: their padding, and room for a weight
+    const beside = 2 * (14 + 7) + 2 * 40 * letters;
     return Math.ceil((rows + widest(scene.columns.map((column) => column.label))) * letters + beside) + LEAST_PICTURE;
   }
 
-  /** Few words beside many stand further apart, up to three times, in the middle of that room. */
+  /** Spreads the columns: if there are few beside many rows, up to three times as far apart,
+   *  centred. */
   function columnsWithin(top, room, count, height) {
     const columnStep = Math.max(height, Math.min(3 * height, room / Math.max(1, count)));
     return { columnStep, columnTop: top + Math.max(0, (room - count * columnStep) / 2) };
@@ -74,7 +78,7 @@ const linesView = (() => {
         : [make("span", { class: "word-label" }, label), value]);
   }
 
-  /** Words and lines that are there already stay: a key changes few of them. */
+  /** Builds words and lines. Existing ones stay, because a keystroke changes few of them. */
   function build() {
     const { rows, columns } = scene;
     kept.rows = keepChildren(find("line-rows"), kept.rows, rows.map((row) => JSON.stringify([row.reads, row.writes])),
@@ -94,7 +98,8 @@ const linesView = (() => {
     host.classList.toggle("has-steps", scene.axes.writes !== null);
   }
 
-  /** Places words and lines of `matrix`, which may be on the way from one head to the next. */
+  /** Positions the words and lines of `matrix`, which may be an intermediate step of an
+   *  animation between heads. */
   function draw(matrix) {
     const { n, m, w, masked } = matrix;
     layout = layoutFor(n, m);
@@ -135,8 +140,8 @@ const linesView = (() => {
     }
   }
 
-  /** The lines of several heads, a colour each: side by side where they leave a word, so that none
-   *  hides another. */
+  /** Draws the lines of several heads, one colour per head, side by side where they leave a
+   *  word, so that none hides another. */
   function drawOverlay(bend) {
     const { port, rowTop, rowStep, columnTop, columnStep } = layout;
     const { n, m } = scene.matrix;
@@ -161,8 +166,8 @@ const linesView = (() => {
     });
   }
 
-  /** Below this weight no line is drawn: what the reader chose, else what leaves a map of this size
-   *  legible. */
+  /** Returns the weight below which no line is drawn: the reader's choice, or one that keeps a
+   *  map of this size legible. */
   function least() {
     if (state.least !== null) return state.least / 100;
     const most = Math.max(scene.matrix.n, scene.matrix.m);
@@ -189,7 +194,7 @@ const linesView = (() => {
     path.setAttribute("stroke-width", thickness.toFixed(3));
   }
 
-  /** Shows the lines of one word (or all) and what they weigh. */
+  /** Highlights the lines of one word (or all) and shows their weights. */
   function highlight(active) {
     host.classList.toggle("has-active", active !== null);
     const columnActive = active && active.axis === "column";
@@ -248,7 +253,7 @@ const linesView = (() => {
     build();
   }
 
-  /** Whether the picture has another width than it was drawn for in a hurry. */
+  /** True if the picture's width differs from the width assumed in a hurry. */
   const wasGuessed = () => Math.abs(measured() - width) > 0.5;
 
   function placeOf(event) {
@@ -258,7 +263,7 @@ const linesView = (() => {
         index: Number(button.dataset.index) };
   }
 
-  /** The cell of a line that the pointer is on. */
+  /** Returns the cell of the line under the pointer. */
   function cellOf(event) {
     const line = event.target.closest(".line");
     if (!line) return null;

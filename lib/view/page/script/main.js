@@ -1,20 +1,21 @@
-// The page begins here: it reads the data, and every view follows the state.
+// The page starts here: it reads the data and makes every view follow the state.
 
 const FIRST = [controls, trainer, trainingView, compareView, overview, stage, liveView];
 const BELOW = new Map([["beside", approximationView], ["next", nextWordView], ["way", residualStreamView], ["field", receptiveFieldView], ["steps", stepsView],
   ["tree", treeView], ["report", reportView]]);  // the maps, further down
-const AFTER_FRAME = 20;  // ms: the frame is on the screen by then
-const PIECE = 8;         // ms of what is done at a time
-const inSight = new Set();  // of those below, by their ids
-let rest = [];              // what is still to be done after a frame
-let turn = 0;               // of updates
+const AFTER_FRAME = 20;  // ms: by then the frame is on the screen
+const PIECE = 8;  // ms of work per piece
+const inSight = new Set();  // ids of the lower views that are in sight
+let rest = [];  // work left after a frame
+let turn = 0;  // number of the current update
 
-/** Says in the page whether a part of it still shows what was there before. */
+/** Marks the page while parts of it still show the previous state. */
 function markDue() {
   find("page").toggleAttribute("data-due", rest.length > 0);
 }
 
-/** Does the rest of an update piece by piece, so that a key need not wait for all of it. */
+/** Does the rest of an update in pieces, so that a keystroke does not have to wait for all of
+ *  it. */
 function updateRest(mine) {
   if (mine !== turn) return;
   const begun = performance.now();
@@ -23,7 +24,8 @@ function updateRest(mine) {
   if (rest.length > 0) setTimeout(updateRest, 0, mine);
 }
 
-/** Every view at once; while someone types, first what is in sight, and the rest once that is on the screen. */
+/** Updates every view. While the reader types, views in sight come first, and the others after
+ *  these are on the screen. */
 function updateAll() {
   document.documentElement.dataset.theme = printing ? "light" : state.theme;
   for (const view of FIRST) view.update();
@@ -56,7 +58,7 @@ function setPrinting(on) {
   stage.redraw();
 }
 
-/** Links within the page move there without touching the address, which holds the view. */
+/** Makes links within the page scroll without changing the address, which holds the view. */
 function followJumps() {
   for (const link of document.querySelectorAll('a[href^="#"]')) {
     link.addEventListener("click", (event) => {

@@ -1,10 +1,10 @@
-// Attention weights out of their short text. lib/record/json/packed_maps.h describes it.
+// Decodes attention weights from their compact text (lib/record/json/packed_maps.h).
 
 const MAP_LETTERS = "!#$%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 const MAP_DIGITS = new Uint8Array(128);
 Array.from(MAP_LETTERS, (letter, i) => { MAP_DIGITS[letter.charCodeAt(0)] = i; });
 
-/** A function that takes the next `count` (at most 16) bits of a text, lowest first. */
+/** Returns a function that reads the next `count` (at most 16) bits of a text, lowest bit first. */
 function letterBits(text) {
   let at = 0;
   let waiting = 0;
@@ -22,7 +22,7 @@ function letterBits(text) {
   };
 }
 
-/** The next weight: a float32, as exactly as a number can hold it. */
+/** Returns the next weight, a float32 that a number represents exactly. */
 function nextWeight(bits, word) {
   let size = 0;
   while (bits(1) === 1) size += 8;
@@ -34,7 +34,7 @@ function nextWeight(bits, word) {
   return word.getFloat32(0);
 }
 
-/** The weights of `count` maps of n rows and m columns, map after map and row after row. */
+/** Returns the weights of `count` maps of n rows and m columns, map after map and row after row. */
 function unpackMaps(text, count, n, m) {
   const bits = letterBits(text);
   const weights = new Float32Array(count * n * m);

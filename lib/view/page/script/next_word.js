@@ -1,13 +1,15 @@
-// What the model held likeliest at each step, as bars, and why the search wrote what it wrote.
+// The tokens that the model found most probable at each step, as bars, and the reason why the
+// search wrote its token.
 
 const nextWordView = (() => {
-  let shown = null;    // the hypothesis whose steps stand in the strip
-  let locked = "";     // the locked row that was last followed
+  let shown = null;  // the hypothesis whose steps are in the strip
+  let locked = "";  // the locked row that was followed last
 
   // ---- what is known of a step
 
-  /** The step's pieces, likeliest first: {pieces: [{label, probability, logProb, logit, id, chosen}], rank,
-   *  rest}; null where the record does not hold them. `rank` is that of the written piece, from 0. */
+  /** Returns the step's tokens, most probable first: {pieces: [{label, probability, logProb,
+   *  logit, id, chosen}], rank, rest}; null if the record does not have them. `rank` is the rank
+   *  of the written token, from 0. */
   function stepOf(hypothesis, t) {
     const all = hypothesis && hypothesis.alternatives;
     if (!all || !all.tokens[t]) return null;
@@ -26,7 +28,8 @@ const nextWordView = (() => {
     return { pieces, rank, rest: Math.max(0, rest), known: all.tokens[t].length };
   }
 
-  /** A piece that begins a word is the word, one that goes on is marked, whatever stood before it. */
+  /** Returns a token's label: the word itself if it begins one, otherwise marked as a
+   *  continuation, whatever precedes it. */
   function pieceLabel(token) {
     if (isSpecial(token) || token.startsWith(WORD_MARK)) return tokenLabels([token])[0];
     return (scene.record.source.tokens.some((other) => other.startsWith(WORD_MARK)) ? CONTINUATION : "")
@@ -45,7 +48,7 @@ const nextWordView = (() => {
     return dataText(text, { class: "strong" });
   }
 
-  /** What became of a branch of the search: sentences about the node, or null without a tree. */
+  /** Returns sentences about the fate of a node of the search, or null without a tree. */
   function fateOf(search, path, t, id) {
     const parent = t === 0 ? -1 : path[t - 1];
     if (!search || parent === undefined) return null;
@@ -67,7 +70,7 @@ const nextWordView = (() => {
       : ` The search followed it to step ${deepest.node.step} and dropped it there.`;
   }
 
-  /** Why the written piece is not the likeliest one. */
+  /** Returns why the written token is not the most probable one. */
   function reasonOf(step, t) {
     const { record, hypothesis } = scene;
     const first = step.pieces[0];
@@ -101,7 +104,7 @@ const nextWordView = (() => {
       hypothesis.branch === undefined ? "." : ", in this branch."];
   }
 
-  /** Where the cross-attention of the best head looks at this step, with a way to go there. */
+  /** Returns where the cross-attention of the best head looks at this step, with a link to it. */
   function lookText(t) {
     const { record, hypothesis } = scene;
     const alignment = hypothesis.alignment && /^cross:(\d+):(\d+)$/.exec(hypothesis.alignment.from);
@@ -214,7 +217,7 @@ const nextWordView = (() => {
 
   // ---- which step
 
-  /** A row of the decoder's map that is locked is a step that the reader means. */
+  /** Follows a locked row of the decoder's map: the reader means that step. */
   function followLock() {
     const lock = state.lock && state.lock.axis === "row" && scene.kind !== "encoder_self" ? scene.rows[state.lock.index] : null;
     const now = lock ? `${scene.key}.${lock.first}` : "";

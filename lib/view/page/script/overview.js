@@ -1,13 +1,14 @@
-// All heads of the chosen kind as small maps: layers down, heads across. A small map is a canvas of
-// one pixel a cell that the browser enlarges, drawn when it comes into sight.
+// All heads of the chosen kind as small maps: layers down, heads across. A small map is a canvas
+// with one pixel per cell that the browser enlarges. It is drawn when it scrolls into view.
 
 const overview = (() => {
-  const MOST_PIXELS = 96;  // of a small map's side; a longer sentence shows the largest of each block
+  // maximum pixels of a small map's side; for a longer sentence, a pixel is the maximum of a block
+  const MOST_PIXELS = 96;
   let host = null;
   let thumbs = [];    // {layer, head, cell, canvas, toggle, drawn}
   let shapeKey = "";
   let drawKey = "";
-  const owners = new WeakMap();  // object → number, so that a key can name it
+  const owners = new WeakMap();  // object → number, for use in keys
   let owned = 0;
 
   const watcher = new IntersectionObserver((entries) => {
@@ -31,7 +32,7 @@ const overview = (() => {
     const { n, m, w, masked } = scene.map(thumb.layer, thumb.head);
     const rows = Math.max(1, Math.min(n, MOST_PIXELS));
     const columns = Math.max(1, Math.min(m, MOST_PIXELS));
-    const peak = new Float64Array(rows * columns).fill(-1);  // −1: nothing but masked cells
+    const peak = new Float64Array(rows * columns).fill(-1);  // −1: only masked cells
     for (let q = 0; q < n; ++q) {
       const row = Math.floor((q * rows) / n) * columns;
       for (let k = 0; k < m; ++k) {
@@ -46,7 +47,7 @@ const overview = (() => {
     const image = context.createImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < peak.length; ++i) {
-      if (peak[i] >= 0) pixels[i] = shadeOf(peak[i]).pixel;  // masked: the ground shows through
+      if (peak[i] >= 0) pixels[i] = shadeOf(peak[i]).pixel;  // masked: the background shows through
     }
     context.putImageData(image, 0, 0);
   }
@@ -88,7 +89,7 @@ const overview = (() => {
     change({ layer, head, mean: "one" });
   }
 
-  /** What the stars mean, and of what they are. */
+  /** Returns an explanation of the stars and of the metric behind them. */
   function starText(count) {
     const which = count > 1 ? `★1 ${count > 2 ? "to" : "and"} ★${count}: the heads that pair words best` : "★1: the head that pairs words best";
     const over = overall && state.over === "all" ? `, over all ${overall.sentences} sentences` : overall ? ", in this sentence" : "";
@@ -170,7 +171,7 @@ const overview = (() => {
   return { start, update, focusChosen };
 })();
 
-/** Switches a head of the chosen kind on or off: only those that are on count in a mean. */
+/** Switches a head of the chosen kind on or off; a mean only includes heads that are on. */
 function toggleHead(layer, head) {
   const off = new Set(state.off[state.kind]);
   const key = headKey(layer, head);

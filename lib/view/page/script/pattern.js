@@ -1,5 +1,5 @@
-// What a pattern of attention computes and why, as the record says it (`seen` in docs/json.md), and
-// how far a token sees: the picture of the receptive field.
+// The cells that a sparse pattern computes and the reasons that the record gives (`seen` in
+// docs/json.md), and the picture of the receptive field.
 
 const REASONS = {
   full: { hue: 262, says: "everything is looked at" },
@@ -10,13 +10,14 @@ const REASONS = {
   block: { hue: 300, says: "the same block" },
 };
 
-/** What a pattern left of one kind's maps, or null. */
+/** Returns a sparse pattern's data on one kind's maps, or null. */
 function patternOf(record, hypothesis, kind) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   return (owner && owner.seen && owner.seen[kind]) || null;
 }
 
-/** Whether a record holds the computed cells of a kind elsewhere: the map is too large to draw. */
+/** True if a record holds only the computed cells of a kind, because the map is too
+ *  large to draw. */
 function isTooLarge(record, hypothesis, kind) {
   const owner = kind === "encoder_self" ? record : hypothesis;
   return patternOf(record, hypothesis, kind) !== null && Array.isArray(owner[kind]) && owner[kind].length === 0;
@@ -24,8 +25,8 @@ function isTooLarge(record, hypothesis, kind) {
 
 const reasonsOfRows = new WeakMap();  // a pattern's rows → reasons of all cells
 
-/** Why one head computes its cells: 0 where it does not, else 1 + the number of the reason among the
- *  record's; null where there is no pattern. */
+/** Returns why one head computes its cells: 0 for cells that it does not compute, otherwise 1 +
+ *  the index of the reason in the record; null without a pattern. */
 function reasonsOf(record, hypothesis, kind, { layer, head, n, m }) {
   const seen = patternOf(record, hypothesis, kind);
   if (!seen) return null;
@@ -40,13 +41,13 @@ function reasonsOf(record, hypothesis, kind, { layer, head, n, m }) {
   return reasonsOfRows.get(rows);
 }
 
-/** The reason of a cell of the scene as a word, or null. */
+/** Returns the reason of a cell of the scene as a word, or null. */
 function reasonAt(at) {
   const { why } = scene.matrix;
   return why && why[at] > 0 ? scene.seen.reasons[why[at] - 1] : null;
 }
 
-/** A reason's colour; as a cell's ground the deeper the larger the weight. */
+/** Returns a reason's colour; as a cell's background it is deeper the larger the weight. */
 function reasonColour(reason, weight) {
   const { hue } = REASONS[reason] || { hue: 0 };
   const part = weight > 0 ? Math.sqrt(Math.min(1, weight)) : 0;
@@ -54,22 +55,23 @@ function reasonColour(reason, weight) {
   return `rgb(${oklchToRgb(lightness, chroma, hue).join(",")})`;
 }
 
-/** A reason's colour as a line. */
+/** Returns a reason's colour for lines. */
 function reasonLine(reason) {
   const { hue } = REASONS[reason] || { hue: 0 };
   return `rgb(${oklchToRgb(isDark() ? 0.76 : 0.56, isDark() ? 0.13 : 0.16, hue).join(",")})`;
 }
 
-/** Keys that are no tokens of the sentence, by their names in a record. */
+/** Names of keys that are not tokens of the sentence, by their keys in a record. */
 const OUTSIDE_KEYS = { own_global: "the model's own global tokens" };
 
-/** What rows give to keys that are no columns: { name, weights: [layer][head][query] }, or null. */
+/** Returns the weight that rows give to keys outside the columns: { name, weights:
+ *  [layer][head][query] }, or null. */
 function externalKeysOf(seen) {
   const key = seen && Object.keys(OUTSIDE_KEYS).find((one) => seen[one]);
   return key ? { name: OUTSIDE_KEYS[key], weights: seen[key] } : null;
 }
 
-/** The same of one row of the scene: { name, weight }, or null. */
+/** Returns the same for one row of the scene: { name, weight }, or null. */
 function externalKeysRow(q) {
   const outside = externalKeysOf(scene.seen);
   if (!outside || scene.heads.length === 0) return null;
@@ -82,9 +84,9 @@ function externalKeysRow(q) {
 }
 
 const receptiveFieldView = (() => {
-  const MOST_SIDE = 560;   // px of the picture
-  const MOST_NAMED = 40;   // tokens that have their names beside it
-  let first = null;        // layers after which a row has seen a column, row-major; 0: never
+  const MOST_SIDE = 560;  // maximum px of the picture
+  const MOST_NAMED = 40;  // maximum number of tokens with names beside the picture
+  let first = null;  // number of layers after which a row has seen a column, row-major; 0: never
   let labels = [];
   let drawnFor = null;
   let layers = 0;
@@ -131,7 +133,7 @@ const receptiveFieldView = (() => {
     replaceChildren(find("field-legend"), items);
   }
 
-  /** Of each layer: how many tokens a token has seen. */
+  /** Writes, for each layer, how many tokens a token has seen. */
   function write() {
     const n = labels.length;
     const rows = Array.from({ length: layers }, (_, i) => {

@@ -1,4 +1,4 @@
-// The figures of every head as a table that can be sorted, and the word alignment of the best head.
+// The metrics of every head as a sortable table, and the word alignment of the best head.
 
 const COLUMNS = [
   { key: "place", label: "head", says: "kind:layer:head, as --show, --head and --without take it" },
@@ -19,7 +19,7 @@ const COLUMNS = [
 
 const reportView = (() => {
   let host = null;
-  let drawn = {};  // what is on the page: nothing is built again for another head
+  let drawn = {};  // what the page shows now, so that another head does not rebuild it
 
   function rowsFor(report, columns) {
     const rows = [];
@@ -33,13 +33,13 @@ const reportView = (() => {
     const valueOf = (row) => (typeof row.figures[key] === "number" ? row.figures[key] : NaN);
     return rows.sort((a, b) => {
       const [x, y] = [valueOf(a), valueOf(b)];
-      if (x !== x || y !== y) return (x !== x) - (y !== y);  // what has no figure comes last
+      if (x !== x || y !== y) return (x !== x) - (y !== y);  // undefined metrics come last
       return sign * (x - y);
     });
   }
 
   function sortBy(key) {
-    // The first click shows the largest first, heads in their order; the next turns it round.
+    // The first click sorts from the largest, but heads in their order; the next click reverses it.
     const first = key === "place" ? "place" : `-${key}`;
     const other = key === "place" ? "-place" : key;
     change({ sort: state.sort === first ? other : first });
@@ -100,12 +100,12 @@ const reportView = (() => {
         make("tbody", {}, rowsFor(report, columns).map((row) => bodyRow(row, columns, tops, best)))));
   }
 
-  /** The words that were linked, where there are any. */
+  /** Shows the aligned words, if there are any. */
   function alignment() {
     const found = scene.hypothesis && scene.hypothesis.alignment;
     if (!found) return null;
     const [source, target] = [found.source, found.target].map((words) => words.map(({ text }) => printable(text)));
-    // Links name words by their numbers in the text, which a word without an entry takes, too.
+    // Links refer to words by their numbers in the text, which also count words without an entry.
     const placeOf = (words) => new Map(words.map(({ index }, place) => [index, place]));
     const [sources, targets] = [placeOf(found.source), placeOf(found.target)];
     const links = found.links.map((link) => ({ ...link, source: sources.get(link.source), target: targets.get(link.target) }));
@@ -117,7 +117,7 @@ const reportView = (() => {
           `word alignment${from}: ${links.map((link) => `${source[link.source]} – ${target[link.target]}`).join(", ")}`)));
   }
 
-  /** The row of the head on show. */
+  /** Marks the row of the head on show. */
   function mark() {
     for (const row of host.querySelectorAll("tr[data-layer]")) {
       const chosen = Number(row.dataset.layer) === state.layer && Number(row.dataset.head) === state.head &&

@@ -1,9 +1,9 @@
-// The way of one token through the model, station by station, with the vectors that the forward pass
-// had there. No document here.
+// The residual stream of one token through the model, stage by stage, with the vectors of the
+// forward pass. Does not use the document.
 
 const residualVectors = new WeakMap();  // a stage of a record → all its rows, as a Float32Array
 
-/** The vector of one token at one stage of `way`; null where the record is cut short. */
+/** Returns the vector of one token at one stage; null if the record is cut short. */
 function residualVector(step, row) {
   if (!residualVectors.has(step)) residualVectors.set(step, decodeFloats(step.values));
   const found = residualVectors.get(step).subarray(row * step.columns, (row + 1) * step.columns);
@@ -17,7 +17,8 @@ const SUBLAYERS = {
   feed_forward: { name: "feed-forward", kind: null },
 };
 
-/** Whether a stage lies beside the stream that runs through all layers: inside a block. */
+/** True if a stage is inside a sublayer, beside the residual stream that runs through
+ *  all layers. */
 function isInsideSublayer({ stage }) {
   return ["position", "normed", "hidden", "added"].includes(stage);
 }
@@ -39,8 +40,9 @@ function stageTitle({ stage, block }) {
   }
 }
 
-/** The stations of a token: {side, index, stations: [{stage, block, layer, title, vector}]}. `token` is a
- *  source token, or null: the decoder's at `step`. Null where the record holds no way. */
+/** Returns the stages of a token: {side, index, stations: [{stage, block, layer, title,
+ *  vector}]}. `token` is a source token, or null for the decoder's at `step`. Returns null if
+ *  the record has no residual streams. */
 function residualStreamOf(record, hypothesis, token, step) {
   const side = token === null ? "decoder" : "encoder";
   const way = token === null ? hypothesis && hypothesis.way : record.way;
@@ -54,7 +56,7 @@ function residualStreamOf(record, hypothesis, token, step) {
   return { side, index, stations };
 }
 
-/** Length (Euclid), mean, and the places of the smallest and largest number. */
+/** Returns the Euclidean norm, the mean, and the indices of the smallest and largest number. */
 function vectorFacts(vector) {
   let smallest = 0;
   let largest = 0;
@@ -65,7 +67,7 @@ function vectorFacts(vector) {
   return { length: Math.sqrt(sumOf(dotProducts(vector, vector))), mean: sumOf(vector) / vector.length, smallest, largest };
 }
 
-/** The number furthest from 0 among the vectors of d_model columns: what a full colour stands for. */
+/** Returns the largest magnitude in the vectors of d_model columns, which gets the full colour. */
 function residualScale(stations) {
   let top = 1e-12;
   for (const { stage, vector } of stations) {

@@ -1,18 +1,18 @@
-// The way of a token as a picture: a stream from above, what blocks read from it and add to it beside, and
-// every vector as a strip of cells. One station at a time is opened.
+// The residual stream of a token as a picture: the stream from top to bottom, beside it what
+// sublayers read from it and add to it, and every vector as a strip of cells. One stage at a time
+// is open.
 
 const residualStreamView = (() => {
-  let key = null;    // what the picture on the page is of
+  let key = null;  // identifies the picture on the page
   let way = null;
-  let scale = 1;     // a full colour, of all vectors but the feed-forward's inside
-  let facts = [];    // of each station
-
-  // ---- colours
+  // the number shown in full colour, for all vectors except the inside of the feed-forward layer
+  let scale = 1;
+  let facts = [];  // of each stage
 
   const SIGNS = { light: { up: 262, down: 45, from: 0.985, to: 0.48 }, dark: { up: 262, down: 55, from: 0.24, to: 0.82 } };
   const signed = {};
 
-  /** The colour of a number between −1 and 1: paper at 0, blue above, orange below. */
+  /** Returns the colour of a number between −1 and 1: paper at 0, blue above, orange below. */
   function signedColor(part) {
     const theme = isDark() ? "dark" : "light";
     if (!signed[theme]) {
@@ -41,8 +41,6 @@ const residualStreamView = (() => {
     context.putImageData(image, 0, 0);
   }
 
-  // ---- words
-
   function labelsOf() {
     const { record, hypothesis } = scene;
     return { source: tokenLabels(record.source.tokens), reads: hypothesis ? tokenLabels(hypothesis.decoder_input.tokens) : [],
@@ -67,9 +65,9 @@ const residualStreamView = (() => {
   // ---- the picture
 
   const RAIL = { stream: 14, side: 36 };
-  const narrow = matchMedia("(max-width: 640px)");  // there a station has two lines
+  const narrow = matchMedia("(max-width: 640px)");  // here a stage has two lines
 
-  /** The lines at the left of a station: the stream, and what leaves it or joins it. */
+  /** Draws the lines to the left of a stage: the stream, and branches that leave or join it. */
   function rail(i) {
     const { stations } = way;
     const { stream, side } = RAIL;
@@ -82,7 +80,7 @@ const residualStreamView = (() => {
     const after = i > 0 && isInsideSublayer(stations[i - 1]);
     const parts = [makeSvg("line", { class: "rail", x1: stream, x2: stream, y1: first ? middle : 0, y2: last ? middle : height })];
     if (beside) {
-      // A position comes from outside; what a block adds has been read from the stream.
+      // A position embedding comes from outside; what a sublayer adds was computed from the stream.
       if (!after && here.stage !== "position") parts.push(makeSvg("path", { class: "rail is-side",
         d: `M${stream} -8C${stream} ${middle} ${side} -4 ${side} ${middle}` }));
       else if (after) parts.push(makeSvg("line", { class: "rail is-side", x1: side, x2: side, y1: 0, y2: middle }));
@@ -113,7 +111,7 @@ const residualStreamView = (() => {
     return make("li", { class: isInsideSublayer(station) ? "is-side" : "" }, row);
   }
 
-  /** In place of a vector: the likeliest pieces. */
+  /** Shows the most probable tokens in place of a vector. */
   function bestStrip() {
     const step = nextWordView.stepOf(scene.hypothesis, way.index);
     return make("span", { class: "stop-best" }, step.pieces.slice(0, 4).map((piece) =>
@@ -136,8 +134,6 @@ const residualStreamView = (() => {
     replaceChildren(find("way-picture"), make("li", { class: "picture-head", "aria-hidden": "true" },
       make("span", { text: "the stream, and what blocks add" }), make("span", { text: "the vector: blue above 0, orange below" }), make("span", { text: "length" })), rows);
   }
-
-  // ---- what a station says
 
   function explain(station) {
     switch (station.stage) {
@@ -165,7 +161,7 @@ const residualStreamView = (() => {
     return way.side === "encoder" ? labels.source[way.index] : labels.reads[way.index];
   }
 
-  /** Where each head of the block looks, with a way to its step-by-step. */
+  /** Shows where each head of the sublayer looks, with a link to its step-by-step. */
   function headsOf(station) {
     const { kind } = SUBLAYERS[station.block];
     const { record, hypothesis } = scene;
@@ -188,7 +184,7 @@ const residualStreamView = (() => {
     return make("ul", { class: "way-heads" }, items);
   }
 
-  /** The hidden units that are furthest from 0. */
+  /** Returns the hidden units with the largest magnitudes. */
   function unitsOf(station) {
     const order = Array.from(station.vector, (value, i) => ({ value, i })).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 8);
     const on = station.vector.filter((value) => value > 0).length;
@@ -233,7 +229,7 @@ const residualStreamView = (() => {
     return [canvas, readout];
   }
 
-  /** Of a sum, the two numbers that it is of. */
+  /** Returns the two summands of a sum. */
   function beforeAfter(i, column) {
     const { stations } = way;
     if (!["sum", "embedded"].includes(stations[i].stage) || i < 2) return null;
@@ -294,13 +290,11 @@ const residualStreamView = (() => {
       make("span", { class: "quiet", text: `${where} · ${i + 1} of ${way.stations.length}` }));
   }
 
-  // ---- choosing
-
   function chips() {
     const labels = labelsOf();
     const target = way.side === "decoder";
     const { index } = way;
-    // One stop of the Tab key a row: the chosen one, or the first where none is.
+    // One Tab stop per row: the chosen button, or the first if none is chosen.
     const one = (side, i, text, spoken) => {
       const chosen = (side === "steps") === target && i === index;
       const stop = chosen || (i === 0 && (side === "steps") !== target);

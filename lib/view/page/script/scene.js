@@ -1,8 +1,9 @@
-// What is to be seen: the state and the records become one matrix with its labels. Views draw a
+// The scene: the state and the records combined into one matrix with its labels. Views draw the
 // scene and know neither records nor rules.
 
-/** A matrix of weights: n rows, m columns, `w` row-major, `masked` 1 where a cell does not exist and
- *  2 where a pattern leaves it out; `why`, where there is a pattern, as reasonsOf() has it. */
+/** Returns a matrix of weights: n rows, m columns, `w` row-major, `masked` 1 where a cell does
+ *  not exist and 2 where a pattern leaves it out; with a pattern, `why` is the result of
+ *  reasonsOf(). */
 function matrixOf(rows, causal, n, m, why = null) {
   const matrix = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m), why };
   for (let q = 0; q < n; ++q) {
@@ -17,8 +18,8 @@ function matrixOf(rows, causal, n, m, why = null) {
   return matrix;
 }
 
-/** The mean of several heads, cell by cell. A cell is masked, or left out, where all of them are; its
- *  reason is that of the first head that has one. */
+/** Returns the cell-by-cell mean of several heads. A cell is masked or left out if it is in all
+ *  of them; its reason is that of the first head that has one. */
 function meanOf(matrices) {
   const { n, m } = matrices[0];
   const why = matrices[0].why ? new Uint8Array(n * m) : null;
@@ -34,8 +35,8 @@ function meanOf(matrices) {
   return mean;
 }
 
-/** Whole words from pieces: summed over the pieces of the key word, averaged over those of the query
- *  word. Rows still sum to 1. A cell is masked where all its pieces are. */
+/** Merges tokens into words: weights are summed over the tokens of the key word and averaged
+ *  over those of the query word. Rows still sum to 1. A cell is masked if all its tokens are. */
 function mergeWords(matrix, rowGroups, columnGroups) {
   const n = rowGroups.length;
   const m = columnGroups.length;
@@ -57,7 +58,7 @@ function mergeWords(matrix, rowGroups, columnGroups) {
   return merged;
 }
 
-/** Labels of both axes in the unit that is shown, and the groups of pieces behind them. */
+/** Returns the labels of both axes in the chosen unit, and the groups of tokens behind them. */
 function labelAxes(axes, words) {
   const single = (tokens) => tokenLabels(tokens).map((label, i) => ({ label, first: i, end: i + 1 }));
   const group = (side) => (words ? wordsOf(axes[side], axes.ends[side]) : single(axes[side]));
@@ -66,7 +67,7 @@ function labelAxes(axes, words) {
     const rows = group("reads").map((word) => ({ ...word, reads: word.label, writes: null }));
     return { rows, columns };
   }
-  // A step is known by what it writes; a word's first step tells what was read before it.
+  // A step is named by what it writes; a word's first step shows what was read before it.
   const readWords = group("reads");
   const rows = group("writes").map((word) => {
     const read = readWords.find((other) => word.first >= other.first && word.first < other.end);
@@ -87,7 +88,7 @@ function headKey(layer, head) {
   return `${layer}.${head}`;
 }
 
-/** A head by the name that commands take: cross:2:0. */
+/** Returns a head's name as commands take it: cross:2:0. */
 function headName(kind, layer, head) {
   return `${KINDS[kind].short.toLowerCase()}:${layer}:${head}`;
 }
@@ -96,7 +97,7 @@ function isOn(kind, layer, head) {
   return !state.off[kind].has(headKey(layer, head));
 }
 
-/** The heads that the large map stands for: one, or those switched on that are averaged. */
+/** Returns the heads that the large map represents: one, or the average of those switched on. */
 function shownHeads(shape) {
   if (state.mean === "one") return [{ layer: state.layer, head: state.head }];
   const heads = [];
@@ -111,7 +112,7 @@ function shownHeads(shape) {
 
 let scene = null;
 
-/** One scene for the whole page, made anew when the state changes. */
+/** Builds the scene of the whole page, anew when the state changes. */
 function makeScene() {
   const sentence = sentences[state.sentence];
   const record = sentence.moments[state.moment];
@@ -135,7 +136,7 @@ function makeScene() {
     merges: words && (rows.length < axes.reads.length || columns.length < axes.columns.length),
     heads: shownHeads(shape),
     map: (layer, head) => inUnit(pieces(layer, head)),
-    /** Changes when the axes do: what was drawn for another key cannot be moved over. */
+    /** Changes when the axes do: the picture of another key cannot be animated into this one. */
     key: JSON.stringify([state.kind, words, state.mean === "overlay", rows.map(rowLabel), columns.map((column) => column.label)]),
   };
   made.exact = made.heads.length === 1 && !made.merges;
@@ -157,14 +158,15 @@ function sceneTitle({ kind, heads, shape }) {
   return `${name} · ${where} · mean of ${plural(heads.length, "head")}`;
 }
 
-/** A weight of the scene as text: as recorded, or to six figures where it was computed here. */
+/** Returns a weight of the scene as text: as recorded, or with six significant digits if it was
+ *  computed here. */
 function weightText(q, k) {
   const at = q * scene.matrix.m + k;
   if (scene.matrix.masked[at]) return scene.matrix.masked[at] === 2 ? "not computed" : "masked";
   return scene.exact ? shortest(scene.matrix.w[at]) : computed(scene.matrix.w[at]);
 }
 
-/** The largest weights of a row or a column, as [{index, weight}], largest first. */
+/** Returns the largest weights of a row or a column as [{index, weight}], largest first. */
 function largest(axis, index, count) {
   const { n, m, w, masked } = scene.matrix;
   const found = [];

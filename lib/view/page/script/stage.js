@@ -1,15 +1,16 @@
-// The large map: lines and heat map show the same matrix, point at the same word, and change
+// The large map: lines and heat map show the same matrix, highlight the same word, and change
 // together.
 
 const stage = (() => {
-  const MOST_MOVING = 1200;  // cells: a larger map changes at once
+  const MOST_MOVING = 1200;  // cells: a larger map changes without animation
   const DURATION = 260;      // ms
-  let pointed = null;        // {axis, index, other?}: the word or cell under the pointer or focus
-  let shown = null;          // the matrix that is on the screen
+  // {axis, index, other?}: the word or cell under the pointer or with the focus
+  let pointed = null;
+  let shown = null;  // the matrix on the screen
   let shownKey = "";
   let frame = 0;
 
-  /** What is in the light: what the pointer is on, else what is locked. */
+  /** Returns what is highlighted: the word or cell under the pointer, otherwise the locked word. */
   function active() {
     return pointed || (state.lock ? { ...state.lock } : null);
   }
@@ -39,7 +40,7 @@ const stage = (() => {
     if (wantsHeat()) heatMap.draw(matrix);
   }
 
-  /** From the map on the screen to the new one, where they have the same words. */
+  /** Animates from the map on the screen to the new one if they have the same words. */
   function moveTo(target) {
     cancelAnimationFrame(frame);
     const from = shown;
@@ -66,7 +67,7 @@ const stage = (() => {
     frame = requestAnimationFrame(step);
   }
 
-  /** One sentence on the cell or row that is in the light. */
+  /** Writes a sentence about the highlighted cell or row. */
   function writeReadout(now) {
     const readout = find("readout");
     const cell = now && now.other !== undefined ? { q: now.index, k: now.other } : null;
@@ -92,20 +93,20 @@ const stage = (() => {
     }
   }
 
-  /** Why a pattern computes a cell. */
+  /** Returns why a pattern computes a cell. */
   function reasonText({ q, k }) {
     const reason = reasonAt(q * scene.matrix.m + k);
     return reason ? make("span", { class: "quiet", text: ` · ${reason}: ${REASONS[reason] ? REASONS[reason].says : ""}` }) : null;
   }
 
-  /** Where the rest of a row went. */
+  /** Returns where the rest of a row's weight went. */
   function restText(q) {
     const outside = externalKeysRow(q);
     return outside === null ? null : make("span", { class: "quiet" },
         ` · ${outside.name} `, make("span", { class: "number", text: fixed(outside.weight, 3) }));
   }
 
-  /** How sure the model was of what this step writes. */
+  /** Returns the probability of the token that this step writes. */
   function probability(index) {
     const logProbs = scene.axes.writes && !scene.words && scene.hypothesis.log_probs;
     if (!logProbs || typeof logProbs[index] !== "number") return null;
@@ -124,7 +125,7 @@ const stage = (() => {
     announce("step by step below");
   }
 
-  /** Leads back to a cell that was explained. */
+  /** Returns to a cell that was explained. */
   function returnTo(q, k) {
     find("stage").scrollIntoView({ block: "nearest", behavior: "auto" });
     if (wantsHeat()) heatMap.focusCell(q, k);
@@ -165,7 +166,8 @@ const stage = (() => {
     showOverlay();
   }
 
-  /** What an update in a hurry has left out: widths as they are, names and cells that no eye sees. */
+  /** Completes an update made in a hurry: exact widths, and names and cells that are only for
+   *  screen readers. */
   function finish() {
     if (!scene || !shown || !scene.matrix) return;
     if (wantsLines() && linesView.wasGuessed()) redraw();
@@ -173,7 +175,7 @@ const stage = (() => {
     if (wantsLines()) linesView.nameWords();
   }
 
-  /** The slider of the weight from which on lines are drawn. */
+  /** Shows the slider for the minimum weight of lines. */
   function showLeast() {
     find("least-box").hidden = !wantsLines();
     const percent = Math.round(linesView.least() * 100);
@@ -182,7 +184,7 @@ const stage = (() => {
     putText(find("least-says"), percent === 0 ? "all" : fixed(percent / 100, 2));
   }
 
-  /** Which colour is which head; a click switches a head on or off. */
+  /** Shows which colour is which head; a click switches a head on or off. */
   function showOverlay() {
     const host = find("overlay-heads");
     host.hidden = state.mean !== "overlay";
@@ -199,7 +201,7 @@ const stage = (() => {
     }));
   }
 
-  /** What rows look at in this kind of attention. */
+  /** Returns a sentence on what rows attend to in this kind of attention. */
   function kindSays() {
     const found = approximationOf(scene.record, scene.hypothesis, scene.kind);
     const says = found && found.type === "linformer" ? `Each source word looks at ${plural(scene.columns.length, "mixture")} of all words.`
@@ -209,7 +211,7 @@ const stage = (() => {
     return found && found.type === "performer" ? `${says} Random features estimate these weights.` : says;
   }
 
-  /** Softmax gives no map of zeros: an experiment has switched the head off. */
+  /** Softmax never gives a map of zeros: an experiment has switched the head off. */
   function offHint() {
     const off = scene.matrix && scene.matrix.w.length > 0 && scene.matrix.w.every((weight) => weight === 0);
     return off ? ` Switched off (${printable(changesOf(scene.record))}): it looks nowhere.` : "";
@@ -239,7 +241,7 @@ const stage = (() => {
 
   let legendKey = "";
 
-  /** The scale of shades, which is the same for every map. */
+  /** Draws the scale of shades, which is the same for every map. */
   function drawScale() {
     const key = [state.shade, isDark()].join();
     if (key === legendKey) return;
@@ -270,9 +272,9 @@ const stage = (() => {
     find("digits-says").hidden = !wantsHeat() || state.digits === "none" || heatMap.hasNumbers();
   }
 
-  /** How lines and heat map share a room beside each other, or null where it is too narrow: {heat, short},
-   *  the width of the map, and whether steps are named by what they write alone. All names are whole;
-   *  numbers stand in the cells where that leaves room for them. */
+  /** Returns how lines and heat map share the width, or null if it is too narrow: {heat, short},
+   *  the width of the heat map, and true if steps show only what they write. Names are never
+   *  cut; cells contain numbers where that leaves room for them. */
   function shares(room, gap) {
     for (const cell of state.digits === "exact" ? [92] : state.digits === "two" ? [36, 30, 19, 11] : [19, 11]) {
       for (const short of cell === 36 || !scene.axes.writes ? [false] : [false, true]) {
@@ -284,9 +286,9 @@ const stage = (() => {
     return null;
   }
 
-  let room = { width: 0, gap: 0 };  // px, as last measured: asking costs a layout
+  let room = { width: 0, gap: 0 };  // px when last measured: measuring costs a layout
 
-  /** Lines and heat map beside each other, where both have room. */
+  /** Places lines and heat map side by side if both fit. */
   function arrange() {
     const views = find("stage-views");
     putAttribute(views, "data-view", state.view);
@@ -299,7 +301,7 @@ const stage = (() => {
     return beside;
   }
 
-  /** Draws everything again: another width, other colours. */
+  /** Redraws everything for another width or other colours. */
   function redraw() {
     if (!scene || !shown || !scene.matrix) return;
     cancelAnimationFrame(frame);
@@ -317,7 +319,7 @@ const stage = (() => {
     const again = oncePerFrame(redraw);
     let width = 0;
     new ResizeObserver(([entry]) => {
-      if (entry.contentRect.width !== width) again();  // its height follows what is drawn
+      if (entry.contentRect.width !== width) again();  // its height follows its contents
       width = entry.contentRect.width;
     }).observe(find("stage"));
   }

@@ -1,32 +1,34 @@
-// What the reader has chosen. It lives here and in the address (#kind=cross&layer=2…), so that a
-// view can be linked, kept and gone back to.
+// The reader's choices. They are kept here and in the address (#kind=cross&layer=2…), so that a
+// view can be linked, bookmarked and reached with the back button.
 
-const FIRST_STEP = 1;  // the one that reads a word: the start symbol's own vector is all zeros
+// the first step that reads a word: the start symbol's own vector is all zeros
+const FIRST_STEP = 1;
 
 const state = {
   sentence: 0,
   moment: 0,
   hypothesis: 0,
-  branch: null,         // a node of the search tree whose path is shown instead of a hypothesis
+  branch: null,  // a node of the search tree whose path is shown instead of a hypothesis
   kind: "cross",
   layer: 0,
   head: 0,
-  mean: "one",          // one head; the heads switched on of the layer in colours ("overlay"); or their
-                        // mean, of the "layer" or of "all"
+  // one head; the layer's active heads in colours ("overlay"); or the mean of the active heads, of
+  // the "layer" or of "all"
+  mean: "one",
   off: { encoder_self: new Set(), decoder_self: new Set(), cross: new Set() },  // "layer.head"
   unit: "tokens",       // or "words"
   view: "both",         // or "lines", "heat"
-  shade: "root",        // the root spreads small weights, as on the terminal; or "linear"
+  shade: "root",  // the square root spreads small weights, as on the terminal; or "linear"
   digits: "two",        // or "exact", "none"
-  why: "weight",        // what colours a cell; or "reason": why a pattern computes it
-  least: null,          // hundredths of weight below which no line is drawn; null: what suits the map
-  step: FIRST_STEP,     // of the translation: whose next word is shown
-  token: null,          // a source token whose way is shown; null: that of the step
-  stop: 0,              // the station of the way that is looked at
-  lock: null,           // {axis: "row" | "column", index}: a word whose lines stay
-  cell: null,           // {q, k}: the cell that is explained
-  sort: "",             // the report's column, "-" before it for falling order
-  over: "one",          // the figures of this sentence, or of "all"
+  why: "weight",  // what colours a cell; or "reason": why a pattern computes it
+  least: null,  // hundredths of weight below which no line is drawn; null: chosen to suit the map
+  step: FIRST_STEP,  // the step of the translation whose next word is shown
+  token: null,  // the source token whose residual stream is shown; null: that of the step
+  stop: 0,  // the open stage of the residual stream
+  lock: null,  // {axis: "row" | "column", index}: a word whose lines stay visible
+  cell: null,  // {q, k}: the cell that is explained step by step
+  sort: "",  // the report's sort column, with "-" in front for descending order
+  over: "one",  // metrics of this sentence, or of "all"
   theme: "auto",        // or "light", "dark"
 };
 
@@ -48,18 +50,18 @@ function onChange(run) {
   listeners.push(run);
 }
 
-/** Takes over some fields, puts the others right and tells everyone. */
+/** Sets some fields, corrects the others to match, and notifies all views. */
 function change(fields) {
   const before = { ...state };
   Object.assign(state, fields);
-  // Another axis: what was locked or explained is not there any more.
+  // With other axes, a locked word or an explained cell no longer exists.
   const axis = ["sentence", "hypothesis", "branch", "kind", "unit"];
   if (axis.some((key) => state[key] !== before[key])) {
     if (!("lock" in fields)) state.lock = null;
     if (!("cell" in fields)) state.cell = null;
   }
   if (state.sentence !== before.sentence) {
-    if (!("moment" in fields)) state.moment = Number.MAX_SAFE_INTEGER;  // the last one
+    if (!("moment" in fields)) state.moment = Number.MAX_SAFE_INTEGER;  // clamped to the last one
     if (!("hypothesis" in fields)) state.hypothesis = 0;
     if (!("branch" in fields)) state.branch = null;
   }
@@ -75,7 +77,7 @@ function clamp(value, count) {
   return Math.max(0, Math.min(count - 1, Number.isInteger(value) ? value : 0));
 }
 
-/** Brings every index into the range of what the records hold. */
+/** Clamps every index to the range of the records. */
 function clampState() {
   state.sentence = clamp(state.sentence, sentences.length);
   const sentence = sentences[state.sentence];
@@ -97,14 +99,14 @@ function clampCell() {
   if (state.cell && !(fits(state.cell.q, rows) && fits(state.cell.k, columns))) state.cell = null;
 }
 
-/** The head that an experiment of this page changed first: {kind, layer, head}, or null. */
+/** Returns the head that an experiment of this page changed first: {kind, layer, head}, or null. */
 function changedHead() {
   const [first] = sentences.flatMap(({ moments }) => changedHeads(moments[0]));
   return first ? { ...first, head: first.head || 0 } : null;
 }
 
-/** Where a reader begins: at an experiment's outcome and the head that it changed; else at the head
- *  that the words were aligned by, else at the last layer's cross-attention. */
+/** Returns the initial view: an experiment's result and the head that it changed; otherwise the
+ *  head used for the word alignment, or the last layer's cross-attention. */
 function firstView() {
   const experiment = sentences.findIndex(({ moments }) => changesOf(moments[0]) !== "");
   const sentence = Math.max(0, experiment);
@@ -119,7 +121,7 @@ function firstView() {
   return best ? { ...first, layer: Number(best[1]), head: Number(best[2]) } : first;
 }
 
-// The address. Only what differs from the beginning is written.
+// The address. Only fields that differ from the initial view are written.
 
 const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head", "least", "step", "token", "stop"];
 
@@ -147,7 +149,7 @@ function addressOf() {
   return "#" + [...parts, ...live.addressParts()].join("&");
 }
 
-/** The fields that an address holds; whatever it does not understand it leaves out. */
+/** Returns the fields that an address holds; unknown ones are ignored. */
 function fieldsOf(address) {
   const fields = {};
   for (const part of address.replace(/^#/, "").split("&")) {
@@ -171,7 +173,7 @@ function fieldsOf(address) {
 
 let addressTimer = 0;
 
-/** Browsers refuse many changes of the address in a row, so it follows a moment later. */
+/** Writes the address with a short delay, because browsers reject many changes in a row. */
 function writeAddress() {
   clearTimeout(addressTimer);
   addressTimer = setTimeout(() => {
@@ -180,7 +182,7 @@ function writeAddress() {
     try {
       history.replaceState(null, "", wanted);
     } catch {
-      // A browser that keeps files from doing this still shows everything.
+      // A browser that forbids this for files from disk still shows everything.
     }
   }, 150);
 }

@@ -1,5 +1,5 @@
-// One cell of one head computed again from the recorded vectors, as attention computes it:
-// softmax(query · keyᵀ · scale + mask) · value (Vaswani et al. 2017, equation 1). No document here.
+// Recomputes one cell of one head from the recorded vectors: softmax(query · keyᵀ · scale + mask) ·
+// value (Vaswani et al. 2017, equation 1). Does not use the document.
 
 function dotProducts(a, b) {
   return Float64Array.from(a, (value, i) => value * b[i]);
@@ -11,8 +11,8 @@ function sumOf(values) {
   return sum;
 }
 
-/** What happens in the cell (q, k) of pieces of one head. Without vectors only what follows from the
- *  weights: `logRatio`, how far each score lies under the row's largest. */
+/** Returns the computation of the cell (q, k) of one head, in tokens. Without vectors, only what
+ *  follows from the weights: `logRatio`, how far each score is below the row's largest. */
 function stepsOf(place, q, k) {
   const { record, hypothesis, kind, shape, axes } = scene;
   const { layer, head } = place;
@@ -24,7 +24,7 @@ function stepsOf(place, q, k) {
   const why = reasonsOf(record, hypothesis, kind, { layer, head, n: axes.reads.length, m: axes.columns.length });
   const future = weights.map((weight, j) => axes.causal && j > q && weight === 0);
   const masked = future.map((hidden, j) => hidden || (why !== null && why[q * axes.columns.length + j] === 0));
-  /** What stands where a weight is missing. */
+  /** Returns the text shown in place of a missing weight. */
   const hiddenText = (j) => (future[j] ? "masked" : "not computed");
   const seen = patternOf(record, hypothesis, kind);
   const outside = externalKeysOf(seen);
@@ -60,7 +60,8 @@ function stepsOf(place, q, k) {
   steps.scores = steps.biased.map((score, j) => (masked[j] ? -Infinity : score + steps.bias[j]));
   steps.max = Math.max(...steps.scores);
   steps.powers = steps.scores.map((score) => Math.exp(score - steps.max));
-  // Of softmax the record holds what keys outside the sentence took: their powers are the rest.
+  // The record holds the softmax weight of keys outside the sentence, so their share of the sum of
+  // exponentials is added.
   steps.powerSum = sumOf(steps.powers) / (1 - own);
   steps.shares = steps.powers.map((power) => power / steps.powerSum);
   if (!values.includes(null)) {
@@ -72,7 +73,7 @@ function stepsOf(place, q, k) {
   return steps;
 }
 
-/** What the pattern adds to each score of a row: ln c for a key that counts c times. */
+/** Returns what the pattern adds to each score of a row: ln c for a key that counts c times. */
 function biasOf(seen, { layer, head, q, m }) {
   const bias = new Float64Array(m);
   const runs = seen && seen.bias ? seen.bias[seen.of[layer][head]][q] : [];
@@ -80,14 +81,15 @@ function biasOf(seen, { layer, head, q, m }) {
   return bias;
 }
 
-/** ln(weight / largest weight): softmax leaves exactly the differences of scores to be read back. */
+/** Returns ln(weight / largest weight): only differences of scores can be recovered from
+ *  softmax. */
 function logRatios(weights, masked) {
   const top = Math.max(...weights.filter((weight, j) => !masked[j] && weight === weight));
   return weights.map((weight, j) => (masked[j] ? -Infinity : Math.log(weight / top)));
 }
 
-/** Indices 0 … count−1 with a gap (null) in the middle where there are more than `most`; `keep` and
- *  its neighbours stay. */
+/** Returns the indices 0 … count−1, with a gap (null) in the middle if there are more than
+ *  `most`; `keep` and its neighbours stay. */
 function cutMiddle(count, most, keep) {
   const all = Array.from({ length: count }, (_, i) => i);
   if (count <= most) return all;

@@ -1,9 +1,9 @@
-// The step-by-step of the chosen cell. Numbers are computed here again from the recorded vectors and
-// stand beside the recorded ones.
+// The step-by-step computation of the chosen cell. Numbers are recomputed here from the recorded
+// vectors and shown beside the recorded ones.
 
 const stepsView = (() => {
-  const MOST_DIMENSIONS = 10;  // of a vector before it is cut in the middle
-  const MOST_WORDS = 9;        // of a row
+  const MOST_DIMENSIONS = 10;  // dimensions of a vector; longer ones are cut in the middle
+  const MOST_WORDS = 9;  // words of a row
   let host = null;
   const open = { vectors: false, row: false };
 
@@ -30,7 +30,8 @@ const stepsView = (() => {
       } }, "data-more": which });
   }
 
-  /** Vectors over one another, a column a dimension, cut in the middle where there are many. */
+  /** Draws vectors one below the other, one column per dimension, cut in the middle if there are
+   *  many. */
   function vectorTable(caption, rows, sumRow) {
     const count = rows[0].values.length;
     const shown = cutMiddle(count, open.vectors ? count : MOST_DIMENSIONS);
@@ -53,7 +54,8 @@ const stepsView = (() => {
       more, sumRow);
   }
 
-  /** Every dimension's product as a bar up or down: which columns make the two fit. */
+  /** Draws each dimension's product as a bar up or down, to show which dimensions make query and
+   *  key match. */
   function bars(values, label) {
     const height = 64;
     const top = Math.max(1e-12, ...Array.from(values, Math.abs));
@@ -137,7 +139,7 @@ const stepsView = (() => {
       steps.value ? valueStep(steps, queryName, keyName, 5 + more) : null);
   }
 
-  /** An experiment overrides softmax in the rows that it changes, and there alone. */
+  /** Notes that an experiment overrides softmax, only in the rows that it changes. */
   function changedNote(steps) {
     const changes = changesOf(scene.record);
     const same = steps.weights.every((weight, j) => Math.abs(weight - steps.shares[j]) < 1e-3);
@@ -150,7 +152,7 @@ const stepsView = (() => {
         "): the model went on with the recorded weights, not with those of softmax.");
   }
 
-  /** What this arithmetic leaves out of attention that is no plain softmax. */
+  /** Notes what this computation omits for attention that is not plain softmax. */
   function approximationNote(steps) {
     const found = approximationOf(scene.record, scene.hypothesis, scene.kind);
     if (!found || found.type === "linformer") return null;
@@ -187,7 +189,7 @@ const stepsView = (() => {
     return make("td", { class: "bar-cell", "aria-hidden": "true" }, make("span", { class: "bar-room" }, bar));
   }
 
-  /** What the row gives to keys that are no columns. */
+  /** Returns the weight that the row gives to keys outside the columns. */
   function ownRow(steps, width) {
     if (!(steps.own > 0)) return null;
     const gap = width > 3 ? [make("td"), make("td"), make("td", { class: "number",
@@ -225,7 +227,7 @@ const stepsView = (() => {
 
   // ---- one head, weights alone
 
-  /** How to have them; a training run records none, and branches have none. */
+  /** Explains how to record vectors; training runs and branches of the search have none. */
   function vectorHint() {
     const given = scene.record.model.update === undefined && state.branch === null;
     return given ? " (translate --vectors with --html or --json puts them in)" : "";
@@ -332,8 +334,9 @@ const stepsView = (() => {
         contentOf(cell.q, cell.k));
   }
 
-  /** Scrolls until most of the window shows the steps, but not past the map, or where that is high past
-   *  the cell that they are about, or where that is far up past the two fifths that show them at least. */
+  /** Scrolls until the steps fill most of the window, but keeps the map in view or, if the map
+   *  is tall, the explained cell or, if that is too far up, only ensures that the steps fill at
+   *  least two fifths. */
   function reveal() {
     const top = find("switches").checkVisibility() ? find("switches").offsetHeight : 0;
     const steps = find("steps").getBoundingClientRect();
@@ -345,7 +348,7 @@ const stepsView = (() => {
     if (by > 0 || steps.top < top) scrollBy({ top: by, behavior: calmMotion.matches ? "auto" : "smooth" });
   }
 
-  /** Closes them, and leads back to the cell if the reader is here. */
+  /** Closes the steps, and returns the focus to the cell if it was here. */
   function close() {
     const { q, k } = state.cell;
     const here = document.activeElement === document.body || find("steps").contains(document.activeElement);

@@ -1,15 +1,16 @@
-// Text and numbers as a person reads them. Everything that comes from the data passes through here
-// before it is shown, and reaches the document only as text nodes.
+// Text and numbers as a person reads them. All text from the data passes through here before it is
+// shown, and reaches the document only as text nodes.
 
-// Characters that reorder, break or hide text: bidirectional marks, separators, controls, and what
-// has no picture of its own. A joiner between two emoji stays, as it is part of the picture.
+// Characters that reorder, break or hide text: bidirectional marks, separators, controls, and
+// characters without a glyph. A joiner between two emoji is kept as part of the emoji.
 const INVISIBLE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 const PICTURE = /^\p{Extended_Pictographic}/u;
-const PICTURE_END = /^[\p{Extended_Pictographic}\u{1f3fb}-\u{1f3ff}\ufe0f]/u;  // or its colour or style
+// or a modifier of its colour or style
+const PICTURE_END = /^[\p{Extended_Pictographic}\u{1f3fb}-\u{1f3ff}\ufe0f]/u;
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** `text` with everything invisible written as \u{…}; lone surrogates become U+FFFD. */
+/** Returns `text` with invisible characters written as \u{…}; lone surrogates become U+FFFD. */
 function printable(text) {
   return String(text)
     .replace(LONE_SURROGATE, "\ufffd")
@@ -24,7 +25,7 @@ function printable(text) {
 }
 
 const WORD_MARK = "\u2581";     // SentencePiece's ▁
-const CONTINUATION = "\u203f";  // ‿ goes on with the word before it
+const CONTINUATION = "\u203f";  // ‿ continues the word before it
 
 function capitalised(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -39,7 +40,8 @@ function quotedIfBlank(text) {
   return /\S/u.test(text) ? text : `"${text}"`;
 }
 
-/** One label a token, as the terminal view writes them: "▁Haus", "tür" become "Haus", "‿tür". */
+/** Returns one label per token, as the terminal view writes them: "▁Haus", "tür" become "Haus",
+ *  "‿tür". */
 function tokenLabels(tokens) {
   const marked = tokens.some((token) => token.startsWith(WORD_MARK));
   let insideWord = false;
@@ -53,8 +55,8 @@ function tokenLabels(tokens) {
   });
 }
 
-/** The words that tokens make: [{label, first, end}]. `ends` says where each ends, as the program found
- *  them; without it every token is a word. */
+/** Returns the words that tokens form: [{label, first, end}]. `ends` says where each word ends,
+ *  as the program found them; without it every token is a word. */
 function wordsOf(tokens, ends) {
   let next = 0;
   return (ends || tokens.map((_, i) => i + 1)).map((end) => {
@@ -66,14 +68,14 @@ function wordsOf(tokens, ends) {
   });
 }
 
-/** A decimal of the record, as it stands there. */
+/** Returns a decimal exactly as the record has it. */
 function exact(value) {
   if (typeof value !== "number" || Number.isNaN(value)) return "NaN";
   if (value !== 0 && Math.abs(value) < 1e-4) return minus(value.toExponential());
   return minus(String(value));
 }
 
-/** The shortest decimal that reads back to the same float32. */
+/** Returns the shortest decimal that reads back to the same float32. */
 function shortest(value) {
   const single = Math.fround(value);
   if (!Number.isFinite(single)) return minus(String(single));
@@ -84,7 +86,7 @@ function shortest(value) {
   return exact(Number(single.toPrecision(9)));
 }
 
-/** A computed number with `digits` decimals; a true minus sign, and no "−0". */
+/** Formats a computed number with `digits` decimals, a true minus sign and no "−0". */
 function fixed(value, digits) {
   if (typeof value !== "number" || Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
@@ -92,7 +94,8 @@ function fixed(value, digits) {
   return minus(Number(text) === 0 ? text.replace("-", "") : text);
 }
 
-/** A computed number with about six figures, never shorter than it is. */
+/** Formats a computed number with about six significant digits, without dropping digits before
+ *  the decimal point. */
 function computed(value) {
   if (typeof value !== "number" || !Number.isFinite(value)) return fixed(value, 0);
   const size = Math.abs(value);
@@ -100,7 +103,7 @@ function computed(value) {
   return fixed(value, size >= 1000 ? 2 : size >= 10 ? 4 : 6);
 }
 
-/** A true minus sign in front; exponents stay as programs read them. */
+/** Puts a true minus sign in front; exponents stay as programs read them. */
 function minus(text) {
   return text.replace(/^-/, "\u2212");
 }

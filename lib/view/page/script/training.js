@@ -1,7 +1,7 @@
-// The moments of a training run: a slider under the curve, and a film of them.
+// The moments of a training run: a slider below the curve, and playback.
 
 const trainingView = (() => {
-  const PAUSE = 800;  // ms a moment at speed 1
+  const PAUSE = 800;  // ms per moment at speed 1
   let timer = 0;
 
   function moments() {
@@ -31,7 +31,7 @@ const trainingView = (() => {
     wait();
   }
 
-  /** From where it stands; from the beginning where it stands at the end. */
+  /** Plays from the current moment, or from the beginning if it is the last. */
   function play() {
     if (trainer.pause() || moments().length < 2) return;
     if (isPlaying()) {

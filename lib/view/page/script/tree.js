@@ -1,16 +1,17 @@
-// The beam search as a tree: steps from left to right, what was kept on solid ground, what was
-// dropped faint, finished ones framed twice. A click on a node shows the maps of the branch up to it.
+// The beam search as a tree, with steps from left to right. Kept nodes are solid, dropped ones
+// faint, finished ones have a double frame. A click on a node shows the maps of the branch up to
+// it.
 
 const treeView = (() => {
-  const STEP = 150;   // px from one step to the next
+  const STEP = 150;  // px between steps
   const ROW = 34;
   const BOX = { width: 120, height: 26 };
   let host = null;
-  let drawn = null;   // the search that is on the page
-  let dropped = null; // whether dropped extensions are shown; null: where all of them fit
-  const MOST_ROWS = 18;  // that fit
+  let drawn = null;  // the search on the page
+  let dropped = null;  // true if dropped extensions are shown; null: if all of them fit
+  const MOST_ROWS = 18;  // maximum number of rows that fit
   let boxes = [];     // {index, group, x, y}
-  let open = false;   // it is drawn when it is asked for
+  let open = false;  // the tree is drawn only when opened
 
   function visibleNodes(search) {
     const inner = new Set(search.nodes.map((node) => node.parent));
@@ -18,7 +19,8 @@ const treeView = (() => {
       .filter(({ node, index }) => dropped || node.kept || node.ended || inner.has(index));
   }
 
-  /** Leaves lie below one another in the order of the tree, parents amid their children. */
+  /** Lays out the tree: leaves from top to bottom in the order of the tree, parents centred on
+   *  their children. */
   function layoutOf(search) {
     const children = new Map();
     for (const { node, index } of visibleNodes(search)) {
@@ -43,7 +45,8 @@ const treeView = (() => {
       stack.pop();
     }
     let deepest = 0;
-    for (const { depth } of places.values()) deepest = Math.max(deepest, depth);  // may be many
+    // a loop, because there may be too many for Math.max(...)
+    for (const { depth } of places.values()) deepest = Math.max(deepest, depth);
     return { places, rows: Math.max(1, nextRow), depth: deepest };
   }
 
@@ -52,7 +55,7 @@ const treeView = (() => {
     return `step ${node.step}, ${printable(node.token)}, ${fate}, log-probability ${fixed(node.log_prob, 3)}, sum ${fixed(node.sum, 3)}, score ${fixed(node.score, 3)}`;
   }
 
-  /** The longest beginning of a label that fits its box beside the score. */
+  /** Returns the longest prefix of a label that fits in its box beside the score. */
   function fit(text, room) {
     const letters = Array.from(text);
     if (textWidth(text, 600) <= room) return text;
@@ -136,7 +139,7 @@ const treeView = (() => {
         entry.index === stop)) boxes[0].group.setAttribute("tabindex", "0");
   }
 
-  /** The nodes that make the hypothesis on show, as far as the tree holds them. */
+  /** Returns the nodes of the hypothesis on show, as far as the tree contains them. */
   function pathOfHypothesis(search) {
     const ids = scene.hypothesis && scene.hypothesis.branch === undefined ? scene.hypothesis.ids : [];
     return pathOf(search, ids);
@@ -155,7 +158,8 @@ const treeView = (() => {
     found.group.focus();
   }
 
-  /** Right: the nearest child; left: the parent; up and down: the nearest of the same step. */
+  /** Returns the node that an arrow key moves to. Right: the nearest child; left: the parent; up
+   *  and down: the nearest of the same step. */
   function neighbour(from, key) {
     const nodes = drawn.nodes;
     const step = nodes[from.index].step;
@@ -224,7 +228,7 @@ const treeView = (() => {
       : make("span", { class: "quiet", text: "Click a node to see the maps of its branch." }));
   }
 
-  /** The box shows where the search starts. */
+  /** Scrolls the box to the start of the search. */
   function showBeginning() {
     const root = host.querySelector(".root");
     host.scrollLeft = 0;

@@ -1,8 +1,10 @@
-// With a server behind the page (attn-demo serve), or the program inside it (live/alone.js): what is asked of it, and
-// one request at a time. A new one takes the place of what still runs. Without either nothing here happens.
+// Requests to the server behind the page (attn-demo serve) or to the program inside it
+// (live/standalone.js). Only one request runs at a time: a new one replaces the one that still
+// runs. Without either, nothing here happens.
 
 const live = (() => {
-  const PAUSE = 350;  // ms after the last key before vectors and the search are asked for, which take longer
+  // ms after the last keystroke before vectors and the search are requested, which take longer
+  const PAUSE = 350;
   const LISTS = ["without", "force", "swap"];
   const FIELDS = ["model", "beams", "target", "source_lang", "target_lang", "prefix", "compare", "part"];
   const COUNTS = ["beams", "part"];
@@ -11,30 +13,34 @@ const live = (() => {
   const asked = { ...nothing(), text: "" };
   const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (word) => word.toString(16)).join("-");
   const listeners = [];
-  let settings = null;  // of the server: models, beams, limits; null: there is none
+  let settings = null;  // the server's settings: models, beams, limits; null: there is no server
   let running = null;
-  let number = 0;  // of the last request: on several connections an older one may come later
+  // number of the last request: with several connections an older answer may arrive later
+  let number = 0;
   let rest = 0;
-  let openings = 0;  // of the reader's own models
-  let hurry = false;  // an answer is being shown: what is in sight comes first
-  let whole = { key: "", parts: [] };  // of a text in parts all of them, and what they were asked for
-  let branch = null;  // of an address, until the second answer brings the search
-  const choices = new Map();  // what each model lets one choose: {languages: [[code, name], …], source, target, prefixes}
+  let openings = 0;  // number of models that the reader has opened
+  let hurry = false;  // true while an answer is being shown: what is in sight comes first
+  // all parts of a text in parts, and the key of the request they belong to
+  let whole = { key: "", parts: [] };
+  let branch = null;  // branch named in an address, kept until the second answer brings the search
+  // the choices of each model: {languages: [[code, name], …], source, target, prefixes}
+  const choices = new Map();
 
-  /** What is known of the last request, and what was `said` since: {busy, error, said, notes, took}. */
+  /** The state of the last request, and the message `said` since: {busy, error, said, notes,
+   *  took}. */
   const status = { busy: false, error: "", said: "", notes: [], took: null };
 
   function tell() {
     for (const run of listeners) run();
   }
 
-  /** A line beside the fields, until something else is asked for. */
+  /** Shows a message beside the fields until the next request. */
   function say(text) {
     status.said = text;
     tell();
   }
 
-  /** What is asked for as JSON, but the keys `without`. */
+  /** Returns the request as JSON, except the keys `without`. */
   function bodyOf(detail, without = []) {
     const body = { text: asked.text, ...detail };
     for (const key of FIELDS) if (asked[key] !== null) body[key] = asked[key];
@@ -44,7 +50,8 @@ const live = (() => {
     return JSON.stringify(body);
   }
 
-  /** What the server would not even read to its end. */
+  /** Rejects texts that exceed the server's size limit, so that it would not read them to the
+   *  end. */
   function checkSizes() {
     for (const key of ["text", "target", "prefix", "compare"]) {
       const bytes = new TextEncoder().encode(asked[key] || "").length;
@@ -54,7 +61,8 @@ const live = (() => {
     }
   }
 
-  /** The server's answer; that there is none in words, for which each browser has its own. */
+  /** Returns the server's answer. If there is none, throws an error in our own words, since each
+   *  browser has a different message. */
   async function ask(path, request) {
     if (settings.alone) return (trainer.programOf(modelAsked()) || alone).ask(path, request);
     try {
@@ -65,8 +73,9 @@ const live = (() => {
     }
   }
 
-  /** The answer's text; an Error with the server's own words for everything else. With a `signal` it is a
-   *  picture, whose place the next one takes; a file is nobody's but its own. */
+  /** Returns the answer's text; throws an Error with the server's own message for everything
+   *  else. With a `signal` the request is for a picture, which the next one replaces; a file is
+   *  not replaced. */
   async function post(path, detail, signal, without) {
     checkSizes();
     const answer = await ask(path, { method: "POST", body: bodyOf(detail, without), signal,
@@ -77,7 +86,7 @@ const live = (() => {
     try {
       problem.message = JSON.parse(text).error;
     } catch {
-      // What is no JSON keeps the number alone.
+      // An answer that is not JSON is reported by its number alone.
     }
     problem.wait = answer.status === 429 ? 1000 * Number(answer.headers.get("Retry-After") || 1) : 0;
     throw problem;
@@ -85,21 +94,22 @@ const live = (() => {
 
   const modelAsked = () => asked.model || settings.models[0];
 
-  /** What parts and their translations depend on. */
+  /** Identifies what the parts and their translations depend on. */
   const wholeKey = () => JSON.stringify([asked.text, asked.model, asked.beams, asked.source_lang, asked.target_lang, asked.prefix]);
 
-  /** Of a text in parts all of them, of which one is on show: [{source, text, chosen}]. */
+  /** Returns all parts of a text in parts, one of which is on show: [{source, text, chosen}]. */
   function parts() {
     const [{ moments: [first] }] = sentences;
     if (!first.part || whole.parts.length !== first.part.of) return [];
-    const shown = scene.record.part ? scene.record : first;  // not the sentence that is compared with it
+    // not the sentence that it is compared with
+    const shown = scene.record.part ? scene.record : first;
     return whole.parts.map(({ source, text }, i) => {
       const chosen = i + 1 === first.part.number;
       return { source, text: chosen && shown.hypotheses.length > 0 ? shown.hypotheses[0].text : text, chosen };
     });
   }
 
-  /** Shows the part that the caret has been moved to. */
+  /** Shows the part that contains the caret. */
   function moveCaret(at) {
     if (whole.key !== wholeKey() || whole.parts.length < 2) return;
     let end = Math.max(0, asked.text.indexOf(whole.parts[0].source));
@@ -108,14 +118,14 @@ const live = (() => {
     if (number !== asked.part) want({ part: number });
   }
 
-  /** Where the caret is, in bytes: the program's text is UTF-8. */
+  /** Returns the caret's position in bytes: the program's text is UTF-8. */
   function caret() {
     const field = find("live-text");
     if (asked.part !== null || document.activeElement !== field) return {};
     return { caret: new TextEncoder().encode(asked.text.slice(0, field.selectionStart)).length };
   }
 
-  /** The translation of what has come, or a branch of its search. */
+  /** Shows the translation in an answer, or a branch of its search. */
   function show(text, node = null) {
     const data = JSON.parse(text);
     loadPage(data);
@@ -133,7 +143,7 @@ const live = (() => {
     }
   }
 
-  /** Nothing that was asked for is shown any more. */
+  /** Cancels everything that was requested but is not shown yet. */
   function rests() {
     clearTimeout(rest);
     if (running) running.abort();
@@ -141,7 +151,8 @@ const live = (() => {
     status.busy = false;
   }
 
-  /** Asks for what is wanted now: at once without what takes long, and with it after a pause. */
+  /** Requests the current choices: immediately without the slow parts, and with them after a
+   *  pause. */
   async function follow() {
     trainer.pause();
     rests();
@@ -156,7 +167,7 @@ const live = (() => {
       const answer = await asking;
       show(answer);
       status.error = "";
-      // Behind the frame's own work, so that the time is that of a picture one can see.
+      // After the frame's own work, so that the measured time includes a visible picture.
       requestAnimationFrame(() => setTimeout(() => {
         status.took = performance.now() - begun;
         tell();
@@ -179,17 +190,18 @@ const live = (() => {
       show(text, branch);
       branch = null;
     } catch {
-      // The picture without them stands; the next key asks again.
+      // The picture without them stays; the next keystroke requests them again.
     }
   }
 
   const experiments = () => LISTS.some((key) => asked[key].length > 0);
 
-  /** Takes over what is wanted and asks. A second sentence goes with neither a translation that is given nor
-   *  an experiment; what names places of a text ends with it. Of a text in parts all of these are about the one on show. */
+  /** Sets fields of the request and sends it. A second sentence cannot be combined with a given
+   *  translation or an experiment. A new text clears the fields that refer to its positions. For
+   *  a text in parts, these fields refer to the part on show. */
   function want(fields) {
     const another = "part" in fields || ("text" in fields && fields.text !== asked.text);
-    // What cuts the text may do so elsewhere, or not at all.
+    // A change to the text or its settings may divide it elsewhere, or not at all.
     const cut = asked.part !== null && CUTTERS.some((key) => key in fields);
     if (another || cut) Object.assign(asked, { target: null, force: [], swap: [], part: null });
     if (fields.target !== undefined && fields.target !== asked.target) Object.assign(asked, { force: [] });
@@ -214,7 +226,7 @@ const live = (() => {
     }
   }
 
-  /** The page that works without a server, of what is on show; or its record. */
+  /** Saves the page that works without a server, of what is on show, or its record. */
   const save = () => saveAs("attn-demo.html", "text/html", "/api/file", { tree: true },
       experiments() || asked.target !== null || asked.compare !== null ? [] : ["part"]);
   const saveRecord = () => {
@@ -239,7 +251,8 @@ const live = (() => {
     return parts;
   }
 
-  /** What an address asks for; null: it does not say. A model that is not here is none. */
+  /** Returns the request in an address; null if it has none. A model that is not here is
+   *  ignored. */
   function wantedBy(address) {
     const wanted = nothing();
     for (const part of address.replace(/^#/, "").split("&")) {
@@ -266,7 +279,7 @@ const live = (() => {
     return (settings.alone ? location.href.split("#")[0] : location.origin + "/") + addressOf();
   }
 
-  /** Asks for what an address says, and shows it as it says. */
+  /** Sends the request of an address, and shows the view that it describes. */
   function take(wanted, address) {
     const { sentence, moment, ...view } = fieldsOf(address);
     Object.assign(asked, wanted);
@@ -274,14 +287,15 @@ const live = (() => {
     follow().then(() => change(view));
   }
 
-  /** After the address was changed by hand. */
+  /** Follows the address after it was changed by hand. */
   function go() {
     const wanted = settings && wantedBy(location.hash);
     if (!wanted || JSON.stringify({ ...asked, ...wanted }) === JSON.stringify(asked)) return;
     take(wanted, location.hash);
   }
 
-  /** The program inside the page: until it is there questions wait, and where it cannot be, the page stays as it is. */
+  /** Starts the program inside the page. Questions wait until it runs; if it cannot run, the
+   *  page stays as it is. */
   async function startAlone(parts) {
     try {
       takeSettings(await alone.start(parts));
@@ -299,12 +313,13 @@ const live = (() => {
     tell();
   }
 
-  /** The first model's come with the page. */
+  /** Takes over the first model's choices, which come with the page. */
   function takeChoices() {
     if (settings.choices) choices.set(settings.models[0], settings.choices);
   }
 
-  /** What is trained in this page is one of its models from now on, asked for its sentence, though not at once. */
+  /** Adds the model trained in this page to the page's models, and selects it and its sentence
+   *  without sending a request yet. */
   function turnTo(model, text) {
     rests();
     if (!settings.models.includes(model)) settings.models.push(model);
@@ -313,7 +328,8 @@ const live = (() => {
     tell();
   }
 
-  /** A model of the reader's own; `given` becomes {name, files}. Of several the one that was given last counts. */
+  /** Opens a model of the reader's own; `given` resolves to {name, files}. If several were
+   *  given, the last one is used. */
   async function openModel(given) {
     const mine = ++openings;
     status.said = "opening the model";
@@ -337,7 +353,7 @@ const live = (() => {
     takeChoices();
     if (given.alone) startAlone(given.alone);
     asked.text = sentences[0].text;
-    // The token of the address is a cookie by now; a copied link must not hold it.
+    // The token of the address is now in a cookie; a copied link must not contain it.
     if (location.search) history.replaceState(null, "", location.pathname + location.hash);
     const wanted = wantedBy(address);
     if (wanted) take(wanted, address);

@@ -1,21 +1,25 @@
-// The fields and buttons of the live page: the sentence, its German, and what is changed in the model.
+// The fields and buttons of the live page: the sentence, its translation, and the changes to the
+// model.
 
 const liveView = (() => {
   const LISTS = ["without", "force", "swap"];
   const isLive = () => live.settings() !== null;
 
-  const FITS = CSS.supports("field-sizing", "content");  // the browser does it, without a layout for each key
+  // the browser fits the height without a layout per keystroke
+  const FITS = CSS.supports("field-sizing", "content");
 
-  /** A field as high as its text. */
+  /** Makes a field as high as its text. */
   function fit(field) {
     if (FITS) return;
     field.style.height = "auto";
     field.style.height = `${field.scrollHeight}px`;
   }
 
-  let composing = null;  // the field in which a letter is on its way: ¨ before the u, characters from their sounds
+  // the field in which a character is being composed: ¨ before the u, or characters of an input
+  // method
+  let composing = null;
 
-  /** An answer does not take away what is being composed. */
+  /** Writes a field's text unless the reader is composing a character in it. */
   function put(field, text) {
     if (field !== composing && field.value !== text) field.value = text;
     fit(field);
@@ -39,7 +43,7 @@ const liveView = (() => {
 
   const list = (value, entries) => (entries.includes(value) ? entries.filter((one) => one !== value) : [...entries, value]);
 
-  /** The head on show, by the name that --without takes; empty for a mean. */
+  /** Switches off the head on show, by the name that --without takes; does nothing for a mean. */
   function switchOff() {
     if (isLive() && scene.name) live.want({ without: list(scene.name, live.asked.without) });
   }
@@ -49,7 +53,7 @@ const liveView = (() => {
     return `${scene.name}:${state.cell.q}=${state.cell.k}`;
   }
 
-  /** Puts the whole weight of the chosen cell's query on its key. */
+  /** Puts all attention of the chosen cell's query on its key. */
   function pin() {
     const wanted = pinned();
     if (!wanted) return;
@@ -66,10 +70,12 @@ const liveView = (() => {
       `${says} `, dataText(printable(value)), make("span", { "aria-hidden": "true", text: " ×" })));
   }
 
-  /** The words that one may swap, as the program counts them: blanks and tabs part them, nothing else. */
+  /** Updates the words that can be swapped, divided as the program does: only at spaces and
+   *  tabs. */
   function updateWords() {
     if (find("live-swap").hidden) return;
-    // Of a text in parts those of the one on show; an experiment with it begins with what it was made of.
+    // For a text in parts, the words of the part on show; a comparison starts with the original
+    // text.
     const text = scene.record.part ? sentences[0].text : live.asked.text;
     const all = text.split(/[ \t]/).filter((word) => word !== "");
     refill(find("live-word"), all.join(" "), () => all.map((word, i) => make("option", { value: i, text: printable(word) })));
@@ -103,17 +109,17 @@ const liveView = (() => {
     find("live-model-box").hidden = models.length < 2;
   }
 
-  // Languages and prefixes, where the model has such.
+  // Languages and prefixes, if the model has them.
 
   const LANGUAGES = [["source_lang", "source"], ["target_lang", "target"]];
 
-  /** [code, name] of a language by either; null: the model has none such, or another name for it. */
+  /** Returns [code, name] of a language by its code or name; null if the model does not have it. */
   function languageOf(typed) {
     const small = typed.trim().toLowerCase();
     return (live.choices().languages || []).find((names) => names.some((name) => name.toLowerCase() === small)) || null;
   }
 
-  /** Of the language that counts: asked for, or the model's own; null: nobody says. */
+  /** Returns the requested language, or the model's own; null: not specified. */
   function languageThatCounts(key, own) {
     const asked = live.asked[key];
     return asked === null ? languageOf(live.choices()[own] || "") : languageOf(asked) || [asked, asked];
@@ -145,8 +151,8 @@ const liveView = (() => {
     putAttribute(find("live-target"), "lang", tag(target));
   }
 
-  /** A language once it is chosen or typed to its end; what the model has not is asked for as it was typed, for the
-   *  answer names the nearest. */
+  /** Sets a language once it is chosen or completely typed. A language that the model does not
+   *  have is requested as typed, because the answer names the nearest ones. */
   function listenToLanguage(key) {
     const field = find(idOf(key));
     const take = (whole) => {
@@ -156,7 +162,7 @@ const liveView = (() => {
     };
     field.addEventListener("input", () => take(false));
     field.addEventListener("change", () => take(true));
-    field.addEventListener("blur", updateLanguages);  // what was typed as a code has a name
+    field.addEventListener("blur", updateLanguages);  // a language typed as a code gets its name
   }
 
   function update() {
@@ -170,7 +176,8 @@ const liveView = (() => {
     }
     put(find("live-text"), document.activeElement === find("live-text") ? find("live-text").value : asked.text);
     const given = asked.target !== null;
-    const { own } = scene.record;  // of a training: what it writes, where the maps are those of another translation
+    // during training: the model's current output, if the maps are those of another translation
+    const { own } = scene.record;
     const german = own !== undefined ? printable(own) : scene.hypothesis ? printable(scene.hypothesis.text) : "";
     put(find("live-target"), given ? asked.target : german);
     find("live").classList.toggle("is-given", given);
@@ -216,7 +223,7 @@ const liveView = (() => {
     }
   }
 
-  /** Only where the program is inside the page. */
+  /** Handles opening models; only if the program is inside the page. */
   function listenAlone() {
     find("live-open").addEventListener("click", () => find("live-files").click());
     find("live-files").addEventListener("change", (event) => {
@@ -225,7 +232,8 @@ const liveView = (() => {
       event.target.value = "";
     });
     const onFiles = (name, run) => addEventListener(name, (event) => {
-      if (!event.dataTransfer.types.includes("Files")) return;  // a text goes where it always goes
+      // dropped text goes where it always goes
+      if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();
       run(event.dataTransfer);
     });

@@ -1,27 +1,28 @@
-// The program as WebAssembly in a worker of this page, and the questions that it is asked, one at a time.
+// The program as WebAssembly in a worker of this page. It answers one question at a time.
 
 const workerPolicy = window.trustedTypes ? trustedTypes.createPolicy("attn-worker", { createScriptURL: (url) => url })
     : { createScriptURL: (url) => url };
 
-/** A worker, once something is opened in it; questions wait for that. Where it `forgets` nothing is lost when it is ended: it
- *  is started anew after a failure, and where it works on what nobody waits for. */
+/** Creates a worker. Questions wait until something is opened in it. If it `forgets`,
+ *  terminating it loses nothing: it is restarted after a failure, and when it works on a
+ *  question that was aborted. */
 function makeModuleWorker(forgets) {
-  const STALE = 300;  // ms that a question which nobody waits for may hold up another
+  const STALE = 300;  // ms that an aborted question may delay another
 
-  let content = null;  // what is opened: {module, script} and {model} or {training}
-  let standing = null; // of what was opened last and is there
-  let worker = null;   // null: none yet, or it has failed
-  let ready = false;   // the worker has opened it
-  let ended = null;    // an Error: nothing is answered any more
-  let running = null;  // the question that it works on
-  let queue = [];      // those behind it: {path, body, resolve, reject, stale}
-  let hurry = 0;       // the timer of STALE
-  let opening = null;  // {resolve, reject} of who opens something
+  let content = null;  // the content to open: {module, script} and {model} or {training}
+  let standing = null;  // the content that was opened last and works
+  let worker = null;  // null: not started, or failed
+  let ready = false;  // the worker has opened the content
+  let ended = null;  // an Error: no more questions are answered
+  let running = null;  // the question in progress
+  let queue = [];  // waiting questions: {path, body, resolve, reject, stale}
+  let hurry = 0;  // the timer of STALE
+  let opening = null;  // {resolve, reject} of the pending open()
 
-  /** A worker with the content; whoever waits for it is told. */
+  /** Starts a worker with the content; it answers the question in progress and the waiting ones. */
   function begin() {
     if (worker) worker.terminate();
-    if (running && !running.stale) queue.unshift(running);  // whose worker is gone
+    if (running && !running.stale) queue.unshift(running);  // its worker is gone
     running = null;
     ready = false;
     ended = null;
@@ -34,7 +35,7 @@ function makeModuleWorker(forgets) {
     worker.postMessage(content);
   }
 
-  /** The worker is of no use any more. */
+  /** Handles a failure of the worker, which cannot be used any more. */
   function fail(problem) {
     worker.terminate();
     worker = null;
@@ -43,7 +44,7 @@ function makeModuleWorker(forgets) {
     queue = [];
     for (const one of all) one.reject(problem);
     if (!forgets) ended = problem;
-    else if (ready) begin();  // with the next question it may go better
+    else if (ready) begin();  // the next question may succeed
   }
 
   function hear({ opened, broken, status, text }) {
@@ -64,7 +65,7 @@ function makeModuleWorker(forgets) {
   function next() {
     clearTimeout(hurry);
     if (!ready) return;
-    if (running) {  // on what nobody waits for another worker need not go on
+    if (running) {  // an aborted question is not continued in another worker
       const waits = forgets && running.stale && queue.length > 0;
       if (waits) hurry = setTimeout(begin, Math.max(0, running.stale + STALE - performance.now()));
       return;
@@ -73,7 +74,7 @@ function makeModuleWorker(forgets) {
     if (running) worker.postMessage({ path: running.path, body: running.body });
   }
 
-  /** As fetch() does it: an answer with `ok`, `status` and `text()`. */
+  /** Asks a question like fetch(): returns an answer with `ok`, `status` and `text()`. */
   function ask(path, { body, signal }) {
     return new Promise((resolve, reject) => {
       if (ended) {
@@ -95,8 +96,9 @@ function makeModuleWorker(forgets) {
     });
   }
 
-  /** Opens {module, script} with {model: {name, eightBits, files: [{name, bytes}]}} or {training: {name, files}}; what the page
-   *  then says of itself. Where it cannot be opened, that of before stays. */
+  /** Opens {module, script} with {model: {name, eightBits, files: [{name, bytes}]}} or
+   *  {training: {name, files}}, and returns the page's settings for it. If it cannot be opened,
+   *  the previous content stays. */
   async function open(wanted) {
     if (opening) opening.reject(new Error("another model was opened meanwhile"));
     const settings = new Promise((resolve, reject) => { opening = { resolve, reject }; });
@@ -115,7 +117,7 @@ function makeModuleWorker(forgets) {
     }
   }
 
-  /** Ends it; its memory is free again. */
+  /** Ends the worker and frees its memory. */
   function end() {
     if (worker) fail(new Error("ended"));
     ended = new Error("ended");

@@ -1,14 +1,15 @@
-// A page that translates alone: the program's libraries as WebAssembly, in a worker, answer what live.js asks a server
-// otherwise. Module and model lie in the page, packed; nothing is sent anywhere. Without them nothing here happens.
+// A page that translates by itself: the program's libraries, as WebAssembly in a worker, answer the
+// requests that live.js otherwise sends to a server. Module and model are packed in the page;
+// nothing is sent anywhere. Without them nothing here happens.
 
 const alone = (() => {
-  const PIECE = 1 << 20;   // letters of base64 that are unpacked at a time, a multiple of 4
-  const MOST_BYTES = 1e9;  // of a model that is opened
+  const PIECE = 1 << 20;  // base64 letters that are decoded at a time, a multiple of 4
+  const MOST_BYTES = 1e9;  // maximum size of a model that is opened
 
   const program = makeModuleWorker(true);
-  let started = null;   // fails where nothing runs here
-  let parts = null;     // {module, script}; null: not there yet, or never
-  let training = null;  // {name, pairs, files: [{name, bytes}]}: what can be trained here
+  let started = null;  // rejects if nothing can run here
+  let parts = null;  // {module, script}; null: not there yet, or never
+  let training = null;  // {name, pairs, files: [{name, bytes}]}: the model that can be trained here
 
   function progress(fraction) {
     find("alone-progress").value = fraction;
@@ -19,7 +20,8 @@ const alone = (() => {
     return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   }
 
-  /** The bytes of an element of the page; `done` hears of each piece's letters. */
+  /** Returns the bytes of an element of the page; `done` is called with the number of letters of
+   *  each chunk. */
   async function unpack(id, done) {
     const host = find(id);
     if (!host) throw new Error("this file is not whole: it ends before its model does; copy it again");
@@ -52,8 +54,8 @@ const alone = (() => {
     }
   }
 
-  /** Unpacks what the page holds and starts; `given` is {letters, module, script, name, eight_bits,
-   *  files: [{id, name}], training: {name, pairs, files}}. */
+  /** Unpacks the page's contents and starts the program; `given` is {letters, module, script,
+   *  name, eight_bits, files: [{id, name}], training: {name, pairs, files}}. */
   async function start(given) {
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the program here needs");
     if (typeof DecompressionStream !== "function") {
@@ -66,7 +68,7 @@ const alone = (() => {
     });
     let letters = 0;
     const done = (more) => progress((letters += more) / given.letters);
-    const unpacked = new Map();  // files that are the same lie in one element
+    const unpacked = new Map();  // identical files share one element
     const bytesIn = (id) => {
       if (!unpacked.has(id)) unpacked.set(id, unpack(id, done));
       return unpacked.get(id);
@@ -83,7 +85,8 @@ const alone = (() => {
 
   const chosen = (files) => ({ name: files.length > 0 ? files[0].webkitRelativePath.split("/")[0] : "", files });
 
-  /** The files that lie in a directory. By its handle: through the entry Chromium reads none for a page from disk. */
+  /** Returns the files of a directory. Uses its handle, because Chromium reads none through the
+   *  entry for a page from disk. */
   async function filesInside({ handle, entry }) {
     const found = [];
     if (handle) {
@@ -91,16 +94,16 @@ const alone = (() => {
       return found;
     }
     const reader = entry.createReader();
-    for (;;) {  // it tells some at a time, none at the end
+    for (;;) {  // it returns some at a time, none at the end
       const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
       if (some.length === 0) return found;
       for (const one of some.filter((each) => each.isFile)) found.push(await new Promise((resolve, reject) => one.file(resolve, reject)));
     }
   }
 
-  /** What was dropped: files, or the directory that they lie in. */
+  /** Returns the dropped files, or those of the dropped directory. */
   async function dropped(transfer) {
-    // All of it is asked for before the first wait, which empties the transfer.
+    // All entries are requested before the first await, which empties the transfer.
     const directories = Array.from(transfer.items, (item) => ({ item, entry: item.webkitGetAsEntry && item.webkitGetAsEntry() }))
       .filter(({ entry }) => entry && entry.isDirectory)
       .map(({ item, entry }) => ({ entry, handle: item.getAsFileSystemHandle ? item.getAsFileSystemHandle() : null }));
@@ -114,7 +117,7 @@ const alone = (() => {
     }
   }
 
-  /** A model's files as the reader gave them, with their bytes. */
+  /** Reads the bytes of the model files that the reader gave. */
   async function read({ name, files }) {
     await started;
     if (!files.some((file) => file.name === "config.json")) {

@@ -1,26 +1,27 @@
-// A small model that is trained in this page, before one's eyes: in a worker of its own so many updates at a time, and after
-// each time its maps, its translation and its losses become one more moment of the film (training.js). Only where the program
-// is inside the page (live/alone.js).
+// A small model that is trained in this page while the reader watches. A separate worker does a
+// number of updates at a time. After each, the model's maps, translation and losses become one more
+// moment of the film (training.js). Only if the program is inside the page (live/standalone.js).
 
 const trainer = (() => {
-  const LEAST = 90;     // ms that a picture stands
-  const GROWTH = 25;    // of the pace that grows: so many pictures while the updates become e times as many
-  const EXAMPLES = 3;   // sentences to try, of those that it has not learned from
+  const LEAST = 90;  // minimum ms that a picture is shown
+  // for the growing pace: number of pictures while the updates grow by a factor of e
+  const GROWTH = 25;
+  const EXAMPLES = 3;  // number of example sentences, from those that are not in the training data
 
   let given = null;     // {name, pairs, files}
-  let program = null;   // the worker that trains; null: none has begun
+  let program = null;  // the worker that trains; null: not started
   let going = false;
-  let turn = 0;         // of runs: what an older one still waits for counts no more
-  let shown = false;    // the panel
+  let turn = 0;  // number of the current run: answers to an older one are ignored
+  let shown = false;  // true if the panel is shown
   let hurry = false;
-  let film = [];        // a record a moment, with `own`: its translation at the time
-  let onShow = null;    // the film as the page has it
-  let curve = null;     // as page_curve.h has it
-  let news = null;      // {update, updates, finished, …} of the last answer
+  let film = [];  // one record per moment, with `own`: the model's translation at that moment
+  let onShow = null;  // the film as passed to the page
+  let curve = null;  // in the form that page_curve() in page_html.h describes
+  let news = null;  // {update, updates, finished, …} of the last answer
   let problem = "";
-  let before = "";      // the sentence that was there when it began
+  let before = "";  // the sentence on the page when training started
 
-  /** Updates until the next picture. */
+  /** Returns the number of updates until the next picture. */
   function pace() {
     const chosen = find("train-pace").value;
     return chosen === "grow" ? Math.max(1, Math.round(news.update / GROWTH)) : Number(chosen);
@@ -31,12 +32,12 @@ const trainer = (() => {
     return file ? new TextDecoder().decode(file.bytes).split("\n").filter((line) => line !== "") : [];
   }
 
-  /** Goes on by so many updates; the answer becomes a moment. */
+  /** Continues training by `updates` updates; the answer becomes a moment. */
   async function advance(updates) {
     const asked = program;
     const answer = await asked.ask("/api/train", { body: JSON.stringify({ updates }) });
     const text = await answer.text();
-    if (asked !== program) return;  // another one was begun meanwhile
+    if (asked !== program) return;  // another training was started meanwhile
     if (!answer.ok) throw new Error(JSON.parse(text).error);
     const page = JSON.parse(text);
     news = page.live.training;
@@ -46,7 +47,7 @@ const trainer = (() => {
     film = [...film.filter((one) => one.model.update !== record.model.update), Object.assign(record, { own: news.text, curve })];
   }
 
-  /** Whether the last moment that was there to be seen is on show. */
+  /** True if the latest moment shown on the page is the one on show. */
   const follows = () => sentences[state.sentence].moments === onShow && state.moment === onShow.length - 1;
 
   function showFilm() {
@@ -73,7 +74,7 @@ const trainer = (() => {
     await advance(0);
   }
 
-  /** Trains until it is paused or at its end, or another run has begun. */
+  /** Trains until the reader pauses, training is finished, or another run has started. */
   async function run() {
     const mine = ++turn;
     going = true;
@@ -89,7 +90,7 @@ const trainer = (() => {
         const begun = performance.now();
         await advance(pace());
         if (mine !== turn) return;
-        if (!going && !follows()) break;  // the reader looks at something else
+        if (!going && !follows()) break;  // the reader is looking at something else
         showFilm();
         await onScreen();
         await wait(begun + LEAST - performance.now());
@@ -105,7 +106,7 @@ const trainer = (() => {
     update();
   }
 
-  /** Whether it went on. */
+  /** Pauses training; returns true if it was running. */
   function pause() {
     const went = going;
     going = false;
@@ -119,7 +120,7 @@ const trainer = (() => {
     run();
   }
 
-  /** The panel, and training goes on; or away from it, to the model of before. */
+  /** Opens the panel and continues training, or shows the film if training is finished. */
   function open() {
     given = alone.training();
     if (!shown) before = live.asked.text;
@@ -136,7 +137,7 @@ const trainer = (() => {
     live.want({ model: null, text: before, target: null, without: [], force: [] });
   }
 
-  /** From a sentence of the reader's back to the film. */
+  /** Returns from the reader's own sentence to the film. */
   function back() {
     live.turnTo(given.name, film[0].source.text);
     showFilm();
@@ -152,7 +153,7 @@ const trainer = (() => {
       ` of ${thousands(news.updates)}${figure("loss", loss, 2)}${figure("BLEU on unseen pairs", bleu, 1)}`];
   }
 
-  /** What it writes for the sentence that is watched, as it is now. */
+  /** Returns the model's current translations of the watched sentence. */
   function texts() {
     if (film.length === 0) return [];
     const last = film[film.length - 1];
@@ -202,7 +203,7 @@ const trainer = (() => {
     live.onChange(update);
   }
 
-  /** The worker that answers for a model; null: the page's own. */
+  /** Returns the worker that answers for a model; null: the page's own. */
   const programOf = (model) => (program && given && model === given.name ? program : null);
 
   return { start, update, pause, programOf, hurries: () => hurry, models: () => (program && given ? [given.name] : []) };
