@@ -1,4 +1,4 @@
-// Token embeddings and positions.
+// Token embeddings, position embeddings, and the rotary position embedding.
 #pragma once
 
 #include <span>

@@ -132,7 +132,7 @@ inline Lanes keep_where_positive(Lanes x, Lanes value) {
 inline __m256i broadcast(std::uint32_t x) {
   return _mm256_set1_epi32(static_cast<int>(x));
 }
-/// The hash of compute/dropout_hash.h in eight lanes: all ones where an element is kept.
+/// dropout_hash() in eight lanes: all ones where an element is kept.
 inline __m256 kept_lanes(std::uint64_t key, std::uint32_t first, std::uint32_t threshold) {
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   __m256i h = _mm256_add_epi32(

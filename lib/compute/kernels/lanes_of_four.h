@@ -135,7 +135,7 @@ inline Lanes square_root(Lanes x) {
 inline Lanes keep_where_positive(Lanes x, Lanes value) {
   return each([](Four u, Four v) { return where(u > four(0.0F), v); }, x, value);
 }
-/// The hash of compute/dropout_hash.h of elements `first` to `first` + 3: all ones where one is
+/// dropout_hash() of elements `first` to `first` + 3: all ones where one is
 /// kept.
 inline FourInts kept(std::uint64_t key, std::uint32_t first, std::uint32_t threshold) {
   FourBits h = (first + FourBits{0, 1, 2, 3}) * kDropoutStride + static_cast<std::uint32_t>(key);

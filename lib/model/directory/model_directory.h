@@ -1,4 +1,5 @@
-// Models in: directories as transformers writes them (the tokenizer's files are lib/text's).
+// Loads and saves model directories in transformers' layout. lib/text handles the tokenizer's
+// files.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes.
-// https://github.com/huggingface/safetensors describes the rules; every one of them is checked
-// before a tensor is handed out. (Writing: safetensors_write.h.)
+// https://github.com/huggingface/safetensors has the rules. All of them are checked before a tensor
+// is used. safetensors_write.cpp writes the format.
 #pragma once
 
 #include <cstdint>

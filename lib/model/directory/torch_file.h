@@ -1,6 +1,6 @@
-// pytorch_model.bin: what torch.save has written since 1.6, a zip archive of the raw numbers and a
-// pickle (data.pkl) that says which tensors they are. Nothing in it is executed: the pickle is read
-// as data (pickle.h).
+// pytorch_model.bin, as torch.save has written it since 1.6: a zip archive of the raw numbers
+// (zip_entries.cpp) and a pickle, data.pkl, that lists the tensors (pickle.cpp). The pickle is
+// parsed as data; nothing in it is executed.
 #pragma once
 
 #include <cstddef>

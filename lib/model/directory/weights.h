@@ -1,5 +1,5 @@
-// The weights of a model directory, in every form that people have: model.safetensors or
-// pytorch_model.bin, whole or in shards.
+// Reads the weights of a model directory in every form that people have, model.safetensors or
+// pytorch_model.bin, whole or in shards, and binds the tensors to the model's parameters.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Encoder and decoder layers in training: what layers.h runs, in the same order under the same
-// names, with dropout; each keeps what its backward(), beside it, will read.
+// Encoder and decoder layers in training: those of layers.h in the same order under the same names,
+// with dropout. Each saves what its backward(), beside it, will read. The layers of families with
+// global tokens are in training_global_tokens.cpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Watching attention, and changing it: the one window through which records, explanations and
-// what-if experiments see a head at work.
+// The interface of observers, which see a head's numbers and may change them. Records, explanations
+// and what-if experiments are observers.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Relative positions as a bias of the scores (Raffel et al. 2020, section 2.1): a head adds to a
-// score what its table says of the distance between query and key. Distances share buckets
+// The relative position bias (Raffel et al. 2020, section 2.1): a head adds to each score a learned
+// value for the distance between query and key. Distances share buckets
 // (base/relative_position_buckets.h has the formula).
 #pragma once
 

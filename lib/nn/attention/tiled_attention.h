@@ -1,14 +1,14 @@
-// Attention of long sentences and of patterns, through tiles of keys: memory for a tile of scores,
-// never for all of them.
+// Attention of long sentences and of sparse patterns, one tile of keys at a time. Memory holds one
+// tile of scores, never all of them.
 //
 // A row keeps the maximum m of its scores so far, the sum l of exp(score − m), and o = Σ exp(score
-// − m) · value. Where a tile of keys brings a larger maximum m', l and o are multiplied with exp(m
-// − m') first; in the end o / l is the row's output (Milakov and Gimelshein 2018; Dao et al. 2022).
-// The way back computes the weights again, as exp(score − (m + ln l)).
+// − m) · value. If a tile of keys has a larger maximum m', l and o are first multiplied by exp(m −
+// m'). At the end o / l is the row's output (Milakov and Gimelshein 2018; Dao et al. 2022). The
+// backward pass, tiled_backward.cpp, recomputes the weights as exp(score − (m + ln l)).
 //
-// Tiles of keys begin at multiples of kKeyTile of a range's own numbers, whatever queries share
-// them. What a row does not see adds exact zeros. So a row's bits depend on its query and on the
-// keys it sees, not on threads, batch, its neighbours, or whether it was a cached step.
+// Tiles of keys begin at multiples of kKeyTile of a range's own numbers, whichever queries share
+// them. Masked keys add exact zeros. So a row's bits depend only on its query and the keys it sees,
+// not on threads, batch, neighbouring rows, or whether it was a cached step.
 #pragma once
 
 #include <cstdint>

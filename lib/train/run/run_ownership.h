@@ -1,4 +1,4 @@
-// One run at a time in a folder.
+// Allows one training run at a time in a directory, and resumes only the same run.
 #pragma once
 
 #include <string>

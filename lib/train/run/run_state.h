@@ -1,4 +1,4 @@
-// Where a training run stands, besides its numbers: what a checkpoint holds as JSON.
+// The progress of a training run, without its arrays, as a checkpoint holds it in JSON.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Who watches a training run.
+// The interface through which a training run reports its progress.
 #pragma once
 
 #include <cstdint>
