@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "service/field_text.h"
-#include "service/values.h"
+#include "service/option_values.h"
 
 namespace attn {
 

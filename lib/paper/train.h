@@ -51,9 +51,8 @@ struct Adam {
   }
 };
 
-/// The target begins with the start token, which the decoder reads first and never writes.
 struct Example {
-  std::vector<int> source, target;
+  std::vector<int> source, target;  ///< the target begins with the start token
 };
 using Batch = std::vector<Example>;
 

@@ -7,7 +7,7 @@
 
 #include "service/model/model_choice.h"
 #include "service/search_settings.h"
-#include "service/values.h"
+#include "service/option_values.h"
 
 using namespace attn;
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "config/key_reader.h"
-#include "service/search_settings.h"
+#include "service/option_values.h"
 
 namespace attn {
 namespace {

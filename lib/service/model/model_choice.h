@@ -12,7 +12,7 @@
 #include "compute/matmul.h"
 #include "model/directory/safetensors.h"
 #include "service/field_text.h"
-#include "service/values.h"
+#include "service/option_values.h"
 
 namespace attn {
 
