@@ -1,3 +1,5 @@
+// The sites of attention in a Transformer (encoder self-attention, decoder self-attention,
+// cross-attention), and the names of heads on the command line, such as cross:1:3.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// Parts that a model of the program's own may have in the place of Marian's: `head_dim`,
-// `key_value_heads`, `position`, `norm` and `feed_forward`. Each says one choice; docs/config.md
-// has the table of which go together.
+// Settings with which a config of this program can replace parts of Marian's architecture:
+// `head_dim`, `key_value_heads`, `position`, `norm` and `feed_forward`. docs/config.md has a table
+// of the valid combinations.
 #pragma once
 
 #include <optional>

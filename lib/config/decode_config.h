@@ -1,4 +1,5 @@
-// How a translation is searched: the options of transformers' `generate` that the program supports.
+// The search settings: those options of transformers' `generate` that the program supports.
+// decode_config_read.cpp reads them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a model is made of and what it costs: modules, multiply-adds, attention memory, growth with
-// length. All of it follows from the config; no weights are read.
+// The modules of a model and their cost: multiply-adds, attention memory, growth with length.
+// Everything follows from the config; no weights are read.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a parameter is for, and which part of the model keeps it.
+// The role of a parameter, and the part of the model that holds it.
 #pragma once
 
 namespace attn {

@@ -1,6 +1,6 @@
-// Every parameter of the model, told once: its name in a weights file, its shape, what it is for
-// and which part of the model keeps it. Counting (here), listing (config/model_report) and the
-// visitor behind initialising, loading, saving and training (model/parameters) all read this table.
+// Every parameter of the model, described once: its name in a weights file, its shape, its role,
+// and the part of the model that holds it. Counting (here), listing (config/model_report) and the
+// visitor for initializing, loading, saving and training (model/parameters) all read this table.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// The keys that each query sees under a sparse pattern, and why; the buckets of LSH attention; and
+// keys that are not tokens of the sentence.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// How a model is trained: the `train` section of an experiment file.
+// The training settings: the `train` section of an experiment file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The encoder-decoder Transformer (Vaswani et al. 2017) as Marian, Pegasus and the families of
-// config/family.h build it.
+// config/family.h build it: whole sentences through its layers, random weights, and the memory that
+// a model needs.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Dropout (Srivastava et al. 2014): in training, every number is set to 0 with probability p and
-// otherwise multiplied by 1 / (1 − p), so that its expectation stays.
+// Dropout (Srivastava et al. 2014): training sets each number to 0 with probability p and
+// multiplies the others by 1 / (1 − p), so that the expectation stays the same.
 //
-// The mask is a hash of a key and the number's index (compute/dropout_hash.h). Forward and backward
-// are therefore the same function, and nothing is remembered in between.
+// The mask is a hash of a key and the number's index (dropout_hash() in compute/kernels/kernels.h).
+// Forward and backward are therefore the same function, and nothing is stored in between.
 #pragma once
 
 #include "compute/kernels/kernels.h"

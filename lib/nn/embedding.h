@@ -1,4 +1,4 @@
-// Token embeddings and positions.
+// Token embeddings, position embeddings, and the rotary position embedding.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace attn {
 
-/// The tokens of a batch, and the place of each in its sentence.
+/// The tokens of a batch, and the position of each in its sentence.
 struct PositionedTokens {
   std::span<const int> ids;         ///< [T]
   std::span<const Index> position;  ///< [T]
 };
 
-/// What tokens and places become, or the gradients at it.
+/// The embedding tables, or their gradients.
 struct EmbeddingTables {
   Parameter tokens;     ///< [V, D]
   Parameter positions;  ///< [P, D]; without data: none, as of gradients where they are not learned
@@ -44,9 +44,9 @@ void embed_backward(const ConstMatrixRef& dout, const PositionedTokens& placed, 
 Matrix sinusoids(Index positions, Index d_model, SinusoidVariant kind = SinusoidVariant::marian,
                  Index first = 0);
 
-// Rotary positions (Su et al. 2021, "RoFormer"): queries and keys are turned by their places, so
-// that their product depends on how far apart they stand. Column i and column i + K/2 of a head are
-// a pair, which place p turns by the angle p / 10000^(2i/K):
+// Rotary position embedding (Su et al. 2021, "RoFormer"): queries and keys are rotated by their
+// positions, so that their dot product depends on the distance. Columns i and i + K/2 of a head are
+// a pair, which position p rotates by the angle p / 10000^(2i/K):
 //
 //   y[i]       = x[i] · cos − x[i + K/2] · sin
 //   y[i + K/2] = x[i + K/2] · cos + x[i] · sin
@@ -56,18 +56,18 @@ Matrix sinusoids(Index positions, Index d_model, SinusoidVariant kind = Sinusoid
 
 class RotaryEmbedding {
  public:
-  /// For so many places, and heads of so many columns, an even number. In double, rounded once.
+  /// Makes a table for this many positions and an even head_dim. Computed in double, rounded once.
   RotaryEmbedding(Index positions, Index head_dim);
 
-  /// Which way: `back` undoes `on`, and is the way of gradients.
+  /// `backward` undoes `forward`; gradients use it.
   enum class Direction { forward, backward };
 
-  /// In place: every head of row t, one after another in `rows` [T, heads · K], by places[t].
+  /// Rotates every head of row t of `rows` [T, heads · K] by positions[t], in place.
   void apply_rotary(MatrixRef rows, std::span<const Index> positions, Direction direction) const;
 
  private:
   Index head_dim_;
-  Matrix cosines_;  ///< [places, K/2]
+  Matrix cosines_;  ///< [positions, K/2]
   Matrix sines_;
 };
 

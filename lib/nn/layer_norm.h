@@ -1,6 +1,6 @@
-// Layer normalisation (Ba et al. 2016): each row is shifted to mean 0, scaled to variance 1, then
-// weighted and shifted column by column. T5's kin scale a row to a mean square of 1 and weight it,
-// which is all (Zhang and Sennrich 2019, "Root Mean Square Layer Normalization").
+// LayerNorm (Ba et al. 2016): shifts each row to mean 0, scales it to variance 1, then applies a
+// weight and a bias per column. T5's RMSNorm scales a row to mean square 1 and applies a weight
+// (Zhang and Sennrich 2019). The residual sum is here, too.
 #pragma once
 
 #include "compute/matmul.h"

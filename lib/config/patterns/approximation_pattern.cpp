@@ -1,4 +1,5 @@
-// Keys and values become k mixtures before any query asks (Wang et al. 2020).
+// The sparse approximations: linformer projects keys and values to k rows (Wang et al. 2020),
+// performer uses random features (Choromanski et al. 2021), lsh hashes (Kitaev et al. 2020).
 #include <algorithm>
 
 #include "base/at.h"

@@ -1,5 +1,6 @@
-// Blocks: the first and the last see all and are seen by all; a block sees its neighbours, itself
-// and random others (Zaheer et al. 2020).
+// Patterns of blocks: bigbird (Zaheer et al. 2020), where the first and last block see all keys and
+// are seen by all queries, and the others see their neighbours, themselves and random blocks; and
+// chunks (Phang et al. 2022), where a block sees itself.
 #include <algorithm>
 
 #include "base/at.h"

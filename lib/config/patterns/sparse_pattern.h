@@ -1,6 +1,6 @@
-// What is known of a kind of attention before anything is computed: its keys in a config, what
-// fits, whether a decoder may have it, its parameters, its cost, its words. A kind is one file
-// here, and one in nn/attention/kinds/, which computes it.
+// The properties of each attention pattern that are known without computing: its keys in a config,
+// checks, whether a decoder may use it, its parameters, cost and description. How a pattern is
+// computed is in nn/attention/patterns/.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace attn {
 
 struct PatternCheck;
 
-/// A self-attention that a kind is asked about.
+/// The self-attention of a stack, for questions about its pattern.
 struct SelfAttentionDims {
   const AttentionPattern& pattern;
-  std::uint64_t max_positions = 0;  ///< longest sentence
+  std::uint64_t max_positions = 0;  ///< length of the longest sentence
   std::uint64_t inner_dim = 0;      ///< columns of all heads
   std::uint64_t heads = 0;
 
-  /// At least 1, whatever sizes an unchecked config has.
+  /// Returns at least 1, even for the sizes of an unchecked config.
   int head_dim() const;
 };
 
-/// A parameter that a kind has besides the projections.
+/// A parameter of a pattern, besides the projections.
 struct ExtraParameter {
   std::string_view name;  ///< in a layer: "self_attn.proj_k"
   ParameterPart part;
@@ -38,10 +38,10 @@ struct ExtraParameter {
   std::uint64_t columns = 0;
 };
 
-/// What a kind does, for people.
+/// A description of a pattern for people.
 struct PatternDescription {
   std::string formula;
-  std::string_view why;  ///< what it gives up, and for what
+  std::string_view why;  ///< its trade-off
 };
 
 class SparsePattern {
@@ -54,44 +54,46 @@ class SparsePattern {
   PatternType type() const { return type_; }
   std::string_view name() const { return name_; }  ///< "window"
 
-  /// Its keys besides the type. InputError where one is missing or has another type.
+  /// Reads its keys besides the type. Throws InputError if one is missing or has the wrong type.
   virtual void read(KeyReader& reader, AttentionPattern& pattern) const;
   virtual void write(const AttentionPattern& pattern, Json& json) const;
-  /// InputError for what does not fit the stack.
+  /// Throws InputError for settings that do not fit the stack.
   virtual void check(const PatternCheck& check) const;
 
-  /// Whether queries see later keys too, so that no decoder can have it; `full` has a causal form.
+  /// True if queries also see later keys, so that a decoder cannot use it. `full` has a causal
+  /// form.
   virtual bool is_encoder_only() const { return false; }
-  /// Whether attention goes by way of something smaller than the keys: no list of keys says what it
-  /// computes.
+  /// True for a sparse approximation, which has no list of keys per query.
   virtual bool approximates() const { return false; }
-  /// Whether a config chooses places of global tokens.
+  /// True if a config chooses the positions of global tokens.
   virtual bool has_global_tokens() const { return false; }
-  /// Whether heads of a layer look at different keys.
+  /// True if the heads of a layer see different keys.
   virtual bool differs_per_head() const { return false; }
-  /// Whether the tokens decide who looks at whom, not their places alone.
+  /// True if the visible keys depend on the tokens and not only on their positions.
   virtual bool is_content_based() const { return false; }
-  /// Whether every query sees every key of so many, or every earlier one.
+  /// True if every query sees every key, or every earlier key, of a sentence with this many keys.
   virtual bool is_dense(const AttentionPattern& pattern, Index keys) const;
 
   virtual std::vector<ExtraParameter> extra_parameters(const SelfAttentionDims& stack) const;
-  /// Whether keys are the queries, without a projection of their own.
+  /// True if keys and queries share one projection.
   virtual bool shares_query_and_key() const { return false; }
 
-  /// Of `steps` steps of a decoder those whose keys some query still sees, its own among them; in
-  /// all layers those of the one that sees most.
+  /// Returns how many of `steps` decoding steps must be cached: those whose keys a query can still
+  /// see, including its own, in the layer that sees most.
   virtual Index cached_steps(const AttentionPattern& pattern, Index steps) const;
-  /// Where a step's keys are kept, of `kept` places: those that nobody sees any more give way.
+  /// Returns which of `kept` cache positions a step's keys take. Positions that no query can see
+  /// any more are reused.
   virtual Index cache_position(const AttentionPattern& pattern, Index step, Index kept) const;
 
-  /// Multiply-adds of one head's products on the way there, for each of its columns; of kinds that
-  /// approximate: others take those of the pairs that they see.
+  /// Returns the multiply-adds of one head of a sparse approximation, per column. The cost of other
+  /// patterns follows from the pairs that they compute.
   virtual Index multiply_adds(const AttentionPattern& pattern, Index length, int head_dim) const;
 
   virtual PatternDescription description(const AttentionPattern& pattern, int head_dim) const = 0;
-  /// Cut to a sentence of so many tokens: a row sees about a quarter of them.
+  /// Returns settings for a sentence of this many tokens, so that a row sees about a quarter of
+  /// them.
   virtual AttentionPattern example_for(int tokens) const;
-  /// As it is measured on sentences of `length` tokens.
+  /// Returns the settings that benchmarks use for sentences of `length` tokens.
   virtual AttentionPattern benchmark_for(Index length) const;
 
  protected:
@@ -145,15 +147,15 @@ struct PatternCheck {
 
 // One function a kind, each in the file of its name.
 
-const SparsePattern& full_pattern();            // full.cpp
-const SparsePattern& window_pattern();          // window.cpp
-const SparsePattern& longformer_pattern();      // longformer.cpp
-const SparsePattern& bigbird_pattern();         // bigbird.cpp
-const SparsePattern& sparse_strided_pattern();  // sparse_strided.cpp
-const SparsePattern& sparse_fixed_pattern();    // sparse_fixed.cpp
-const SparsePattern& chunks_pattern();          // chunks.cpp
-const SparsePattern& linformer_pattern();       // linformer.cpp
-const SparsePattern& performer_pattern();       // performer.cpp
-const SparsePattern& lsh_pattern();             // lsh.cpp
+const SparsePattern& full_pattern();            // sparse_pattern.cpp
+const SparsePattern& window_pattern();          // window_pattern.cpp
+const SparsePattern& longformer_pattern();      // window_pattern.cpp
+const SparsePattern& bigbird_pattern();         // block_pattern.cpp
+const SparsePattern& sparse_strided_pattern();  // sparse_transformer_pattern.cpp
+const SparsePattern& sparse_fixed_pattern();    // sparse_transformer_pattern.cpp
+const SparsePattern& chunks_pattern();          // block_pattern.cpp
+const SparsePattern& linformer_pattern();       // approximation_pattern.cpp
+const SparsePattern& performer_pattern();       // approximation_pattern.cpp
+const SparsePattern& lsh_pattern();             // approximation_pattern.cpp
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Near keys, and every key a whole number of strides away (Child et al. 2019).
+// The two patterns of Child et al. 2019: sparse_strided and sparse_fixed.
 #include <algorithm>
 
 #include "config/patterns/sparse_pattern.h"

@@ -1,4 +1,4 @@
-// Queries see the keys that are near (Beltagy et al. 2020).
+// Queries see the keys near them: window and longformer (Beltagy et al. 2020).
 #include <algorithm>
 
 #include "config/patterns/sparse_pattern.h"

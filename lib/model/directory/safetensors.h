@@ -1,6 +1,6 @@
-// The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes. The
-// rules are at https://github.com/huggingface/safetensors; all are checked before any tensor is
-// returned.
+// The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes.
+// https://github.com/huggingface/safetensors has the rules. All of them are checked before a tensor
+// is used. safetensors_write.cpp writes the format.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// pytorch_model.bin as torch.save has written it since PyTorch 1.6: a zip archive of raw numbers
-// and a pickle (data.pkl) that describes the tensors. The pickle is read as data and never
-// executed.
+// pytorch_model.bin, as torch.save has written it since 1.6: a zip archive of the raw numbers
+// (zip_entries.cpp) and a pickle, data.pkl, that lists the tensors (pickle.cpp). The pickle is
+// parsed as data; nothing in it is executed.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// Encoder and decoder layers in training: same names and order as layers.h, plus dropout. Each
-// keeps what its backward() will read.
+// Encoder and decoder layers in training: those of layers.h in the same order under the same names,
+// with dropout. Each saves what its backward(), beside it, will read. The layers of families with
+// global tokens are in training_global_tokens.cpp.
 #pragma once
 
 #include <memory>

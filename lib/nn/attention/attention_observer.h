@@ -1,5 +1,5 @@
-// Watching attention, and changing it: the one window through which records, explanations and
-// what-if experiments see a head at work.
+// The interface of observers, which see a head's numbers and may change them. Records, explanations
+// and what-if experiments are observers.
 #pragma once
 
 #include <span>
@@ -12,13 +12,14 @@
 
 namespace attn {
 
-/// What linformer mixes a sentence's keys and values by: mixture c is Σ_j entry(j, c) · row j.
+/// linformer's projections of a sentence's keys and values: projected row c is Σ_j entry(j, c) ·
+/// row j.
 struct LinformerMatrices {
   Matrix keys;    ///< [S, k] E's rows of the sentence, 0 where a key is padding
   Matrix values;  ///< [S, k] F's
 };
 
-/// Which rows of a head's weights an observer has written to; the others keep every bit.
+/// The rows of a head's weights that an observer has changed. The others keep every bit.
 class ChangedRows {
  public:
   void add(Index row) {
@@ -34,7 +35,7 @@ class ChangedRows {
   std::vector<bool> rows_;
 };
 
-/// One head of one sentence while it is computed. Every matrix is alive during the call only.
+/// One head of one sentence while it is computed. The matrices exist only during the call.
 struct AttentionHead {
   AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
@@ -71,10 +72,11 @@ struct AttentionHead {
                                        ///< logarithm of how often two have met
   bool is_estimate = false;  ///< performer: weights are what its features amount to, an estimate of
                              ///< softmax(scores + mask)
-  ChangedRows changed = {};  ///< rows of `weights` or `outside` that an observer has written to
+  ChangedRows changed =
+      {};  ///< rows of `weights` or `non_token_weights` that an observer has written to
 };
 
-/// Where a matrix stands on the way through a stack.
+/// The stages of the rows in a stack.
 enum class Stage {
   embedded,      ///< [T, D] tokens · scale + positions (normed where the model norms them)
   block_input,   ///< [T, D] what the residual connection carries past a block
@@ -83,7 +85,7 @@ enum class Stage {
   memory,        ///< [S, 2D] cross-attention only: keys and values of the encoder's rows
   heads,         ///< [T, D] the outputs of all heads side by side
   attn_output,   ///< [T, D] after the output projection
-  block_sum,     ///< [T, D] block_input + mixed
+  block_sum,     ///< [T, D] block_input + attn_output
   block_output,  ///< [T, D] norm(block_sum) in post-norm models, block_sum in pre-norm ones
   feed_forward_normed,  ///< [T, D] norm(block_output), in pre-norm models only
   feed_forward_hidden,  ///< [T, F] activation(x · W₁ + b₁)
@@ -93,8 +95,8 @@ enum class Stage {
   stack_output,         ///< [T, D] after the last layer (and the final norm where there is one)
 };
 
-/// A matrix of a whole batch, alive during the call only. `kind` and `layer` say whose block it is;
-/// for what belongs to no block, kind is the stack's self-attention.
+/// A matrix of a whole batch, alive during the call only. `site` and `layer` name its block;
+/// outside blocks, site is the stack's self-attention.
 struct StageView {
   AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
@@ -110,32 +112,32 @@ class AttentionObserver {
  public:
   virtual ~AttentionObserver() = default;
 
-  /// Whether `scores` and `mask` of a head are looked at. Where they are not, they need not be
-  /// kept: of 8,192 tokens each is a quarter of a gigabyte.
+  /// True if the observer reads `scores` and `mask`. If not, they are not stored: for 8,192 tokens
+  /// each takes a quarter of a gigabyte.
   virtual bool reads_scores() const { return true; }
 
-  /// Whether a head is looked at. One of exact attention that is not is not shown, and costs
-  /// nothing.
+  /// True if the observer wants this head. With exact attention, other heads are not shown and
+  /// cost nothing.
   virtual bool watches(AttentionSite /*kind*/, Index /*layer*/, Index /*head*/) const {
     return true;
   }
 
-  /// The head's weights, and the output that the model has made from its own. What is written to
-  /// the weights, and said so in `changed`, is what the model goes on with.
+  /// Shows the head's weights, and the output that the model computed. The observer may change
+  /// weights: the model continues with the rows marked in `changed`.
   virtual void weights_ready(AttentionHead& head) = 0;
 
-  /// The head's output is that of the weights as weights_ready left them.
+  /// Shows the head's output, computed from the weights as weights_ready() left them.
   virtual void output_ready(const AttentionHead& /*head*/) {}
 
-  /// A cached decoder calls this before each of its steps: all queries that follow stand at this
-  /// position of their sentences. Whole sentences have query i at position i, without this call.
+  /// A cached decoder calls this before each step: all queries that follow are at this position of
+  /// their sentences. Without this call, as for whole sentences, query i is at position i.
   virtual void step_begins(Index /*position*/) {}
 
-  /// What the layers make of the rows on their way, between the heads.
+  /// Shows the rows at a stage between the layers' computations.
   virtual void stage_ready(const StageView& /*view*/) {}
 };
 
-/// Two observers in one: the second sees what the first one left.
+/// Combines two observers: the second sees what the first one left.
 class ObserverPair : public AttentionObserver {
  public:
   /// `first` may be null.

@@ -1,20 +1,21 @@
-// Who looks at whom, as lists of key ranges: one description from which the products, the maps and
-// the masks all follow.
+// The keys that each query sees, as lists of key ranges. Matrix multiplications, maps and masks all
+// follow from this one description.
 //
-// A sentence of n tokens, i the query's place and j the key's. Every type can be causal (j ≤ i)
-// where a decoder may have it.
+// In a sentence of n tokens, i is the query's position and j the key's. Every pattern that a
+// decoder may use can be causal (j ≤ i).
 //
 //   full            every j
 //   window          |i − j| ≤ window/2                                     (Beltagy et al. 2020)
-//   longformer      the same, and global tokens see all and are seen by all             (ibid.)
-//   bigbird         blocks of block_size: the first and the last see all and are seen by all; a
-//                   block sees its neighbours, itself and random others (Zaheer et al. 2020).
+//   longformer      the same; global tokens see all keys and are seen by all queries    (ibid.)
+//   bigbird         blocks of block_size: the first and last block see all and are seen by all; the
+//                   others see their neighbours, themselves and random blocks (Zaheer et al. 2020).
 //                   Sentences of at most (5 + 2·random_blocks) blocks have full attention, as in
 //                   transformers.
 //   sparse_strided  |i − j| ≤ stride, and j ≡ i modulo stride               (Child et al. 2019)
-//   sparse_fixed    blocks of stride: the own block, and the last `summary` keys of every block
-//   chunks          blocks of block_size: the own block, and global tokens, as longformer's; odd
-//                   layers move by half a block where shift is set (Phang et al. 2022)
+//   sparse_fixed    blocks of stride: the query's block, and the last `summary` keys of every block
+//   chunks          blocks of block_size: the query's block, and global tokens as in longformer;
+//   with
+//                   `shift`, odd layers move by half a block (Phang et al. 2022)
 #pragma once
 
 #include <algorithm>
@@ -29,9 +30,9 @@
 
 namespace attn {
 
-/// Keys that the rows of a tile look at. Row r, which stands at number own + r of the list itself,
-/// sees the numbers of [first, end) from own + r − back to own + r + ahead, without those that are
-/// at most `hole` from it.
+/// Keys that the rows of a tile see, as numbers in a list. Row r has the number own + r. It sees
+/// the numbers of [first, end) from own + r − back to own + r + ahead, without those at a distance
+/// of at most `hole`.
 struct KeyRange {
   static constexpr Index kFar = std::numeric_limits<Index>::max() / 4;
 
@@ -46,7 +47,7 @@ struct KeyRange {
     Index operator[](Index n) const {
       return keys != nullptr ? keys[n] : base + n / run * step + n % run;
     }
-    /// Whether number n is key n.
+    /// True if number n is key n.
     bool every_key() const { return keys == nullptr && run == 1 && step == 1 && base == 0; }
   };
 
@@ -61,30 +62,30 @@ struct KeyRange {
   bool skip_globals = false;  ///< global keys are in another range
   PatternReason reason = PatternReason::full;
 
-  /// The numbers that row r sees, before the hole.
+  /// The numbers that row r sees, including the hole.
   Index first_of(Index r) const { return std::max(first, own + r - back); }
   Index end_of(Index r) const { return std::min(end, own + r + ahead + 1); }
 };
 
-/// Queries that share their ranges: places first + r · step for r in [0, count).
+/// Queries that share their ranges: positions first + r · step for r in [0, count).
 struct QueryTile {
   Index first = 0;
   Index count = 0;
   Index step = 1;
-  bool begins = true;      ///< no earlier tile has these rows
-  bool ends = true;        ///< no later tile has them
+  bool begins = true;      ///< no earlier tile contains these rows
+  bool ends = true;        ///< no later tile contains them
   bool is_global = false;  ///< rows of global tokens
   std::vector<KeyRange> ranges = {};
 };
 
-/// The queries and keys of one sentence. Places count from its first key; the queries are the last
-/// ones, so that a cached step is the last row of the whole sentence.
+/// The queries and keys of one sentence. Positions count from its first key. The queries are the
+/// last positions, so a cached step is the last row of the sentence.
 struct PatternRows {
   Index queries = 0;
   Index keys = 0;
   bool causal = false;
-  std::span<const Index> globals = {};  ///< places, rising; those beyond the keys do not count
-  Index origin = 0;  ///< chunks: rows before the first block, which are global (Pegasus-X's own)
+  std::span<const Index> globals = {};  ///< ascending positions; those beyond the keys are ignored
+  Index origin = 0;                     ///< chunks: global rows before the first block (Pegasus-X)
 };
 
 /// Calls f(key, range) for every key that row r of a tile sees, in the order of its sums.
@@ -101,9 +102,10 @@ void for_each_key(const QueryTile& tile, Index r, std::span<const Index> globals
   }
 }
 
-// One head's tiles while a kind of attention makes them.
+// Building the tiles of one head.
 
-/// Queries of a tile: keys are packed once for all of them. Fewer where each has its own window.
+/// Queries per tile. Keys are packed once per tile. Tiles are smaller if each query has its own
+/// window.
 inline constexpr Index kSharedTile = 1056;
 inline constexpr Index kBandTile = 264;
 
@@ -117,11 +119,11 @@ class QueryTileBuilder {
   Index head() const { return head_; }
   const PatternRows& rows() const { return rows_; }
   Index first_query() const { return rows_.keys - rows_.queries; }
-  /// Keys behind a query that it may see, of `most` that the kind would show.
+  /// Returns how many later keys a query may see, of the `most` that the pattern has.
   Index ahead(Index most) const { return rows_.causal ? 0 : most; }
-  /// Places of global tokens among the keys.
+  /// Positions of global tokens among the keys.
   std::span<const Index> globals() const { return globals_; }
-  /// For a kind that has none.
+  /// For a pattern without global tokens.
   void forget_globals() { globals_ = {}; }
 
   KeyRange all_keys(PatternReason reason) const;
@@ -129,14 +131,15 @@ class QueryTileBuilder {
   /// |i − j| ≤ reach for the rows of a tile.
   KeyRange window(const QueryTile& tile, Index reach) const;
 
-  /// Every query sees every key, or every earlier one.
+  /// Adds full attention: every query sees every key, or every earlier one.
   void add_full();
-  /// Global keys, where there are any, and others that `range` holds.
+  /// Adds the global keys, if there are any, and the other keys of `range`.
   void add_beside_globals(QueryTile& tile, KeyRange range) const;
   void add(QueryTile tile) { tiles_.push_back(std::move(tile)); }
 
-  /// Tiles of at most `size` rows that cross no border of blocks of `block` from `origin` on (0: no
-  /// blocks); `ranges` fills one that is not of global rows.
+  /// Makes tiles of at most `size` rows that do not cross a border between blocks of `block` rows,
+  /// counted from `origin` (0: no blocks). `ranges` adds the ranges of each tile without global
+  /// rows.
   template <typename Ranges>
   void for_each_tile(Index size, Index block, Index origin, Ranges&& ranges) {
     for (Index i = first_query(); i < rows_.keys;) {
@@ -162,7 +165,7 @@ class QueryTileBuilder {
 
  private:
   bool is_global(Index i) const { return std::binary_search(globals_.begin(), globals_.end(), i); }
-  /// Where a tile from i on ends that holds global rows alone, or none.
+  /// Returns the end of a tile that begins at i and has either only global rows or none.
   Index same_kind_until(Index i, Index end) const;
 
   const AttentionPattern& pattern_;

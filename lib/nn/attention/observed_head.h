@@ -1,11 +1,11 @@
-// Heads before an observer. What the fast code computes is done by then; here it is shown.
+// Shows heads to an observer after the fast code has computed them.
 #pragma once
 
 #include "nn/attention/attention.h"
 
 namespace attn {
 
-/// What an observer sees of one head of one group.
+/// The matrices of one head of one group for an observer.
 struct ObservedHead {
   const AttentionShape& shape;
   const AttentionGroup& group;
@@ -14,32 +14,32 @@ struct ObservedHead {
   Matrix value;    ///< [S, K]
   Matrix scores;   ///< [L, S] query · key · scale
   Matrix mask;     ///< [L, S]
-  Matrix weights;  ///< [L, S] the caller fills them in
+  Matrix weights;  ///< [L, S] filled in by the caller
   const PatternCells* seen = nullptr;
   std::span<const Index> global_projection_queries = {};
   std::span<const float> relative_bias = {};
   const LshBuckets* hashes = nullptr;
   bool is_estimate = false;
 
-  /// Keys and values alone.
+  /// Collects only keys and values.
   ObservedHead(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows);
-  /// With the scores, and this mask.
+  /// Collects keys, values and scores, with this mask.
   ObservedHead(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
                Matrix mask);
-  /// What the observer is given; it points into this.
+  /// Returns the view for the observer, which points into this object.
   AttentionHead view(Index head);
-  /// Shows weights that are no softmax of the scores. Where the observer changes them, the output
-  /// is made again.
+  /// Shows weights that are not a softmax of the scores. Recomputes the output if the observer
+  /// changes them.
   void show(Index head, AttentionObserver& observer);
 };
 
-/// Shows every head of exact attention, whose output is there. Its rows of queries, keys and values
-/// are gathered, wherever the fast code has them, and lib/paper computes the weights in double.
-/// Where the observer changes them, the head's output is made from the changed ones.
+/// Shows every head of exact attention after `output` has been computed. Collects the head's
+/// queries, keys and values, and lets lib/paper compute the weights in double. If the observer
+/// changes the weights, recomputes the head's output from them.
 void observe_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                    AttentionObserver& observer);
 
-/// Rows as one matrix [n, width].
+/// Copies rows to one matrix [n, width].
 Matrix gather_rows(const GatheredRows& from, Index n, Index width);
 
 }  // namespace attn

@@ -1,5 +1,5 @@
-// Relative positions as a bias of the scores (Raffel et al. 2020, section 2.1): a head adds to a
-// score what its table says of the distance between query and key. Distances share buckets
+// The relative position bias (Raffel et al. 2020, section 2.1): a head adds to each score a learned
+// value for the distance between query and key. Distances share buckets
 // (base/relative_position_buckets.h has the formula).
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace attn {
 
-/// The biases of one attention, spread out by distance: those of a query and of all keys lie in a
-/// row, and the next query's begin one number before.
+/// The biases of one attention by distance. The biases of a query with all keys are consecutive,
+/// and the next query's begin one number earlier.
 class RelativePositionBias {
  public:
-  /// `table` [buckets, H]; sentences have at most so many `places`.
+  /// `table` [buckets, H]; sentences have at most this many positions.
   RelativePositionBias(const Parameter& table, const RelativePositionBiasConfig& positions,
                        bool causal, Index positions_count);
 
-  /// [keys] what the query at `place` adds to its score with each key. The query behind it has its
-  /// own one float before.
+  /// Returns the biases [keys] of the query at this position. The next query's begin one float
+  /// earlier.
   const float* of(Index head, Index position) const {
     return values_.data() + head * (2 * positions_ - 1) + positions_ - 1 - position;
   }
@@ -35,13 +35,13 @@ class RelativePositionBias {
 
  private:
   Index positions_;
-  Index count_;                        ///< rows of the table
-  std::vector<float> values_;          ///< [H, 2 · places − 1] by key − query + places − 1
-  std::vector<std::int32_t> buckets_;  ///< [2 · places − 1] likewise
+  Index count_;                ///< rows of the table
+  std::vector<float> values_;  ///< [H, 2 · positions − 1] by key − query + positions − 1
+  std::vector<std::int32_t> buckets_;  ///< [2 · positions − 1] likewise
 };
 
-/// What heads of groups add to the gradient of such a table. Each has sums of its own, which are
-/// added up in one order in the end, whatever threads were at work.
+/// The gradient of such a table. Each head of each group has its own sums, which are added in a
+/// fixed order, whatever the threads.
 class RelativePositionBiasGradient {
  public:
   /// `bias` null: nothing is summed. `tasks`: groups times heads.
@@ -49,7 +49,7 @@ class RelativePositionBiasGradient {
       : bias_(bias), sums_(to_size(bias == nullptr ? 0 : tasks * bias->buckets())) {}
 
   bool wanted() const { return bias_ != nullptr; }
-  /// Adds the gradients at the scores of the query at `place` with all keys from the first on;
+  /// Adds the gradients at the scores of the query at `position` with all keys from the first on;
   /// key(j) is the number of the j-th of them.
   template <typename Key>
   void add(Index task, Index position, std::span<const float> dscores, Key&& key) {

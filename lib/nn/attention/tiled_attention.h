@@ -1,14 +1,14 @@
-// Attention of long sentences and of patterns, through tiles of keys: memory for a tile of scores,
-// never for all of them.
+// Attention of long sentences and of sparse patterns, one tile of keys at a time. Memory holds one
+// tile of scores, never all of them.
 //
 // A row keeps the maximum m of its scores so far, the sum l of exp(score − m), and o = Σ exp(score
-// − m) · value. Where a tile of keys brings a larger maximum m', l and o are multiplied with exp(m
-// − m') first; in the end o / l is the row's output (Milakov and Gimelshein 2018; Dao et al. 2022).
-// The way back computes the weights again, as exp(score − (m + ln l)).
+// − m) · value. If a tile of keys has a larger maximum m', l and o are first multiplied by exp(m −
+// m'). At the end o / l is the row's output (Milakov and Gimelshein 2018; Dao et al. 2022). The
+// backward pass, tiled_backward.cpp, recomputes the weights as exp(score − (m + ln l)).
 //
-// Tiles of keys begin at multiples of kKeyTile of a range's own numbers, whatever queries share
-// them. What a row does not see adds exact zeros. So a row's bits depend on its query and on the
-// keys it sees, not on threads, batch, its neighbours, or whether it was a cached step.
+// Tiles of keys begin at multiples of kKeyTile of a range's own numbers, whichever queries share
+// them. Masked keys add exact zeros. So a row's bits depend only on its query and the keys it sees,
+// not on threads, batch, neighbouring rows, or whether it was a cached step.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ inline constexpr Index kKeyTile = 128;
 /// few, and softmax needs no running sums.
 inline constexpr Index kShortRow = 512;
 
-/// Whether a group goes through tiles; else its rows are short ones of full attention.
+/// True if a group goes through tiles. Others have full attention over few keys.
 bool is_tiled(const AttentionShape& shape, const AttentionGroup& group);
 
 /// A tile of queries of one head of one group.
 struct TileTask {
   Index group = 0;  ///< index among the groups
   Index head = 0;
-  Index first_sum = 0;  ///< where the sums of the head's rows begin
+  Index first_sum = 0;  ///< start of the sums of the head's rows
   QueryTile tile = {};
 };
 
@@ -45,8 +45,8 @@ class TileTasks {
  public:
   TileTasks(const AttentionShape& shape, std::span<const AttentionGroup> groups);
 
-  /// Calls f(task) for all tiles, on the threads: those that begin rows before those that go on
-  /// with them.
+  /// Calls f(task) for all tiles, on several threads. Tiles that begin rows run before those that
+  /// continue them.
   template <typename F>
   void for_each(F&& f) const {
     for (const std::vector<TileTask>* tasks : {&first, &later}) {
@@ -57,10 +57,10 @@ class TileTasks {
   std::vector<TileTask> first;
   std::vector<TileTask> later;
   Index sums = 0;           ///< rows of all heads
-  Index multiply_adds = 0;  ///< of the products of queries and keys
+  Index multiply_adds = 0;  ///< of queries and keys
 };
 
-/// Running sums of rows; `maximum` becomes m + ln l where a row ends, −∞ where it sees nothing.
+/// Running sums of rows. At the end of a row `maximum` becomes m + ln l, or −∞ if it sees no key.
 struct RowSums {
   float* maximum;
   float* sum;
@@ -77,20 +77,19 @@ struct TileDropout {
 TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& saved, Index group,
                             Index head);
 
-/// What tasks share: the sums of all rows, and what dropout does to the task's head.
+/// The sums of all rows, which tasks share, and the dropout of the task's head.
 struct TileSums {
   RowSums sums;
   TileDropout dropout = {};
 };
 
-/// The output of a tile's rows. Tasks of different rows are independent.
+/// Computes the output of a tile's rows. Tasks with different rows are independent.
 void attend_tile(const AttentionShape& shape, const AttentionInput& input, const TileTask& task,
                  const TileSums& state, MatrixRef output);
 
-// The blocks of keys that a tile of queries meets: what the forward and the backward pass over
-// tiles share.
+// The blocks of keys of a tile, for the forward and the backward pass.
 
-/// Memory that grows and is used again.
+/// Memory that grows and is reused.
 class TileMemory {
  public:
   float* reserve(Index count) {
@@ -102,26 +101,26 @@ class TileMemory {
   AlignedFloats memory_;
 };
 
-/// y [rows, out] = x [rows, in] · panels [in, out]; the caller says `rows` and what else differs.
+/// y [rows, out] = x [rows, in] · panels [in, out]. The caller sets `rows` and other differences.
 PanelMatmul panel_matmul_of(const float* x, Index in, const float* panels, Index out, float* y);
 
-/// Over all panels, on this thread.
+/// Multiplies over all panels, on this thread.
 void run_panel_matmul(const PanelMatmul& product);
 
-/// One head of one group, and what a tile of it reads.
+/// One head of one group, and the rows that its tiles read.
 struct TiledHead {
   const AttentionShape& shape;
   const AttentionGroup& group;
   HeadRows rows;
 
   Index first_query() const { return group.keys - group.queries; }
-  /// Row r of a tile among the group's queries.
+  /// Returns the index of a tile's row r among the group's queries.
   Index query_of(const QueryTile& tile, Index r) const {
     return tile.first + r * tile.step - first_query();
   }
 };
 
-/// Numbers [first, end) of a range's list, and the rows of the tile that look at any of them.
+/// Numbers [first, end) of a range's list, and the rows of the tile that see any of them.
 struct KeyBlock {
   Index first = 0;
   Index end = 0;
@@ -137,12 +136,12 @@ struct KeyBlock {
 void multiply_by_keys(const float* first_row, Index head_dim, const KeyBlock& block,
                       const float* panels, float* scores);
 
-/// Which rows of keys and values, and which of them nobody sees, of one block.
+/// The rows of a block's keys and values, and the columns that no query sees.
 struct KeyBlockRows {
-  std::vector<std::int32_t> rows;            ///< of the keys, where they do not follow one another
+  std::vector<std::int32_t> rows;            ///< of the keys, if they are not consecutive
   std::vector<std::int32_t> masked_columns;  ///< columns of padding, or of keys of other ranges
 
-  /// Finds both. Returns the keys' rows as GatheredRows have them, and moves `base` to the first.
+  /// Finds both.
   void find(const TiledHead& head, const KeyRange& range, const KeyBlock& block);
   GatheredRows of(const GatheredRows& all) const;
 
@@ -151,8 +150,8 @@ struct KeyBlockRows {
   Index first_ = 0;
 };
 
-/// Numbers of a group of lanes: blocks begin at multiples of it, so that a number's lane is its
-/// own.
+/// Lanes of a SIMD group. Blocks begin at multiples of it, so that a number always has the same
+/// lane.
 inline constexpr Index kBlockLanes = 16;
 
 /// Calls f(range, block) for the blocks of a tile, in the order of the sums.
@@ -172,10 +171,10 @@ void for_each_block(const QueryTile& tile, F&& f) {
   }
 }
 
-/// Rows whose scores are there at a time: a multiple of every table's block of rows.
+/// Rows whose scores are in memory at once: a multiple of each kernel table's block of rows.
 inline constexpr Index kRowsAtOnce = 66;
 
-/// Calls f(part) for the rows of a block, a few at a time, so that their scores stay near.
+/// Calls f(part) for the rows of a block, a few at a time, so that their scores stay in cache.
 template <typename F>
 void for_rows_of(const KeyBlock& block, F&& f) {
   KeyBlock part = block;
@@ -185,34 +184,34 @@ void for_rows_of(const KeyBlock& block, F&& f) {
   }
 }
 
-/// scores [the block's rows, kKeyTile] become −∞ where a row of the block does not see a key.
+/// scores [the block's rows, kKeyTile] become −∞ where a row does not see a key.
 void mask_block(const KeyRange& range, const KeyBlock& block,
                 const std::vector<std::int32_t>& masked_columns, float* scores);
 
-/// The dropout of a range: lists of keys have masks of their own, because their numbers are those
-/// of other keys.
+/// Returns the dropout of a range. Lists of keys need a different mask, because their numbers
+/// belong to other keys.
 Dropout dropout_of(const Dropout& dropout, const KeyRange& range);
 
-// The way back through tiles: weights are computed again from one log-sum-exp a row.
+// The backward pass recomputes the weights from one log-sum-exp per row.
 
-/// One head of one group on its way back.
+/// The backward pass of one head of one group.
 struct TiledHeadBackward {
   Index group = 0;
   Index head = 0;
-  const float* log_sums = nullptr;  ///< [queries] as attend_tile() left them in `maximum`
+  const float* log_sums = nullptr;  ///< [queries] attend_tile()'s `maximum`
   TileDropout dropout;
   RelativePositionBiasGradient& relative_bias;
 };
 
-/// The output of the forward pass, and the gradient at it. Both [T, D].
+/// The output of the forward pass and its gradient, both [T, D].
 struct OutputGradient {
   const float* output;
   Index output_stride;
   ConstMatrixRef doutput;
 };
 
-/// Writes the head's columns of `gradient` at the rows of its group. The order of all sums is that
-/// of the tiles, so heads may run on any threads.
+/// Writes the head's columns of `gradient` for the rows of its group. Sums follow the order of the
+/// tiles, so heads can run on any threads.
 void attend_tiled_backward(const AttentionShape& shape, const AttentionInput& input,
                            const TiledHeadBackward& head, const OutputGradient& output,
                            const AttentionInputGradient& gradient);

@@ -1,5 +1,4 @@
-// Blocks of block_size: the first and the last see all and are seen by all; a block sees its
-// neighbours, itself and random others (Zaheer et al. 2020).
+// The patterns bigbird (Zaheer et al. 2020) and chunks (Phang et al. 2022): blocks of block_size.
 #include <cmath>
 
 #include "base/random.h"

@@ -1,9 +1,9 @@
-// Attention to k mixtures of the keys: E and F [P, k] turn the keys and values of a sentence of n
-// tokens into k rows each, by their first n rows, and every query looks at those alone.
+// Linformer: E and F [P, k] project the keys and values of a sentence of n tokens to k rows each,
+// with their first n rows. Every query attends to those k rows.
 //
 //   softmax(Q (Eᵀ K)ᵀ · scale) Fᵀ V                                         (Wang et al. 2020)
 //
-// Maps are n × k, and observers see E and F beside them. Time and memory grow with n · k.
+// Maps are n × k, and observers also get E and F. Time and memory grow with n · k.
 #include <algorithm>
 #include <optional>
 #include <stdexcept>

@@ -1,13 +1,13 @@
-// Attention to the keys of the same hash: random rotations put queries, which are the keys, too,
-// into buckets; sorted by bucket, the sentence is cut into chunks, and a chunk sees itself and the
-// one before it. Several rounds, each with rotations of its own, are one softmax of all that they
-// see, so that a key met twice counts twice (Kitaev et al. 2020, as transformers'
-// LSHSelfAttention).
+// LSH attention: each query attends to keys with the same hash (Kitaev et al. 2020, as in
+// transformers' LSHSelfAttention). Queries and keys are the same vectors. Random rotations assign
+// them to buckets. The sentence is sorted by bucket and cut into chunks, and a chunk sees itself
+// and the previous chunk. Several rounds with different rotations share one softmax, so a key that
+// a query meets twice counts twice.
 //
-// Keys are normalised: k / √(mean(k²) + 10⁻⁶) · scale. A token looks at itself only where there is
-// nothing else: its own score is −10⁵. The chunk before the first one is the last one of the round
-// before. Sentences of one chunk at most look at all of themselves, once. The order is
-// made in lsh_order.cpp, the way back in lsh_backward.cpp.
+// Keys are normalized: k / √(mean(k²) + 10⁻⁶) · scale. A token's score with itself is −10⁵, so it
+// attends to itself only if there is no other key. The chunk before the first one is the last chunk
+// of the previous round. Sentences of at most one chunk have full attention, once. lsh_order.cpp
+// sorts into chunks, and lsh_backward.cpp is the backward pass.
 #pragma once
 
 #include "nn/attention/multi_head_attention.h"
@@ -29,7 +29,7 @@ struct LshOrder {
 LshOrder lsh_order(const AttentionShape& shape, const AttentionInput& input,
                    const AttentionGroup& group, Index head);
 
-/// The way back of the kind lsh, with kept.dropout. Buckets have no gradient.
+/// The backward pass of lsh, with saved.dropout. Buckets have no gradient.
 void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& input,
                          const SavedForBackward& saved, const ConstMatrixRef& doutput,
                          AttentionInputGradient gradient);

@@ -1,7 +1,7 @@
-// All rounds are one softmax, so that with P = exp(score − maximum) / sum the way back is that of
-// exact attention for the pairs that meet:
+// All rounds share one softmax. So with P = exp(score − maximum) / sum, the backward pass is that
+// of exact attention for the pairs that meet:
 //   dV_j += Σ P̃_ij dO_i,   dS = P ⊙ (dP − dO · O),   dQ_i += Σ dS_ij k_j,   dk_j += Σ dS_ij Q_i
-// with k the normalised key. A token's score of itself is a constant.
+// where k is the normalized key. A token's score with itself is constant.
 #include <cmath>
 
 #include "base/at.h"

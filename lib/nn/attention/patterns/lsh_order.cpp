@@ -1,4 +1,4 @@
-// Where lsh puts a head's rows: random rotations give buckets, and a stable sort by bucket the
+// Sorts a head's rows for lsh: random rotations give buckets, and a stable sort by bucket gives
 // chunks.
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,13 @@
-// Attention through random features: softmax's exp(q · k · scale) is the mean of products of
-// features φ(q)_f φ(k)_f, so that sums over keys are there once for all queries.
+// Performer: attention through random features. softmax's exp(q · k · scale) is the mean of
+// products φ(q)_f φ(k)_f, so the sums over keys are computed once for all queries.
 //
 //   o_i = φ(q_i)ᵀ (Σ_j φ(k_j) v_jᵀ) / φ(q_i)ᵀ (Σ_j φ(k_j))
 //
 // (Choromanski et al. 2021, FAVOR+: positive features, orthogonal within blocks of K.) Time and
-// memory grow with N · m. Causal: the sums over the keys so far, so that row i is what the whole
-// computes from the first i + 1 keys, and a cached step keeps the sums alone (PerformerState). The
-// way back is in performer_backward.cpp.
+// memory grow with N · m. Causal attention keeps the sums over the keys so far (PerformerState), so
+// row i equals what the first i + 1 keys alone give, and a cached step needs only the sums.
+// performer_features.cpp computes features and sums; performer_backward.cpp and
+// performer_causal_backward.cpp are the backward passes.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// C is that of the keys so far, dC that of the queries from here on; the rest is as in
+// C sums over the keys so far, dC over the queries from here on. The rest is as in
 // performer_backward.cpp.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// |i − j| ≤ stride, and j ≡ i modulo stride (Child et al. 2019).
+// The patterns sparse_strided and sparse_fixed (Child et al. 2019).
 #include "nn/attention/key_ranges.h"
 #include "nn/attention/patterns/pattern_attention.h"
 

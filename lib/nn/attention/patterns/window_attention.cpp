@@ -1,4 +1,5 @@
-// |i − j| ≤ window / 2 (Beltagy et al. 2020).
+// The patterns window, |i − j| ≤ window / 2, and longformer, which adds global tokens (Beltagy et
+// al. 2020).
 #include "nn/attention/key_ranges.h"
 #include "nn/attention/patterns/pattern_attention.h"
 
