@@ -1,4 +1,5 @@
-// Parallel text as training reads it: two files with one sentence per line, tokenized to ids.
+// The training text: parallel files as token ids, the batches of an epoch, and subword sampling,
+// which tokenizes the text anew in each epoch.
 #pragma once
 
 #include <cstddef>

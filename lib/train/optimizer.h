@@ -1,4 +1,5 @@
-// Adam (Kingma and Ba 2015) with clipping by gradient norm, over one flat array of parameters.
+// Adam (Kingma and Ba 2015) with gradient clipping, over one array of all parameters, and averages
+// of the weights.
 #pragma once
 
 #include <cstdint>

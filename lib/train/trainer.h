@@ -1,4 +1,5 @@
-// The training run: batches, updates, validations, checkpoints and logs.
+// The training run: updates, validations, checkpoints and logs, the time that each takes, and the
+// memory that the run will need.
 #pragma once
 
 #include <atomic>

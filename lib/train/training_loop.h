@@ -1,4 +1,5 @@
-// The parts of a training run.
+// The setup of a training run, the loop of its updates, and the probe: a sentence whose attention
+// is recorded during training.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Ownership of a run's directory: only one run at a time may write there.
+// Allows one training run at a time in a directory, and resumes only the same run.
 #pragma once
 
 #include <string>
