@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "config/pattern_cells.h"
+#include "config/patterns/pattern_cells.h"
 
 namespace attn {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/attention_site.h"
-#include "config/pattern_cells.h"
+#include "config/patterns/pattern_cells.h"
 #include "record/head_report.h"
 
 namespace attn {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "config/pattern_cells.h"
+#include "config/patterns/pattern_cells.h"
 #include "config/patterns/sparse_pattern.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/key_ranges.h"

@@ -8,7 +8,7 @@
 #include "base/at.h"
 #include "compute/tensor.h"
 #include "config/attention_site.h"
-#include "config/pattern_cells.h"
+#include "config/patterns/pattern_cells.h"
 
 namespace attn {
 

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "base/at.h"
-#include "config/pattern_cells.h"
 #include "config/patterns/attention_pattern.h"
+#include "config/patterns/pattern_cells.h"
 
 namespace attn {
 
