@@ -3,7 +3,9 @@
 // attn_demo/search_options.h). Needs nothing but C++20.
 //
 // Each option is one member here and one row of config/option_table.cpp, which holds its range,
-// its default and its description. An unset option is decided by the model's own files.
+// its default and its description. From that row every front end offers it. What it does is up to
+// decode_options() in service/option_values.cpp, which hands it to the search. An unset option is
+// decided by the model's own files.
 #ifndef ATTN_DEMO_SEARCH_OPTIONS_H  // included under two names: config/ and attn_demo/
 #define ATTN_DEMO_SEARCH_OPTIONS_H
 

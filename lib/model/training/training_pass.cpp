@@ -158,7 +158,8 @@ class TrainingPass::Layers {
     DropoutKeys keys(options.seed, options.batch);
     const float dropout = options.dropout ? config_.dropout : 0.0F;
     const std::vector<AttentionGroup> source_groups = global_tokens_.begin(batch.source);
-    const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
+    const std::vector<AttentionGroup> target_groups =
+        self_groups(batch.decoder_input, /*causal=*/true);
     const std::vector<AttentionGroup> cross =
         cross_groups(batch.decoder_input, batch.source.offsets, {});
     const AttentionPositionEncoding source_position_encoding(

@@ -13,9 +13,8 @@
 //                   transformers.
 //   sparse_strided  |i − j| ≤ stride, and j ≡ i modulo stride               (Child et al. 2019)
 //   sparse_fixed    blocks of stride: the query's block, and the last `summary` keys of every block
-//   chunks          blocks of block_size: the query's block, and global tokens as in longformer;
-//   with
-//                   `shift`, odd layers move by half a block (Phang et al. 2022)
+//   chunks          blocks of block_size: the query's block, and global tokens as in longformer.
+//                   With `shift`, odd layers move by half a block (Phang et al. 2022)
 #pragma once
 
 #include <algorithm>

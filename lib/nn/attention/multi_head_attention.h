@@ -7,7 +7,7 @@
 //
 //   x [T, D] ─· W_qkv + b─► [Q | K | V] [T, 3D] ─per sentence and head─► [T, D] ─· W_o + b─► [T, D]
 //
-// attend() reaches the formula on one path. Groups with short rows call attend_rows() in
+// attend() computes the same formula in two ways. Groups with short rows call attend_rows() in
 // attention.cpp. Sparse patterns and long sentences go through tiled_attention.h. The sparse
 // approximations (linformer, performer, lsh) compute something else: patterns/pattern_attention.h.
 #pragma once

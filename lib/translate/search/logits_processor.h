@@ -88,7 +88,7 @@ struct SamplingDistribution {
 SamplingDistribution sampling_distribution(std::span<const float> scores, const Sampling& sampling);
 
 /// The draws of one translation. They follow from the seed, the source and the translation's number
-/// alone, in arithmetic that has the same bits everywhere (base/numbers/exact_math.h): a sentence
+/// alone, in arithmetic that has the same bits everywhere (base/random.h): a sentence
 /// gives the same translations alone and in a batch.
 class Sampler {
  public:
