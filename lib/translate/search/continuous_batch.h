@@ -142,8 +142,9 @@ class SentenceSearch {
   Index max_generated_tokens_;
 };
 
-/// One beam: the likeliest token at each step, or one that is drawn (translate/search/sampler.h);
-/// then several translations of a sentence side by side, the best score first (greedy_search.cpp).
+/// One beam: the likeliest token at each step, or one that is drawn (Sampler in
+/// logits_processor.h); then several translations of a sentence side by side, the best score first
+/// (greedy_search.cpp).
 std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
                                               Index max_generated_tokens);
 
