@@ -115,7 +115,7 @@ class Program(unittest.TestCase):
         zsh = (PREFIX / "usr/share/zsh/site-functions/_attn-demo").read_text(encoding="utf-8")
         fish = (PREFIX / "usr/share/fish/vendor_completions.d/attn-demo.fish").read_text(encoding="utf-8")
         self.assertIn("'*--beam[Beam size; 1 is greedy search]:K:'", zsh)
-        self.assertIn("'*--early-stopping[When a beam search ends\\: true, false or never]:"
+        self.assertIn("'*--early-stopping[When beam search ends\\: true, false or never]:"
                       "true|false|never:(true false never)'", zsh)
         self.assertIn("complete -c attn-demo -n '__fish_seen_subcommand_from translate' -l beam "
                       "-d 'Beam size; 1 is greedy search' -x\n", fish)

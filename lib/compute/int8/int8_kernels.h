@@ -1,7 +1,8 @@
 // The inner loops of int8 matmuls: numbers between −127 and 127, with one scale for each row of x
 // and each column of the weight, summed in 32 bits. Integer sums have no rounding, and the
 // conversion to floats uses the same operations everywhere, so every table gives the same bits
-// (kernels.cpp queries the CPU).
+// (kernels.cpp queries the CPU). One file per CPU family: portable.cpp, avx2.cpp, avx_vnni.cpp,
+// avx512.cpp, avx512_vnni.cpp, neon.cpp, dotprod.cpp.
 #pragma once
 
 #include <cstdint>
