@@ -134,7 +134,7 @@ TEST_CASE("rules on scores are read, min_length in tokens behind the start symbo
   CHECK(config.min_new_tokens == 55);
   CHECK(config.suppress_tokens == std::vector<int>{7});
   CHECK(config.begin_suppress_tokens == std::vector<int>{8});
-  CHECK(config.sequence_bias == std::vector<SequenceBias>{{{5, 6}, -2.5F}, {{7}, 1.5F}});
+  CHECK(config.sequence_bias == std::vector<attn::SequenceBias>{{{5, 6}, -2.5F}, {{7}, 1.5F}});
   CHECK(read_decode(R"({"min_length": 0})").min_new_tokens == 0);
   CHECK(read_decode(R"({"min_length": 9, "min_new_tokens": 2})").min_new_tokens == 2);
 }
