@@ -3,9 +3,11 @@
 // attn_demo/search_options.h). Needs nothing but C++20.
 //
 // Each option is one member here and one row of config/option_table.cpp, which holds its range,
-// its default and its description. From that row every front end offers it. What it does is up to
-// decode_options() in service/option_values.cpp, which hands it to the search. An unset option is
-// decided by the model's own files.
+// its default and its description. From that row every front end offers it. Most values reach the
+// search as keys of generation_config.json: decode_options() in service/option_values.cpp converts
+// them, and merge_decode_options() and resolve_decode_options() in config/decode_config.cpp combine
+// them with the model's own files, which decide unset options. Options that need the model or its
+// tokenizer, such as forbid and the languages, are handled in service/search_settings.cpp.
 #ifndef ATTN_DEMO_SEARCH_OPTIONS_H  // included under two names: config/ and attn_demo/
 #define ATTN_DEMO_SEARCH_OPTIONS_H
 

@@ -9,9 +9,9 @@
 // (attend_rows()). multi_head_attention.h runs it for all heads and sentences. The same code serves
 // three sites, which differ in where queries and keys come from and in the mask:
 //
-//   encoder self-attention   queries and keys: the source sentence            no mask
-//   decoder self-attention   queries and keys: the target so far              causal
-//   cross-attention          queries: the target; keys: the encoded source    no mask
+//   encoder self-attention   queries and keys: the source sentence            padding
+//   decoder self-attention   queries and keys: the target so far              causal, padding
+//   cross-attention          queries: the target; keys: the encoded source    padding
 //
 // A sparse pattern (key_ranges.h) skips most keys of long sentences. A relative position bias
 // (relative_position_bias.h) is added to the scores.
@@ -38,7 +38,9 @@ namespace attn {
 /// The keys that a query must not see. Both masks can apply at once.
 struct AttentionMask {
   /// Query i of n sees only the first (keys − n + i + 1) keys: all of them for one query after
-  /// many cached keys, the lower triangle for as many queries as keys.
+  /// many cached keys, the lower triangle for as many queries as keys. Applied by visible_keys()
+  /// in forward passes, by its inverse in backward_keys() (multi_head_attention.cpp), and for
+  /// tiles by QueryTileBuilder and mask_block(). If you change one, change all four.
   bool causal = false;
   /// A nonzero key_padding_mask[j] hides key j, which is padding. Empty: no padding.
   std::span<const std::uint8_t> key_padding_mask = {};

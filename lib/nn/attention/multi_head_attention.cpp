@@ -248,6 +248,7 @@ void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch&
   const HeadGradient& gradient = head.gradient;
   const Index head_dim = head.shape.head_dim;
   for (Index j = 0; j < group.keys; ++j) {
+    // The inverse of visible_keys(): the first query that sees key j.
     const Index sees = group.mask.causal ? j - (group.keys - group.queries) : 0;
     const Index first = std::clamp(sees, queries.first, queries.end);
     const auto column = to_size(j * queries.count() + first - queries.first);
