@@ -1,7 +1,7 @@
 // Times searching inside one process, for bench/compare_speed.py: prints one JSON object. "share"
-// is that of the multiply-adds in the time that the cores' multipliers could have done (peak.h).
+// is the number of multiply-adds divided by what the cores could have done in that time (peak.h).
 //   bench_decode --model DIR --sentences FILE --threads 1 --batch 32 --beam 4 --max-length 20
-// With --decoders N as many threads translate the whole file each, side by side, as a server's do.
+// With --decoders N, each of N threads translates the whole file, as the threads of a server do.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -34,17 +34,19 @@ struct Options {
   std::string precision = "float32";
 };
 
-std::vector<std::vector<PreparedSentence>> read_batches(const Options& o, const Translator& t) {
+std::vector<std::vector<PreparedSentence>> read_batches(const Options& o, const Translator& t,
+                                                        const TranslationSettings& settings) {
   std::vector<std::vector<PreparedSentence>> batches(1);
   std::ifstream file(o.sentences);
   for (std::string line; std::getline(file, line);) {
     if (to_int(batches.back().size()) == o.batch) batches.emplace_back();
-    batches.back().push_back(t.prepare(line));
+    batches.back().push_back(t.prepare(line, settings));
   }
   return batches;
 }
 
-/// Multiply-adds of a search: the source once, the first step once, each later step of each beam.
+/// Returns the multiply-adds of a search: the source and the first step once, each later step once
+/// per beam.
 std::uint64_t multiply_adds_of(const ModelConfig& config, std::size_t source, std::size_t target,
                                int beam) {
   const CostReport whole = cost_report(config, to_int(source), to_int(target));
@@ -59,7 +61,7 @@ Backend backend_of(const std::string& precision) {
                                    : default_backend();
 }
 
-/// What a core multiplies at most of what the products multiply.
+/// Returns how many operations per second a core can do at most, in the given precision.
 double peak_of(const std::string& precision) {
   return precision == "int8"       ? peak_int8_gops()
          : precision == "bfloat16" ? peak_bfloat16_gflops()
@@ -75,14 +77,14 @@ int run(const Options& o) {
   given.num_beams = o.beam;
   given.num_return_sequences = 1;
   given.max_length = o.max_length + 1;
-  const Translator translator(
-      model.transformer, tokenizer,
-      resolve_decode_options(merge_decode_options(given, model.decode), std::nullopt, o.model));
-  const auto batches = read_batches(o, translator);
+  const TranslationSettings settings{
+      resolve_decode_options(merge_decode_options(given, model.decode), std::nullopt, o.model)};
+  const Translator translator(model.transformer, tokenizer);
+  const auto batches = read_batches(o, translator, settings);
   const auto translate_all = [&] {
     std::size_t tokens = 0;
     for (const auto& batch : batches) {
-      for (const auto& translations : translator.translate(batch)) {
+      for (const auto& translations : translator.translate({batch, settings})) {
         tokens += translations.front().ids.size();
       }
     }
@@ -90,7 +92,7 @@ int run(const Options& o) {
   };
   std::uint64_t multiply_adds = 0;
   for (const auto& batch : batches) {
-    const auto translations = translator.translate(batch);
+    const auto translations = translator.translate({batch, settings});
     for (std::size_t i = 0; i < batch.size(); ++i) {
       multiply_adds += multiply_adds_of(model.transformer.config(), batch[i].ids.size(),
                                         translations[i].front().ids.size(), o.beam);

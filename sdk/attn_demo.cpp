@@ -71,12 +71,12 @@ struct Model::Loaded {
   /// Lets searches of several threads share steps.
   std::optional<attn::SearchQueue> queue;
 
-  /// Returns a translator for one call that computes only the best translation of each sentence.
-  std::unique_ptr<attn::Translator> translator(const Search& search) const {
+  /// Returns the settings of a call, which computes only the best translation of each sentence.
+  attn::TranslationSettings settings(const Search& search) const {
     Search best = search;
     best.n_best = 1;
     attn::use_threads(search.threads);
-    return attn::make_translator(models, best);
+    return attn::translation_settings(models.first(), best);
   }
 };
 
@@ -99,11 +99,12 @@ Model& Model::operator=(Model&&) noexcept = default;
 std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
                                           const Search& search) const {
   return with_public_errors([&] {
-    const auto translator = loaded_->translator(search);
-    translator->share(*loaded_->queue);
+    attn::TranslationSettings settings = loaded_->settings(search);
+    settings.searcher = &*loaded_->queue;
+    const attn::Translator translator = attn::make_translator(loaded_->models);
     std::vector<std::string> translations;
     for (auto& line : attn::translate_lines(
-             *translator, texts,
+             translator, settings, texts,
              {.split = attn::splitting_of(search), .batch = search.batch, .by_length = true})) {
       translations.push_back(std::move(line.front().text));
     }
@@ -113,9 +114,10 @@ std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
 
 Attention Model::attend(const std::string& text, const Search& search) const {
   return with_public_errors([&] {
-    const auto translator = loaded_->translator(search);
-    attn::AttentionRecord record =
-        std::move(translator->record({translator->prepare(text)}).front());
+    const attn::TranslationSettings settings = loaded_->settings(search);
+    const attn::Translator translator = attn::make_translator(loaded_->models);
+    const attn::PreparedSentence sentence = translator.prepare(text, settings);
+    attn::AttentionRecord record = std::move(translator.record({{&sentence, 1}, settings}).front());
     attn::HypothesisRecord& best = record.hypotheses.front();
     Attention attention;
     attention.text = std::move(best.text);

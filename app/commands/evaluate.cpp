@@ -237,8 +237,9 @@ Lines translate_file(const ModelChoice& choice, const SearchOptions& search, con
   const ReadyEnsemble models = open_models(choice);
   SearchOptions given = search;
   given.n_best = 1;  // overrides the model's own setting, since only the best is scored
-  const std::unique_ptr<Translator> translator = make_translator(models, given);
-  note_missing_language(*translator, say);
+  const TranslationSettings settings = translation_settings(models.first(), given);
+  const Translator translator = make_translator(models);
+  note_missing_language(translator, settings, say);
   for (const ReadyModel& ready : models.models) note_all(ready.notes);
   run.seed = models.mapped().seed;
   if (run.seed) {
@@ -250,14 +251,14 @@ Lines translate_file(const ModelChoice& choice, const SearchOptions& search, con
   Progress progress("translating", "sentences");
   LineHooks hooks;
   hooks.prepared = [&](const PreparedLine& line) {
-    notes.add(line, translator->max_source_tokens());
+    notes.add(line, translator.max_source_tokens());
   };
   hooks.searched = [&](const TranslationProgress& done) {
     progress.update(done.sentences, done.fraction);
   };
   Lines translations;
   for (auto& found : translate_lines(
-           *translator, sources,
+           translator, settings, sources,
            {.split = splitting_of(search), .batch = search.batch, .by_length = true}, hooks)) {
     run.tokens += found.front().tokens;
     translations.push_back(std::move(found.front().text));
@@ -266,7 +267,7 @@ Lines translate_file(const ModelChoice& choice, const SearchOptions& search, con
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.model = fmt::format("{}", fmt::join(models.names(), " + "));
   run.precision = to_string(models.mapped().precision);
-  const DecodeConfig& decode = translator->decode_config();
+  const DecodeConfig& decode = settings.decode;
   run.beams = decode.num_beams;
   run.length_penalty = decode.length_penalty;
   run.early_stopping = to_string(decode.early_stopping);

@@ -65,11 +65,12 @@ class ExplainCommand {
       check_head_options(name_, is_full_head_name(options_.head),
                          summarise(model_.transformer->config()));
     }
-    translator_ = make_translator(model_, options_.search);
+    settings_ = translation_settings(model_, options_.search);
+    translator_.emplace(make_translator(model_));
     if (rank > 1) {
       check_rank(rank);
       options_.search.n_best = rank;
-      translator_ = make_translator(model_, options_.search);
+      settings_ = translation_settings(model_, options_.search);
     }
   }
 
@@ -170,7 +171,7 @@ class ExplainCommand {
   void check_rank(int rank) const {
     if (options_.target_given)
       throw UsageError("--hypothesis {}: with --target there is one", rank);
-    const int beams = translator_->decode_config().num_beams;
+    const int beams = settings_.decode.num_beams;
     if (rank > beams) {
       throw UsageError("--hypothesis {}: the search has {} beam{}; add --beam {}", rank, beams,
                        beams == 1 ? "" : "s", rank);
@@ -189,7 +190,7 @@ class ExplainCommand {
   }
 
   PreparedSentence prepare(const std::string& text) {
-    PreparedLine line = prepare_line(*translator_, text, Splitting::never);
+    PreparedLine line = prepare_line(*translator_, settings_, text, Splitting::never);
     notes_.add(line, translator_->max_source_tokens());
     return std::move(line.parts.front());
   }
@@ -207,7 +208,7 @@ class ExplainCommand {
     if (!options_.meaning.empty()) return explain_word();
     const PreparedSentence sentence = prepare(options_.sentences.front());
     const AttentionRecord record =
-        record_sentence(*translator_, sentence,
+        record_sentence(*translator_, settings_, sentence,
                         options_.target_given ? std::optional(options_.target) : std::nullopt, {});
     if (compare_kinds_) return explain_kinds(sentence, record);
     HeadName name = name_;
@@ -237,12 +238,16 @@ class ExplainCommand {
     if (model_.transformer->config().encoder_attention.full() && record.source.ids.size() > 1) {
       for (const AttentionPattern& kind : kinds) {
         SparsePatternObserver observer(kind);
-        translator_->watch(&observer);
-        const AttentionRecord scored = translator_->record_target_ids(sentence, exact.produced.ids);
-        const std::string text = options_.target_given
-                                     ? exact.text
-                                     : translator_->translate({sentence}).front().front().text;
-        translator_->watch(nullptr);
+        TranslationSettings settings = settings_;
+        settings.observer = &observer;
+        RecordRequest request{{&sentence, 1}, settings};
+        request.search = false;
+        request.target = exact.produced.ids;
+        const AttentionRecord scored = std::move(translator_->record(request).front());
+        const std::string text =
+            options_.target_given
+                ? exact.text
+                : translator_->translate({{&sentence, 1}, settings}).front().front().text;
         translations.of.push_back({text, sum(scored.hypotheses.front())});
       }
     }
@@ -252,7 +257,7 @@ class ExplainCommand {
   Explanation explain_word() {
     std::vector<TokenSequence> sentences;
     for (const std::string& text : options_.sentences) sentences.push_back(tokens(text));
-    PreparedSentence word = translator_->prepare(options_.meaning);
+    PreparedSentence word = translator_->prepare(options_.meaning, settings_);
     if (!word.ids.empty()) word.ids.pop_back();  // the end symbol
     Explanation explanation =
         explain_meaning(*model_.transformer, sentences, {word.text, std::move(word.ids)});
@@ -285,7 +290,8 @@ class ExplainCommand {
   HeadName name_;
   ExplainedHead choice_;
   ReadyModel model_;
-  std::unique_ptr<Translator> translator_;
+  TranslationSettings settings_;
+  std::optional<Translator> translator_;
   SentenceNotes notes_{say};
 };
 

@@ -67,16 +67,17 @@ class TranslateCommand {
     files_ =
         std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
     models_ = open_models(choice);
-    translator_ = make_translator(models_, options.search);
-    note_missing_language(*translator_, say);
+    settings_ = translation_settings(models_.first(), options.search);
+    translator_.emplace(make_translator(models_));
+    note_missing_language(*translator_, settings_, say);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_field("show", [&] { check_map_selection(selection, summary); });
     check_hypothesis();
-    detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
+    detail_ = view_.detail(options.target_given ? 1 : settings_.decode.num_beams);
     // Pictures show what relative positions add beside a head.
     const bool relative = models_.mapped().transformer->config().relative.enabled();
     if (view_.pictures() && relative) detail_.vectors = true;
-    views_ = std::make_unique<LineOutput>(view_, summary, translator_->decode_config());
+    views_ = std::make_unique<LineOutput>(view_, summary, settings_.decode);
     views_->print_to(translations_.get());
     if (!models_.mapped().seed && stdout_is_terminal() && (!by_line_ || stdin_is_terminal())) {
       views_->enable_confidence_notes();
@@ -168,7 +169,7 @@ class TranslateCommand {
   }
 
   void check_hypothesis() const {
-    const int count = options_.target_given ? 1 : translator_->decode_config().num_return_sequences;
+    const int count = options_.target_given ? 1 : settings_.decode.num_return_sequences;
     if (view_.hypothesis_index() < to_size(count)) return;
     if (options_.target_given) {
       throw UsageError("--hypothesis {}: with --target there is one", view_.hypothesis);
@@ -230,18 +231,17 @@ class TranslateCommand {
   }
 
   void run_what_if(const std::string& sentence) {
-    if (const auto said =
-            whole_line_note(prepare_line(*translator_, sentence, Splitting::automatic))) {
+    if (const auto said = whole_line_note(
+            prepare_line(*translator_, settings_, sentence, Splitting::automatic))) {
       note(*said);
     }
     const Progress progress("translating");
-    const WhatIfSentences sentences = what_if_sentences(
-        *translator_, options_.what_if, prepare({sentence, 0}).parts.front(), target());
+    const WhatIfRequest request = what_if_request(*translator_, settings_, options_.what_if,
+                                                  prepare({sentence, 0}).parts.front(), target());
     if (!options_.what_if.swap.empty()) {
-      notes_.note_cleaning(Field{"swap"}, sentences.after.invalid_bytes, sentences.after.controls);
+      notes_.note_cleaning(Field{"swap"}, request.after.invalid_bytes, request.after.controls);
     }
-    WhatIfRecord record =
-        apply_what_if(*translator_, options_.what_if, sentences, detail_, &changes_);
+    WhatIfRecord record = apply_what_if(*translator_, settings_, request, detail_, &changes_);
     if (options_.target_given) note_target(record.before);
     if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
     views_->annotate_what_if(record);
@@ -276,7 +276,7 @@ class TranslateCommand {
   }
 
   PreparedLine prepare(const LineReader::Line& line) {
-    PreparedLine prepared = prepare_line(*translator_, line.bytes, split_);
+    PreparedLine prepared = prepare_line(*translator_, settings_, line.bytes, split_);
     notes_.add(prepared, translator_->max_source_tokens(), line.dropped);
     return prepared;
   }
@@ -289,8 +289,9 @@ class TranslateCommand {
     const auto prepared = [&](const PreparedLine& line) {
       notes_.add(line, translator_->max_source_tokens(), lines[next++].dropped);
     };
-    for (const std::vector<LineTranslation>& found : translate_lines(
-             *translator_, texts, {split_, options_.search.batch, kWindow}, {prepared})) {
+    for (const std::vector<LineTranslation>& found :
+         translate_lines(*translator_, settings_, texts, {split_, options_.search.batch, kWindow},
+                         {prepared})) {
       views_->print(found);
     }
   }
@@ -300,8 +301,8 @@ class TranslateCommand {
     std::vector<PreparedLine> prepared;
     for (const LineReader::Line& line : lines) prepared.push_back(prepare(line));
     if (options_.target_given) {
-      AttentionRecord scored =
-          record_sentence(*translator_, prepared.front().parts.front(), target(), detail_);
+      AttentionRecord scored = record_sentence(*translator_, settings_,
+                                               prepared.front().parts.front(), target(), detail_);
       note_target(scored);
       views_->take({std::move(scored)}, *files_);
       return;
@@ -311,9 +312,10 @@ class TranslateCommand {
     const std::vector<PreparedSentence> all = all_parts(prepared);
     // As many at a time as --batch says: a line may have hundreds of parts.
     for (std::size_t first = 0; first < all.size(); first += options_.search.batch) {
-      const auto begin = all.begin() + to_index(first);
-      const auto end = begin + to_index(std::min(options_.search.batch, all.size() - first));
-      for (AttentionRecord& found : translator_->record({begin, end}, views_->needed(detail_))) {
+      const auto next =
+          std::span(all).subspan(first, std::min(options_.search.batch, all.size() - first));
+      for (AttentionRecord& found :
+           translator_->record({next, settings_, views_->needed(detail_)})) {
         found.part = line_part(*line, parts.size(), lines_taken_ + 1);
         parts.push_back(std::move(found));
         if (parts.size() < line->parts.size()) continue;
@@ -339,7 +341,8 @@ class TranslateCommand {
   ModelChanges changes_;
   MapSelection shown_;  ///< what the terminal shows
   ReadyEnsemble models_;
-  std::unique_ptr<Translator> translator_;
+  TranslationSettings settings_;
+  std::optional<Translator> translator_;
   std::unique_ptr<OutputFile> translations_;  ///< --output
   std::unique_ptr<ViewFiles> files_;
   std::unique_ptr<LineOutput> views_;

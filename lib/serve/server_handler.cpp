@@ -13,6 +13,7 @@
 #include "base/strings/utf8.h"
 #include "service/api/response_limits.h"
 #include "service/model/languages.h"
+#include "service/search_settings.h"
 #include "service/translate_lines.h"
 #include "view/page/page_html.h"
 
@@ -25,30 +26,33 @@ std::vector<std::string> texts_of(const ApiRequest& request) {
 
 }  // namespace
 
-std::vector<ServerHandler::Translated> ServerHandler::translate_all(
-    const Translator& translator, const std::vector<std::string>& texts, Timings& timings) const {
+std::vector<ServerHandler::Translated> ServerHandler::translate_all(const ApiRequest& request,
+                                                                    const std::atomic<bool>& stop,
+                                                                    Timings& timings) const {
+  const TranslationSettings settings = settings_of(request, stop, timings);
+  const Translator translator = make_translator(model_of(request));
+  const std::vector<std::string> texts = texts_of(request);
   std::vector<Translated> all;
   std::optional<ScopedTimer> timed(std::in_place, &timings, &Timings::segmentation);
   const auto told = [&](const PreparedLine& line) {
     all.emplace_back();
     for (const PreparedSentence& part : line.parts) {
-      check_search_size(translator, part);
-      add_notes(all.back().notes, part, translator);
+      check_search_size(translator, settings.decode, part);
+      add_notes(all.back().notes, part, translator, settings);
     }
     if (line.parts.size() > 1) all.back().notes.emplace_back("translated sentence by sentence");
     if (all.size() == texts.size()) timed.reset();
   };
   // Submits all lines at once; the queue limits how many are searched at a time.
-  const LineSettings settings{.batch = std::numeric_limits<std::size_t>::max()};
-  auto found = translate_lines(translator, texts, settings, {told});
+  const LineSettings at_once{.batch = std::numeric_limits<std::size_t>::max()};
+  auto found = translate_lines(translator, settings, texts, at_once, {told});
   for (std::size_t i = 0; i < all.size(); ++i) all[i].found = std::move(found[i]);
   return all;
 }
 
 std::string ServerHandler::translate(const ApiRequest& request, const std::atomic<bool>& stop,
                                      Timings& timings) const {
-  const std::unique_ptr<Translator> translator = translator_of(request, stop, timings);
-  const std::vector<Translated> all = translate_all(*translator, texts_of(request), timings);
+  const std::vector<Translated> all = translate_all(request, stop, timings);
   return json_line([&](JsonWriter& json) {
     const auto one = [&](const Translated& text) {
       json.object([&] {
@@ -83,10 +87,8 @@ std::string ServerHandler::libretranslate(const ApiRequest& asked, const std::at
     request.search.source_lang = told ? source : "";
     request.search.target_lang = request.languages->target;
   }
-  const std::unique_ptr<Translator> translator = translator_of(request, stop, timings);
-  const std::vector<std::string> texts = texts_of(request);
   Json best = Json::array(), others = Json::array();
-  for (const Translated& text : translate_all(*translator, texts, timings)) {
+  for (const Translated& text : translate_all(request, stop, timings)) {
     best.push_back(text.found.front().text);
     others.push_back(Json::array());
     for (std::size_t i = 1; i < text.found.size(); ++i) {

@@ -50,8 +50,8 @@ class ServerHandler : public ApiHandler {
     std::vector<LineTranslation> found;
     std::vector<std::string> notes;
   };
-  std::vector<Translated> translate_all(const Translator& translator,
-                                        const std::vector<std::string>& texts,
+  /// Translates the texts of a request.
+  std::vector<Translated> translate_all(const ApiRequest& request, const std::atomic<bool>& stop,
                                         Timings& timings) const;
 };
 
@@ -83,7 +83,7 @@ class ServedModels : public ModelProvider {
 
   const std::vector<std::string>& names() const override { return names_; }
   const ReadyModel& model(std::size_t number) override { return *load_for_client(number).model; }
-  SearchQueue* queue(std::size_t number) override { return &*load_for_client(number).queue; }
+  Searcher* searcher(std::size_t number) override { return &*load_for_client(number).queue; }
   /// Returns the batch sizes of all models' steps.
   BatchHistogram batch_sizes();
 

@@ -47,7 +47,7 @@ namespace {
 
 constexpr std::size_t kMostForbidden = 100'000;  ///< sequences of tokens, of all words together
 
-/// The text that each target token adds inside a sentence: " Haus" of "▁Haus".
+/// Returns the text that each target token adds inside a sentence: " Haus" of "▁Haus".
 std::vector<std::string> texts_of_tokens(const Tokenizer& tokenizer) {
   const int size = tokenizer.target_vocab_size();
   const EncodedText letter = tokenizer.encode_target("a");
@@ -79,7 +79,8 @@ class Spellings {
     }
   }
 
-  /// Each way, behind the tokens of `before`; UsageError beyond kMostForbidden.
+  /// Appends each way, after the tokens of `before`, to `ids`. Throws UsageError beyond
+  /// kMostForbidden.
   void append(std::vector<int> before, std::vector<std::vector<int>>& ids) const {
     extend(std::move(before), 0, ids);
   }
@@ -106,8 +107,8 @@ class Spellings {
   std::vector<std::pair<std::string, int>> tokens_;
 };
 
-/// The forbidden words as `bad_words_ids`: every spelling of a word, at the beginning of a
-/// translation, after a space, and after a token that ends in a sign, such as an opening quote.
+/// Returns the forbidden words as `bad_words_ids`: every spelling of a word at the beginning of a
+/// translation, after a space, and after a token that ends in a symbol, such as an opening quote.
 std::vector<std::vector<int>> forbidden_ids(const ReadyModel& model,
                                             const std::vector<std::string>& words) {
   std::vector<std::vector<int>> ids;
@@ -128,7 +129,7 @@ std::vector<std::vector<int>> forbidden_ids(const ReadyModel& model,
   return ids;
 }
 
-/// What is asked of the search, and what the model's own files say beside it.
+/// Merges the options with the settings in the model's own files.
 DecodeConfig decode_config(const ReadyModel& model, const SearchOptions& options) {
   const DecodeOptions given = decode_options(options);
   const DecodeOptions merged = merge_decode_options(given, model.decode);
@@ -157,15 +158,16 @@ ModelSummary summary_of(const ReadyModel& model) {
 
 }  // namespace
 
-std::unique_ptr<Translator> make_translator(const ReadyModel& model, const SearchOptions& given) {
-  DecodeConfig decode = decode_config(model, given);
-  const LanguageChoice languages = choose_languages(model, given, decode);
-  auto translator =
-      std::make_unique<Translator>(*model.transformer, *model.tokenizer, std::move(decode));
-  translator->speak(languages);
-  translator->describe(summary_of(model));
-  translator->set_prefix(given.prefix.value_or(model.prefix));
-  return translator;
+TranslationSettings translation_settings(const ReadyModel& model, const SearchOptions& given) {
+  TranslationSettings settings;
+  settings.decode = decode_config(model, given);
+  settings.languages = choose_languages(model, given, settings.decode);
+  settings.prefix = given.prefix.value_or(model.prefix);
+  return settings;
+}
+
+Translator make_translator(const ReadyModel& model) {
+  return {*model.transformer, *model.tokenizer, summary_of(model)};
 }
 
 Ensemble ensemble_of(const ReadyEnsemble& models) {
@@ -174,19 +176,10 @@ Ensemble ensemble_of(const ReadyEnsemble& models) {
   return Ensemble(std::move(transformers));
 }
 
-std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
-                                            const SearchOptions& given) {
-  const ReadyModel& first = models.models.front();
-  DecodeConfig decode = decode_config(first, given);
-  const LanguageChoice languages = choose_languages(first, given, decode);
-  auto translator = std::make_unique<Translator>(ensemble_of(models), *first.tokenizer,
-                                                 std::move(decode), models.maps_of);
-  translator->speak(languages);
+Translator make_translator(const ReadyEnsemble& models) {
   ModelSummary summary = summary_of(models.mapped());
   if (models.models.size() > 1) summary.ensemble = models.names();
-  translator->describe(std::move(summary));
-  translator->set_prefix(given.prefix.value_or(first.prefix));
-  return translator;
+  return {ensemble_of(models), *models.first().tokenizer, std::move(summary), models.maps_of};
 }
 
 }  // namespace attn

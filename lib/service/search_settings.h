@@ -1,7 +1,6 @@
-// How translations are searched.
+// Turns search options into the settings of a translation.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,24 +11,26 @@
 
 namespace attn {
 
-/// How lines are cut into parts. UsageError for `document` with another `split` than "auto".
+/// Returns how lines are split into parts. Throws UsageError for `document` with another `split`
+/// than "auto".
 Splitting splitting_of(const SearchOptions& given);
 
 const char* to_string(EarlyStopping rule);
 
-/// As many as asked for, else the cores, at most 4.
+/// Uses the given number of threads or, by default, as many as there are cores, but at most 4.
 void use_threads(std::optional<int> asked);
 
-/// A translator that searches as `given` says, else as the model's own files do, and whose records
-/// name the model. UsageError where more translations are asked for than there are beams. `model`
-/// outlives it.
-std::unique_ptr<Translator> make_translator(const ReadyModel& model, const SearchOptions& given);
+/// Returns the settings of a translation: those of `given` and, where it says nothing, those of the
+/// model's own files. Throws UsageError if more translations than beams are requested.
+TranslationSettings translation_settings(const ReadyModel& model, const SearchOptions& given);
+
+/// Returns a translator for a model, which must outlive it. Its records name the model.
+Translator make_translator(const ReadyModel& model);
+
+/// Returns a translator for models that translate together, which must outlive it. Its records hold
+/// the maps of `models.maps_of`.
+Translator make_translator(const ReadyEnsemble& models);
 
 Ensemble ensemble_of(const ReadyEnsemble& models);
-
-/// The same for models that translate together: the files that count are the first model's, and the
-/// maps those of `models.maps_of`.
-std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
-                                            const SearchOptions& given);
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "base/at.h"
@@ -13,10 +14,11 @@ namespace {
 
 using Translations = std::vector<std::vector<Translation>>;
 
-Translations search_by_length(const Translator& translator, std::vector<PreparedSentence> parts,
-                              const LineSettings& settings, const LineHooks& hooks) {
+Translations search_by_length(const Translator& translator, const TranslationSettings& settings,
+                              std::vector<PreparedSentence> parts, std::size_t batch,
+                              const LineHooks& hooks) {
   Translations found;
-  const auto best = translate_all(translator, std::move(parts), settings.batch,
+  const auto best = translate_all(translator, settings, std::move(parts), batch,
                                   [&](const TranslationProgress& done) {
                                     if (hooks.searched) hooks.searched(done);
                                     return true;
@@ -25,15 +27,15 @@ Translations search_by_length(const Translator& translator, std::vector<Prepared
   return found;
 }
 
-Translations search_in_order(const Translator& translator,
-                             const std::vector<PreparedSentence>& parts,
-                             const LineSettings& settings, const LineHooks& hooks) {
+Translations search_in_order(const Translator& translator, const TranslationSettings& settings,
+                             std::span<const PreparedSentence> parts,
+                             const LineSettings& line_settings, const LineHooks& hooks) {
   Translations found;
-  const std::size_t window = settings.window * settings.batch;
+  const std::size_t window = line_settings.window * line_settings.batch;
+  const std::size_t max_active = line_settings.window > 1 ? line_settings.batch : 0;
   while (found.size() < parts.size()) {
-    const auto begin = parts.begin() + to_index(found.size());
-    const auto end = begin + to_index(std::min(window, parts.size() - found.size()));
-    std::ranges::move(translator.translate({begin, end}, settings.window > 1 ? settings.batch : 0),
+    const auto next = parts.subspan(found.size(), std::min(window, parts.size() - found.size()));
+    std::ranges::move(translator.translate({next, settings, max_active}),
                       std::back_inserter(found));
     const auto fraction = static_cast<double>(found.size()) / static_cast<double>(parts.size());
     if (hooks.searched) hooks.searched({found.size(), fraction});
@@ -44,24 +46,27 @@ Translations search_in_order(const Translator& translator,
 }  // namespace
 
 std::vector<std::vector<LineTranslation>> translate_lines(const Translator& translator,
+                                                          const TranslationSettings& settings,
                                                           const std::vector<std::string>& lines,
-                                                          const LineSettings& settings,
+                                                          const LineSettings& line_settings,
                                                           const LineHooks& hooks) {
   std::vector<PreparedLine> prepared;
   for (const std::string& line : lines) {
-    prepared.push_back(prepare_line(translator, line, settings.split));
+    prepared.push_back(prepare_line(translator, settings, line, line_settings.split));
     if (hooks.prepared) hooks.prepared(prepared.back());
   }
-  Translations found = settings.by_length
-                           ? search_by_length(translator, all_parts(prepared), settings, hooks)
-                           : search_in_order(translator, all_parts(prepared), settings, hooks);
+  std::vector<PreparedSentence> all = all_parts(prepared);
+  Translations found =
+      line_settings.by_length
+          ? search_by_length(translator, settings, std::move(all), line_settings.batch, hooks)
+          : search_in_order(translator, settings, all, line_settings, hooks);
   std::vector<std::vector<LineTranslation>> translated;
   auto next = found.begin();
   for (const PreparedLine& line : prepared) {
     const auto end = next + to_index(line.parts.size());
     const Translations parts(std::make_move_iterator(next), std::make_move_iterator(end));
     next = end;
-    translated.push_back(join_parts(parts, line.gaps, translator.decode_config()));
+    translated.push_back(join_parts(parts, line.gaps, settings.decode));
     for (LineTranslation& each : translated.back()) each.text = clean_text(each.text).text;
   }
   return translated;

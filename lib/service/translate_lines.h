@@ -1,5 +1,4 @@
-// Lines of text in, their translations out: prepared, cut into sentences, searched, put together
-// again and clean.
+// Translates lines of text: splits them into sentences, translates those and joins the results.
 #pragma once
 
 #include <cstddef>
@@ -18,53 +17,53 @@ namespace attn {
 struct LineSettings {
   Splitting split = Splitting::automatic;
   std::size_t batch = 32;  ///< sentences that are translated together
-  /// Batches that a search is given at once: as soon as one of its sentences has ended, the next
-  /// takes its place, so that short ones do not wait for the longest of their batch.
+  /// How many batches a search gets at once. As soon as one of their sentences has ended, the next
+  /// one takes its place, so that short sentences do not wait for the longest of their batch.
   std::size_t window = 1;
-  /// Sentences of like length together, which takes less time, and of each the best alone; else in
-  /// their order.
+  /// Batches sentences of similar length, which takes less time, and returns only the best
+  /// translation of each; otherwise translates them in order.
   bool by_length = false;
 };
 
-/// Who follows, where set.
+/// Functions to call during the translation, if set.
 struct LineHooks {
-  /// Each line in its order, before any is searched.
+  /// Receives each line, in order, before any is searched.
   std::function<void(const PreparedLine&)> prepared = nullptr;
-  /// After each batch; what it throws ends the whole.
+  /// Called after each batch; an exception from it ends the translation.
   std::function<void(const TranslationProgress&)> searched = nullptr;
 };
 
-/// The translations of each line, best first. Never throws for any bytes. Their texts are valid
-/// UTF-8 without control characters, whatever a model's pieces hold.
+/// Returns the translations of each line, best first. Accepts any bytes. The translations are valid
+/// UTF-8 without control characters, whatever the model's tokens contain.
 std::vector<std::vector<LineTranslation>> translate_lines(const Translator& translator,
+                                                          const TranslationSettings& settings,
                                                           const std::vector<std::string>& lines,
-                                                          const LineSettings& settings,
+                                                          const LineSettings& line_settings,
                                                           const LineHooks& hooks = {});
 
-// What a person should know of the sentences that were read: cut, cleaned, unknown pieces. Each
-// kind is said once, not once a sentence.
-
+// Collects what the user should know about the sentences that were read: whether they were cut or
+/// cleaned, and unknown tokens. Each kind of note is said once, not per sentence.
 class SentenceNotes {
  public:
   using NoteHandler = std::function<void(const FieldText&)>;
   explicit SentenceNotes(NoteHandler say) : say_(std::move(say)) {}
 
-  /// Counts a line; `dropped` bytes of it were never read. `positions` is the model's limit.
+  /// Counts a line, of which `dropped` bytes were not read. `positions` is the model's limit.
   void add(const PreparedLine& line, std::size_t positions, std::size_t dropped = 0);
 
-  /// From now on the note of lost text names the field `split`, for a caller that has it.
+  /// Lets the note about lost text suggest the field `split`, for callers that have it.
   void suggest_split() { offer_parts_ = true; }
 
-  /// Lines so far.
+  /// The number of lines so far.
   std::size_t lines() const { return lines_; }
 
-  /// Says what was replaced in a text, the first time that each happens.
+  /// Notes replaced bytes and control characters in a text, each only the first time.
   void note_cleaning(const FieldText& text, std::size_t invalid_bytes, std::size_t controls);
 
-  /// Counts what is to be said of a translation that was given, whose pieces became `ids`.
+  /// Counts what to note about a given translation, whose tokens became `ids`.
   void add_target(std::string_view target, const std::vector<int>& ids, int unk);
 
-  /// The totals, at the end.
+  /// Notes the totals.
   void report() const;
 
  private:
@@ -79,8 +78,8 @@ class SentenceNotes {
   std::size_t cut_ = 0;  ///< lines with a sentence that is longer than the positions
 };
 
-/// What is to be said where a text is shown in one piece: nothing where translations, which take it
-/// as `line`, do not cut it.
+/// Returns the note for a text that is shown as a whole although translations split it, as `line`
+/// does; nothing if they do not.
 std::optional<std::string> whole_line_note(const PreparedLine& line);
 
 }  // namespace attn

@@ -25,12 +25,12 @@ AttentionSite kind_of(std::string_view written, std::string_view word) {
   return *site;
 }
 
-/// Of "best", "cross:best" and "cross:2:best"; which head that is, a sentence says.
+/// True for "best", "cross:best" and "cross:2:best"; only a sentence tells which head that is.
 bool names_best(const std::string& text) {
   return split_at(text, ':').back() == "best";
 }
 
-/// Without a record "best" has no head yet.
+/// Without a record, the head of "best" is not set.
 AblatedHead parse_without(const std::string& text, const AttentionRecord* record) {
   if (names_best(text)) {
     const std::string_view site = split_at(text, ':').front();
@@ -52,9 +52,10 @@ AblatedHead parse_without(const std::string& text, const AttentionRecord* record
   return off;
 }
 
-constexpr int kNotYet = -1;  // a word whose sentence is not known
+constexpr int kNotYet = -1;  // a word that has not been looked up in its sentence
 
-/// A query or key: an index, or a word of the axis that `axis` gives where there is a record.
+/// Returns a query or key that is written as an index or, if there is a record, as a word of the
+/// axis that `axis` returns.
 template <typename Axis>
 int token_of(std::string_view written, const AttentionRecord* record, Axis&& axis) {
   if (is_index(written)) return find_token(written, {});
@@ -84,7 +85,7 @@ struct Swap {
   std::string word;
 };
 
-/// The words of a text as `swap` counts them; punctuation at their ends is not theirs.
+/// Returns the words of a text as `swap` counts them, without punctuation at their ends.
 TokenAxis axis_of(const std::vector<std::string>& words) {
   TokenAxis axis{"source", {}};
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -218,45 +219,61 @@ MapSelection WhatIfOptions::selection(const ModelChanges& changes) const {
   return shown;
 }
 
-AttentionRecord record_sentence(const Translator& translator, const PreparedSentence& sentence,
+AttentionRecord record_sentence(const Translator& translator, const TranslationSettings& settings,
+                                const PreparedSentence& sentence,
                                 const std::optional<std::string>& target,
                                 const RecordDetail& detail) {
-  if (target) return translator.record_target(sentence, *target, detail);
-  return std::move(translator.record({sentence}, detail).front());
-}
-
-WhatIfSentences what_if_sentences(const Translator& translator, const WhatIfOptions& words,
-                                  PreparedSentence before, std::optional<std::string> target) {
-  WhatIfSentences sentences{before, before, std::move(target)};
-  if (!words.swap.empty())
-    sentences.after = translator.prepare(words.with_swapped_words(before.text));
-  return sentences;
-}
-
-WhatIfRecord apply_what_if(const Translator& translator, const WhatIfOptions& words,
-                           const WhatIfSentences& sentences, const RecordDetail& detail,
-                           ModelChanges* changes) {
-  ModelChanges made = words.changes(translator.summary());
-  if (words.needs_record()) {
-    // What words name and which head is best is known once the sentence has been translated.
-    const AttentionRecord unforced =
-        record_sentence(translator, sentences.after, sentences.target, {});
-    made = words.changes(unforced.model, &unforced);
+  RecordRequest request{{&sentence, 1}, settings, detail};
+  if (target) {
+    request.search = false;
+    request.target = translator.target_ids(*target, settings);
   }
-  WhatIfRecord record = for_field("force", [&] {
+  return std::move(translator.record(request).front());
+}
+
+WhatIfRequest what_if_request(const Translator& translator, const TranslationSettings& settings,
+                              const WhatIfOptions& options, PreparedSentence before,
+                              std::optional<std::string> target) {
+  WhatIfRequest request{options, before, before, std::move(target)};
+  if (!options.swap.empty()) {
+    request.after = translator.prepare(options.with_swapped_words(before.text), settings);
+  }
+  return request;
+}
+
+WhatIfRecord apply_what_if(const Translator& translator, const TranslationSettings& settings,
+                           const WhatIfRequest& request, const RecordDetail& detail,
+                           ModelChanges* changes) {
+  const WhatIfOptions& options = request.options;
+  ModelChanges made = options.changes(translator.summary());
+  if (options.needs_record()) {
+    const AttentionRecord unchanged =
+        record_sentence(translator, settings, request.after, request.target, {});
+    made = options.changes(unchanged.model, &unchanged);
+  }
+  WhatIfRecord result;
+  for_field("force", [&] {
     RecordDetail of_before = detail;
     of_before.search_tree = false;
-    return translator.what_if(
-        record_sentence(translator, sentences.before, sentences.target, of_before), sentences.after,
-        made, detail);
+    result.before =
+        record_sentence(translator, settings, request.before, request.target, of_before);
+    if (request.after.empty() || result.before.hypotheses.empty()) {
+      throw InputError("the sentence has no tokens; there is nothing to try");
+    }
+    RecordRequest changed{{&request.after, 1}, settings, detail};
+    changed.target = result.before.hypotheses.front().produced.ids;
+    changed.changes = &made;
+    result.after = std::move(translator.record(changed).front());
   });
-  record.after.changes = words.described(made);
-  if (sentences.target) {
-    record.after.decoding = record.before.decoding;
-    record.after.hypotheses = {record.teacher_forced};
+  result.teacher_forced = std::move(result.after.hypotheses.back());
+  result.after.hypotheses.pop_back();
+  result.after.changes = options.described(made);
+  if (request.target) {
+    result.after.decoding = result.before.decoding;
+    result.after.hypotheses = {result.teacher_forced};
   }
   if (changes != nullptr) *changes = std::move(made);
-  return record;
+  return result;
 }
 
 }  // namespace attn

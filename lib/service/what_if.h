@@ -1,4 +1,4 @@
-// What if: heads switched off, weights forced, words swapped, as they are named.
+// What-if experiments: heads switched off, weights forced, and words swapped, as options name them.
 #pragma once
 
 #include <optional>
@@ -17,54 +17,58 @@ struct WhatIfOptions {
 
   bool given() const { return !without.empty() || !force.empty() || !swap.empty(); }
 
-  /// What is changed in the model; UsageError for what the model does not have. Words that
-  /// `force` names are looked up in the record, and are −1 where there is none yet; the best head
-  /// that `without` names is then none yet, either.
+  /// Returns the changes to the model. Looks up the words in `force` and the best head of `without`
+  /// in the record; without a record, such words are −1 and such a head is not set. Throws
+  /// UsageError for layers, heads and words that the model or the record does not have.
   ModelChanges changes(const ModelSummary& model, const AttentionRecord* record = nullptr) const;
 
-  /// Whether words or the best head are named, so that changes() needs the record of the sentence
-  /// as it is translated without them.
+  /// True if words or the best head are named, so that changes() needs a record of the sentence as
+  /// it is translated without the changes.
   bool needs_record() const;
 
-  /// The sentence with its words replaced; a final mark of an old word stays where the new one has
-  /// none. UsageError where the sentence has no such word.
+  /// Returns the sentence with its words swapped. Punctuation at the end of an old word stays if
+  /// the new word has none. Throws UsageError if the sentence has no such word.
   std::string with_swapped_words(const std::string& sentence) const;
 
-  /// The changes as a person reads them, one a line.
+  /// Returns a readable description of each change.
   std::vector<std::string> described(const ModelChanges& changes) const;
 
-  /// The maps to show where nothing else is asked for: of the heads that are changed.
+  /// Returns the maps to show by default: those of the changed heads.
   MapSelection selection(const ModelChanges& changes) const;
 
  private:
   bool has_best() const;
 };
 
-// A sentence recorded, and what becomes of it with something changed.
+// Recording a sentence, as it is and with changes.
 
-/// The record of a sentence: of `target` where there is one, which is scored instead of searching.
-AttentionRecord record_sentence(const Translator& translator, const PreparedSentence& sentence,
+/// Returns the record of a sentence; a given `target` is scored instead of searching.
+AttentionRecord record_sentence(const Translator& translator, const TranslationSettings& settings,
+                                const PreparedSentence& sentence,
                                 const std::optional<std::string>& target,
                                 const RecordDetail& detail);
 
-/// The sentence as it is, and with its words swapped; where there is a target it is scored instead
-/// of searching.
-struct WhatIfSentences {
+/// An experiment with one sentence.
+struct WhatIfRequest {
+  const WhatIfOptions& options;
   PreparedSentence before;
-  PreparedSentence after;
-  std::optional<std::string> target = std::nullopt;
+  PreparedSentence after;                            ///< `before` with its words swapped
+  std::optional<std::string> target = std::nullopt;  ///< scored instead of searching
 };
 
-/// The sentence `before`, and what `words` make of it.
-WhatIfSentences what_if_sentences(const Translator& translator, const WhatIfOptions& words,
-                                  PreparedSentence before, std::optional<std::string> target);
+/// Makes a request for `before`, with the words swapped as the options say.
+WhatIfRequest what_if_request(const Translator& translator, const TranslationSettings& settings,
+                              const WhatIfOptions& options, PreparedSentence before,
+                              std::optional<std::string> target);
 
-/// Translates or scores both, `after` with what `words` change. What only the sentence knows (words
-/// that `force` names, the best head) is found here; `changes` gets all of it, where it is asked
-/// for. `after` of the result has its changes described. UsageError for what the model or the
-/// sentence does not have.
-WhatIfRecord apply_what_if(const Translator& translator, const WhatIfOptions& words,
-                           const WhatIfSentences& sentences, const RecordDetail& detail,
+/// Translates or scores both sentences, `after` with the changes of the options, and scores the
+/// first translation of `before` under the changes. Only the sentence tells which tokens the words
+/// in `force` are and which head is the best; `changes`, if not null, receives the result. The
+/// second record describes its changes and has no search tree. Throws UsageError for layers, heads,
+/// words or positions that the model or the sentence does not have, and InputError for a sentence
+/// without tokens.
+WhatIfRecord apply_what_if(const Translator& translator, const TranslationSettings& settings,
+                           const WhatIfRequest& request, const RecordDetail& detail,
                            ModelChanges* changes = nullptr);
 
 }  // namespace attn

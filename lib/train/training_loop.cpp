@@ -170,22 +170,22 @@ void TrainingLoop::restore(const RunState& state) {
 
 AttentionRecord probe_record(const Transformer& model, const Tokenizer& tokenizer,
                              const TrainerSetup& setup, std::uint64_t update) {
-  DecodeConfig search = setup.decode;
+  TranslationSettings settings{setup.decode, setup.languages};
   // An untrained model never emits an end token, and its attention maps would fill the disk.
   const std::size_t length =
       tokenizer.encode_source(setup.probe, setup.languages.source).ids.size();
-  if (to_size(search.max_new_tokens) > 2 * length + 10) search.max_new_tokens = 0;
-  Translator translator(model, tokenizer, search);
+  if (to_size(settings.decode.max_new_tokens) > 2 * length + 10) settings.decode.max_new_tokens = 0;
   ModelSummary summary = summarise(setup.model);
   summary.name = setup.title;
   summary.update = update;
-  translator.describe(std::move(summary));
-  translator.speak(setup.languages);
-  const RecordDetail detail{false, false, recorded_alternatives};
-  const PreparedSentence sentence = translator.prepare(setup.probe);
-  return setup.probe_target.empty()
-             ? translator.record({sentence}, detail).front()
-             : translator.record_target(sentence, setup.probe_target, detail);
+  const Translator translator(model, tokenizer, std::move(summary));
+  const PreparedSentence sentence = translator.prepare(setup.probe, settings);
+  RecordRequest request{{&sentence, 1}, settings, {false, false, recorded_alternatives}};
+  if (!setup.probe_target.empty()) {
+    request.search = false;
+    request.target = translator.target_ids(setup.probe_target, settings);
+  }
+  return std::move(translator.record(request).front());
 }
 
 }  // namespace attn

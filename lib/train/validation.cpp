@@ -21,6 +21,21 @@ TrainingBatch batch_of(const Corpus& corpus, const BatchPlan& plan, int start) {
   return batch;
 }
 
+/// Translates all lines, in order; returns nothing if `stop` became nonzero meanwhile.
+std::optional<std::vector<std::string>> translate_dev_lines(const Translator& translator,
+                                                            const TranslationSettings& settings,
+                                                            const std::vector<std::string>& lines,
+                                                            const std::atomic<int>& stop) {
+  std::vector<PreparedSentence> sentences;
+  for (const std::string& line : lines) sentences.push_back(translator.prepare(line, settings));
+  const auto found = translate_all(translator, settings, std::move(sentences), kSentencesPerSearch,
+                                   [&](const TranslationProgress&) { return stop == 0; });
+  if (!found) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const Translation& translation : *found) texts.push_back(translation.text);
+  return texts;
+}
+
 }  // namespace
 
 LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_smoothing) {
@@ -36,19 +51,6 @@ LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_
         cross_entropy(logits.leftCols(loss_classes(config)), batch.targets, label_smoothing, 0.0F);
   }
   return sum;
-}
-
-std::optional<std::vector<std::string>> translate_dev_lines(const Translator& translator,
-                                                            const std::vector<std::string>& lines,
-                                                            const std::atomic<int>& stop) {
-  std::vector<PreparedSentence> sentences;
-  for (const std::string& line : lines) sentences.push_back(translator.prepare(line));
-  const auto found = translate_all(translator, std::move(sentences), kSentencesPerSearch,
-                                   [&](const TranslationProgress&) { return stop == 0; });
-  if (!found) return std::nullopt;
-  std::vector<std::string> texts;
-  for (const Translation& translation : *found) texts.push_back(translation.text);
-  return texts;
 }
 
 Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, ValidationSettings settings)
@@ -75,9 +77,8 @@ ValidationResult Validator::compute_loss(const Transformer& model) const {
 std::optional<ValidationResult> Validator::run(const Transformer& model,
                                                const std::atomic<int>& stop) const {
   ValidationResult result = compute_loss(model);
-  Translator translator(model, tokenizer_, settings_.decode);
-  translator.speak(settings_.languages);
-  const auto translations = translate_dev_lines(translator, text_.source, stop);
+  const auto translations = translate_dev_lines(
+      {model, tokenizer_}, {settings_.decode, settings_.languages}, text_.source, stop);
   if (!translations) return std::nullopt;
   result.scores = {corpus_bleu(*translations, text_.target),
                    corpus_chrf(*translations, text_.target)};

@@ -11,8 +11,8 @@
 #include "metrics/chrf.h"
 #include "model/transformer.h"
 #include "nn/cross_entropy.h"
+#include "text/tokenizer.h"
 #include "train/corpus.h"
-#include "translate/translator.h"
 
 namespace attn {
 
@@ -29,11 +29,6 @@ struct ValidationResult {
 
 /// Returns a model's loss on a corpus, over loss_classes() (model/layers.h).
 LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_smoothing);
-
-/// Translates all lines, in order; returns nothing if `stop` became nonzero meanwhile.
-std::optional<std::vector<std::string>> translate_dev_lines(const Translator& translator,
-                                                            const std::vector<std::string>& lines,
-                                                            const std::atomic<int>& stop);
 
 /// Settings for validation.
 struct ValidationSettings {

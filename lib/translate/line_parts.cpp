@@ -10,16 +10,16 @@
 namespace attn {
 namespace {
 
-/// A line's translation as far as it is put together.
+/// The joined translations of the first parts of a line.
 struct Partial {
   LineTranslation line;
-  float sum = 0;  ///< of log-probabilities
+  float sum = 0;  ///< of the log-probabilities
 };
 
 Partial extended(const Partial& before, const Translation& part, std::size_t rank,
                  const std::string& gap, float length_penalty) {
   Partial after = before;
-  // Where a part's translation is empty, the blanks before it are left out with it.
+  // An empty translation is dropped together with the spaces before it.
   if (!after.line.text.empty() && !part.text.empty()) after.line.text += gap;
   after.line.text += part.text;
   after.line.ranks.push_back(rank);
@@ -36,28 +36,30 @@ bool fits(const PreparedSentence& sentence, std::size_t longest) {
   return sentence.truncated_tokens == 0 && sentence.ids.size() <= longest;
 }
 
-/// Tokens of the longest source that the model has learned, or else takes.
-std::size_t longest_source(const Translator& translator) {
-  const int learned = translator.decode_config().longest_source;
+/// Returns the length, in tokens, of the longest source that the model has learned; if that is
+/// unknown, that it can take.
+std::size_t longest_source(const Translator& translator, const TranslationSettings& settings) {
+  const int learned = settings.decode.longest_source;
   return learned > 0 ? to_size(learned) : translator.max_source_tokens();
 }
 
-/// A line on its way into parts.
-struct LineCutter {
+/// Splits the text of a line into parts.
+struct LineSplitter {
   const Translator& translator;
+  const TranslationSettings& settings;
   const std::string& text;  ///< clean
   Splitting splitting;
-  std::string mark = {};
+  std::string tag = {};  ///< language tag at the start of the line
 
   PreparedSentence prepare(const SentenceSpan& span, bool first) const {
     const std::string part = text.substr(span.begin, span.end - span.begin);
-    return translator.prepare(first ? part : mark + part);
+    return translator.prepare(first ? part : tag + part, settings);
   }
 
-  /// The text's sentences; those inside one pair of marks put together while they fit, and in a
-  /// document any.
+  /// Returns the text's sentences. Joins those inside one pair of brackets or quotation marks while
+  /// they fit, and in a document all that fit.
   std::vector<SentenceSpan> spans() const {
-    const std::size_t longest = longest_source(translator);
+    const std::size_t longest = longest_source(translator, settings);
     std::vector<SentenceSpan> spans;
     for (const SentenceSpan& sentence : split_sentences(text)) {
       if ((sentence.inside_brackets || splitting == Splitting::document) && !spans.empty()) {
@@ -74,8 +76,8 @@ struct LineCutter {
   }
 };
 
-/// Whether the line is to be cut where it can be.
-bool wants_parts(const Translator& translator, const PreparedSentence& whole, Splitting splitting) {
+/// True if the line should be split, if possible; `fits` tells whether it fits as a whole.
+bool wants_parts(Splitting splitting, bool fits) {
   switch (splitting) {
     case Splitting::never:
       return false;
@@ -85,18 +87,18 @@ bool wants_parts(const Translator& translator, const PreparedSentence& whole, Sp
     case Splitting::document:
       break;
   }
-  return !fits(whole, longest_source(translator));
+  return !fits;
 }
 
-/// The language mark (">>por<<") that the text begins with and the tokenizer takes as one piece,
-/// and a blank; or nothing.
+/// Returns the language tag (">>por<<") at the start of the text and a space; nothing if there is
+/// none that the tokenizer encodes as one token.
 std::string language_tag(const Translator& translator, std::string_view text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
   if (end == text.npos) return "";
-  const std::string_view mark = text.substr(0, end + 2);
-  const EncodedText alone = translator.tokenizer().encode_source(mark);
-  const bool known = alone.ids.size() == 2 && alone.unknown == 0 && alone.pieces.front() == mark;
-  return known ? std::string(mark) + " " : "";
+  const std::string_view tag = text.substr(0, end + 2);
+  const EncodedText alone = translator.tokenizer().encode_source(tag);
+  const bool known = alone.ids.size() == 2 && alone.unknown == 0 && alone.pieces.front() == tag;
+  return known ? std::string(tag) + " " : "";
 }
 
 }  // namespace
@@ -106,28 +108,29 @@ std::optional<LinePart> line_part(const PreparedLine& line, std::size_t part, st
   return LinePart{number, part + 1, line.parts.size(), line.text, line.gaps[part]};
 }
 
-PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
-                          Splitting splitting) {
+PreparedLine prepare_line(const Translator& translator, const TranslationSettings& settings,
+                          std::string_view bytes, Splitting splitting) {
   PreparedLine line;
-  line.parts.push_back(translator.prepare(bytes));
+  line.parts.push_back(translator.prepare(bytes, settings));
   line.gaps.emplace_back();
   line.text = line.parts.front().text;
-  line.tried_to_split = wants_parts(translator, line.parts.front(), splitting);
+  line.tried_to_split =
+      wants_parts(splitting, fits(line.parts.front(), longest_source(translator, settings)));
   if (!line.tried_to_split) return line;
   CleanedText cleaned = clean_text(bytes);
-  LineCutter cutter{translator, cleaned.text, splitting};
+  LineSplitter splitter{translator, settings, cleaned.text, splitting};
   const std::size_t start = cleaned.text.find_first_not_of(' ');
   if (start != cleaned.text.npos) {
-    cutter.mark = language_tag(translator, std::string_view(cleaned.text).substr(start));
+    splitter.tag = language_tag(translator, std::string_view(cleaned.text).substr(start));
   }
-  const std::vector<SentenceSpan> spans = cutter.spans();
+  const std::vector<SentenceSpan> spans = splitter.spans();
   if (spans.size() < 2) return line;
   PreparedLine parted;
   parted.tried_to_split = true;
   std::size_t last = spans.front().begin;
   for (const SentenceSpan& span : spans) {
     parted.gaps.push_back(cleaned.text.substr(last, span.begin - last));
-    parted.parts.push_back(cutter.prepare(span, parted.parts.empty()));
+    parted.parts.push_back(splitter.prepare(span, parted.parts.empty()));
     last = span.end;
   }
   parted.parts.front().invalid_bytes = cleaned.invalid_bytes;
@@ -169,7 +172,8 @@ std::vector<PreparedSentence> all_parts(const std::vector<PreparedLine>& lines) 
 }
 
 std::optional<std::vector<Translation>> translate_all(
-    const Translator& translator, std::vector<PreparedSentence> sentences, std::size_t batch,
+    const Translator& translator, const TranslationSettings& settings,
+    std::vector<PreparedSentence> sentences, std::size_t batch,
     const std::function<bool(const TranslationProgress&)>& go_on) {
   std::vector<std::size_t> order(sentences.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -187,7 +191,7 @@ std::optional<std::vector<Translation>> translate_all(
       tokens += sentences[order[i]].ids.size();
       part.push_back(std::move(sentences[order[i]]));
     }
-    std::vector<std::vector<Translation>> found = translator.translate(part);
+    std::vector<std::vector<Translation>> found = translator.translate({part, settings});
     for (std::size_t i = first; i < last; ++i) {
       translations[order[i]] = std::move(found[i - first].front());
     }

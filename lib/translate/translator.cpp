@@ -10,14 +10,13 @@
 #include "base/strings/utf8.h"
 #include "model/layers.h"
 #include "translate/recorder.h"
-#include "translate/search/search_queue.h"
 #include "translate/search/search_tree.h"
 
 namespace attn {
 namespace {
 
-/// More text than most models' positions can hold; a tokenizer is never asked to cut more, but for
-/// models with many positions.
+/// Longer than the text that most models' positions can hold. Longer text never reaches the
+/// tokenizer, except for models with many positions.
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;
 constexpr std::size_t kBytesOfPosition = 64;
 
@@ -36,12 +35,12 @@ PackedTokens pack_one(std::span<const int> ids) {
   return packed;
 }
 
-/// Runs with the recorder behind the changes and whoever watches, so that it sees what the model
-/// went on with.
+/// Calls `run` with an observer that applies the changes, then calls `observer`, then `recorder`,
+/// so that the recorder sees the weights that the model continues with.
 template <typename Action>
-void with_changes(const ModelChanges* changes, AttentionObserver* watcher,
+void with_changes(const ModelChanges* changes, AttentionObserver* observer,
                   AttentionObserver& recorder, Action&& run) {
-  ObserverPair both(watcher, recorder);
+  ObserverPair both(observer, recorder);
   if (changes == nullptr) {
     run(both);
     return;
@@ -50,22 +49,20 @@ void with_changes(const ModelChanges* changes, AttentionObserver* watcher,
   run(intervention);
 }
 
-/// UsageError where a forced weight names a query or key that is not there: nothing would be
-/// changed, and that would look like a change without effect.
-void check_forced_weights(const std::vector<ForcedWeight>& forced, const AttentionRecord& after,
-                          const HypothesisRecord& teacher_forced) {
+/// Throws UsageError if a forced weight has a query or key that the record does not have: nothing
+/// would be changed, which would look like a change without effect.
+void check_forced_weights(const std::vector<ForcedWeight>& forced, const AttentionRecord& record) {
   for (const ForcedWeight& f : forced) {
     const bool encoder = f.site == AttentionSite::encoder_self;
-    std::size_t queries =
-        encoder ? after.source.ids.size() : teacher_forced.decoder_input.ids.size();
+    std::size_t queries = encoder ? record.source.ids.size() : 0;
     if (!encoder) {
-      for (const HypothesisRecord& h : after.hypotheses) {
+      for (const HypothesisRecord& h : record.hypotheses) {
         queries = std::max(queries, h.decoder_input.ids.size());
       }
     }
     const std::size_t keys = f.site == AttentionSite::decoder_self ? queries
-                             : encoder ? to_size(after.encoder_self.keys)
-                                       : after.source.ids.size();
+                             : encoder ? to_size(record.encoder_self.keys)
+                                       : record.source.ids.size();
     const bool future = f.site == AttentionSite::decoder_self && f.key > f.query;
     const std::string name =
         fmt::format("{}:{}:{}:{}={}", site_key(f.site), f.layer, f.head, f.query, f.key);
@@ -84,7 +81,7 @@ void check_forced_weights(const std::vector<ForcedWeight>& forced, const Attenti
   }
 }
 
-/// What a search would give a hypothesis that it has not found itself.
+/// Returns the score that a search would give to this hypothesis.
 float score_of(const HypothesisRecord& hypothesis, const DecodeConfig& decode) {
   const float sum = std::accumulate(hypothesis.log_probs.begin(), hypothesis.log_probs.end(), 0.0F);
   return hypothesis_score(sum, hypothesis.produced.ids.size(), decode.length_penalty);
@@ -111,19 +108,17 @@ ModelSummary summarise(const ModelConfig& config) {
   return s;
 }
 
-Translator::Translator(const Ensemble& models, const Tokenizer& tokenizer, DecodeConfig decode,
+Translator::Translator(const Ensemble& models, const Tokenizer& tokenizer, std::size_t maps_of)
+    : Translator(models, tokenizer, summarise(at(models.models(), maps_of)->config()), maps_of) {}
+
+Translator::Translator(const Ensemble& models, const Tokenizer& tokenizer, ModelSummary summary,
                        std::size_t maps_of)
     : models_(models),
       model_(*at(models.models(), maps_of)),
       tokenizer_(tokenizer),
-      decode_(std::move(decode)),
-      summary_(summarise(model_.config())) {
+      summary_(std::move(summary)) {
   check_vocabulary("source", tokenizer.source_ids_in_use(), models.config().vocab_size);
   check_vocabulary("target", tokenizer.target_ids_in_use(), models.config().decoder_vocab_size);
-  // An embedding padded to a multiple of 64: its last rows are nobody's, and must not win.
-  for (int id = tokenizer.target_vocab_size(); id < models.config().decoder_vocab_size; ++id) {
-    decode_.bad_words_ids.push_back({id});
-  }
 }
 
 std::string Translator::token_name(int id) const {
@@ -131,12 +126,13 @@ std::string Translator::token_name(int id) const {
   return named ? tokenizer_.target_token(id) : fmt::format("<row {}>", id);
 }
 
-PreparedSentence Translator::prepare(std::string_view bytes) const {
+PreparedSentence Translator::prepare(std::string_view bytes,
+                                     const TranslationSettings& settings) const {
   PreparedSentence sentence;
   std::string with_prefix;
   const bool blank = bytes.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
-  if (!prefix_.empty() && !blank && !bytes.starts_with(prefix_)) {
-    bytes = with_prefix = prefix_ + std::string(bytes);
+  if (!settings.prefix.empty() && !blank && !bytes.starts_with(settings.prefix)) {
+    bytes = with_prefix = settings.prefix + std::string(bytes);
   }
   std::size_t cut_bytes = 0;
   const std::size_t most_bytes = std::max(kMostBytes, kBytesOfPosition * max_source_tokens());
@@ -150,19 +146,19 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   sentence.text = std::move(cleaned.text);
   sentence.invalid_bytes = cleaned.invalid_bytes;
   sentence.controls = cleaned.controls;
-  EncodedText encoded = tokenizer_.encode_source(sentence.text, languages_.source);
+  EncodedText encoded = tokenizer_.encode_source(sentence.text, settings.languages.source);
   sentence.ids = std::move(encoded.ids);
-  // Languages stand around a text without any piece, too.
+  // A text without tokens still gets language tokens.
   if (!tokenizer_.languages().tokens.empty() &&
-      sentence.ids.size() <= tokenizer_.encode_source("", languages_.source).ids.size()) {
+      sentence.ids.size() <= tokenizer_.encode_source("", settings.languages.source).ids.size()) {
     sentence.ids = {tokenizer_.special_tokens().eos};
   }
   sentence.unknown = encoded.unknown;
   const auto unknown =
       std::find(sentence.ids.begin(), sentence.ids.end(), tokenizer_.special_tokens().unk);
-  const auto place = to_size(unknown - sentence.ids.begin());
-  if (sentence.unknown > 0 && place < encoded.pieces.size()) {
-    sentence.first_unknown_token = encoded.pieces[place];
+  const auto position = to_size(unknown - sentence.ids.begin());
+  if (sentence.unknown > 0 && position < encoded.pieces.size()) {
+    sentence.first_unknown_token = encoded.pieces[position];
   }
   const std::size_t most = max_source_tokens();
   if (sentence.ids.size() > most) {
@@ -171,39 +167,80 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
     sentence.ids.erase(sentence.ids.begin() + to_index(text),
                        sentence.ids.end() - to_index(most - text));
   }
-  if (cut_bytes > 0) sentence.truncated_tokens += cut_bytes;  // at most one token a byte
+  if (cut_bytes > 0) sentence.truncated_tokens += cut_bytes;  // at most one token per byte
   return sentence;
 }
 
-std::vector<std::vector<SearchHypothesis>> Translator::find(
-    const std::vector<PreparedSentence>& batch, SearchContext watch) const {
-  const ScopedTimer timed(times_, &TranslationTimings::search);
+std::vector<int> Translator::target_ids(std::string_view text,
+                                        const TranslationSettings& settings) const {
+  return tokenizer_.encode_target(clean_text(text).text, settings.languages.target).ids;
+}
+
+/// Returns the search settings, with the embedding rows that have no token forbidden: an embedding
+/// may be padded to a multiple of 64, and those rows must not win.
+DecodeConfig Translator::searchable(const DecodeConfig& decode) const {
+  DecodeConfig config = decode;
+  for (int id = tokenizer_.target_vocab_size(); id < models_.config().decoder_vocab_size; ++id) {
+    config.bad_words_ids.push_back({id});
+  }
+  return config;
+}
+
+SearchResults Translator::search_batch(std::span<const PreparedSentence> sentences,
+                                       const TranslationSettings& settings,
+                                       SearchContext context) const {
+  const ScopedTimer timed(settings.timings, &TranslationTimings::search);
   PackedTokens source;
-  for (const PreparedSentence& sentence : batch) {
+  for (const PreparedSentence& sentence : sentences) {
     if (!sentence.empty()) source.add(sentence.ids);
   }
-  watch.observer = observer_;
-  watch.stop = stop_;
-  std::vector<std::vector<SearchHypothesis>> found =
-      queue_ != nullptr && observer_ == nullptr
-          ? queue_->search(source, decode_, {client_, stop_, watch.encoded, watch.max_active})
-          : search(models_, source, decode_, watch);
-  std::vector<std::vector<SearchHypothesis>> results;
+  context.observer = settings.observer;
+  context.stop = settings.stop;
+  context.client = settings.client;
+  const DecodeConfig decode = searchable(settings.decode);
+  SearchResults found = settings.searcher != nullptr && settings.observer == nullptr
+                            ? settings.searcher->search(source, decode, context)
+                            : search(models_, source, decode, context);
+  SearchResults results;
   auto next = found.begin();
-  for (const PreparedSentence& sentence : batch) {
+  for (const PreparedSentence& sentence : sentences) {
     results.push_back(sentence.empty() ? std::vector<SearchHypothesis>(1) : std::move(*next++));
-    if (times_ == nullptr) continue;
-    times_->source_tokens += sentence.ids.size();
-    times_->target_tokens += results.back().front().ids.size();
+    if (settings.timings == nullptr) continue;
+    settings.timings->source_tokens += sentence.ids.size();
+    settings.timings->target_tokens += results.back().front().ids.size();
   }
   return results;
 }
 
-std::vector<std::vector<Translation>> Translator::translate(
-    const std::vector<PreparedSentence>& batch, std::size_t max_active) const {
+SearchResults Translator::search_with_changes(const RecordRequest& request,
+                                              const PreparedSentence& sentence,
+                                              const EncodedSource& encoded) const {
+  const TranslationSettings& settings = request.settings;
+  const ScopedTimer timed(settings.timings, &TranslationTimings::search);
+  Intervention intervention(request.changes->without, request.changes->forced, settings.observer);
+  return search(model_, pack_one(sentence.ids), searchable(settings.decode),
+                {.observer = &intervention,
+                 .stop = settings.stop,
+                 .encoded = settings.observer == nullptr ? &encoded : nullptr});
+}
+
+SearchTree Translator::record_search_tree(const PreparedSentence& sentence,
+                                          const EncodedSource& encoded,
+                                          const TranslationSettings& settings) const {
+  const ScopedTimer timed(settings.timings, &TranslationTimings::search);
+  const DecodeConfig decode = searchable(settings.decode);
+  SearchTreeTrace trace(decode);
+  search(models_, pack_one(sentence.ids), decode,
+         {.trace = &trace, .stop = settings.stop, .encoded = &encoded});
+  SearchTree tree = trace.take();
+  complete_tree(tree, decoder_start_token(decode, model_.config()), model_, encoded, tokenizer_);
+  return tree;
+}
+
+std::vector<std::vector<Translation>> Translator::translate(const TranslateRequest& request) const {
   std::vector<std::vector<Translation>> results;
-  for (std::vector<SearchHypothesis>& hypotheses :
-       find(batch, {.max_active = to_index(max_active)})) {
+  for (std::vector<SearchHypothesis>& hypotheses : search_batch(
+           request.sentences, request.settings, {.max_active = to_index(request.max_active)})) {
     std::vector<Translation>& translations = results.emplace_back();
     for (SearchHypothesis& hypothesis : hypotheses) {
       std::string text = tokenizer_.decode_target(hypothesis.ids);
@@ -222,39 +259,40 @@ std::vector<ResidualStreamState> Translator::residual_stream_of(const StackParam
   return residual_stream;
 }
 
-Translator::PendingRecord Translator::begin(const PreparedSentence& sentence,
-                                            const RecordDetail& detail,
-                                            const ModelChanges* changes) const {
-  const ScopedTimer timed(times_, &TranslationTimings::encoder);
-  PendingRecord session;
-  throw_if_stopped(stop_);
-  session.detail = detail;
-  session.changes = changes;
-  AttentionRecord& record = session.record;
+Translator::PendingRecord Translator::encode_for_record(const RecordRequest& request,
+                                                        const PreparedSentence& sentence) const {
+  const TranslationSettings& settings = request.settings;
+  const ScopedTimer timed(settings.timings, &TranslationTimings::encoder);
+  PendingRecord pending;
+  throw_if_stopped(settings.stop);
+  AttentionRecord& record = pending.record;
   record.model = summary_;
-  if (detail.alternatives > 0) {
-    record.decoding = Decoding{false, decode_.num_beams, decode_.length_penalty};
+  if (request.detail.alternatives > 0) {
+    record.decoding =
+        Decoding{!request.search, settings.decode.num_beams, settings.decode.length_penalty};
   }
   record.source_text = sentence.text;
   record.source.ids = sentence.ids;
   for (const int id : sentence.ids) record.source.tokens.push_back(tokenizer_.source_token(id));
-  VectorRecorder recorder(detail.vectors);
-  with_changes(changes, observer_, recorder, [&](AttentionObserver& observer) {
-    session.encoded = model_.encode(pack_one(sentence.ids), &observer);
+  VectorRecorder recorder(request.detail.vectors);
+  with_changes(request.changes, settings.observer, recorder, [&](AttentionObserver& observer) {
+    pending.encoded = model_.encode(pack_one(sentence.ids), &observer);
   });
   record.encoder_self = recorder.take(AttentionSite::encoder_self, 0);
-  if (detail.vectors) {
+  if (request.detail.vectors) {
     record.encoder_vectors = recorder.take_vectors(AttentionSite::encoder_self);
     record.residual_stream =
         residual_stream_of(model_.parameters().encoder, sentence.ids, recorder);
   }
-  return session;
+  return pending;
 }
 
-HypothesisRecord Translator::teacher_force(const PendingRecord& session,
+HypothesisRecord Translator::teacher_force(const RecordRequest& request,
+                                           const EncodedSource& encoded,
                                            std::vector<int> ids) const {
-  const ScopedTimer timed(times_, &TranslationTimings::maps);
-  throw_if_stopped(stop_);
+  const TranslationSettings& settings = request.settings;
+  const ScopedTimer timed(settings.timings, &TranslationTimings::maps);
+  throw_if_stopped(settings.stop);
   HypothesisRecord record;
   const ModelConfig& config = model_.config();
   if (ids.empty()) {  // the hypothesis of an empty sentence: maps without rows
@@ -264,7 +302,7 @@ HypothesisRecord Translator::teacher_force(const PendingRecord& session,
   }
   record.produced.ids = std::move(ids);
   record.text = tokenizer_.decode_target(record.produced.ids);
-  record.decoder_input.ids.push_back(decoder_start_token(decode_, config));
+  record.decoder_input.ids.push_back(decoder_start_token(settings.decode, config));
   for (std::size_t t = 0; t + 1 < record.produced.ids.size(); ++t) {
     record.decoder_input.ids.push_back(record.produced.ids[t]);
   }
@@ -274,23 +312,23 @@ HypothesisRecord Translator::teacher_force(const PendingRecord& session,
   for (const int id : record.decoder_input.ids) {
     record.decoder_input.tokens.push_back(tokenizer_.target_token(id));
   }
-  VectorRecorder recorder(session.detail.vectors);
+  VectorRecorder recorder(request.detail.vectors);
   Matrix hidden;
-  with_changes(session.changes, observer_, recorder, [&](AttentionObserver& observer) {
-    hidden = model_.decode(pack_one(record.decoder_input.ids), session.encoded, &observer);
+  with_changes(request.changes, settings.observer, recorder, [&](AttentionObserver& observer) {
+    hidden = model_.decode(pack_one(record.decoder_input.ids), encoded, &observer);
   });
   Matrix logits(hidden.rows(), config.decoder_vocab_size);
   model_.logits(hidden, logits);
   record.log_probs = log_probabilities(logits, record.produced.ids, model_.name());
-  if (const int count = session.detail.alternatives; count > 0) {
+  if (const int count = request.detail.alternatives; count > 0) {
     Alternatives& others =
         record.alternatives.emplace(likeliest_tokens(logits, record.produced.ids, count));
     for (const int id : others.ids) others.tokens.push_back(token_name(id));
-    if (!session.detail.vectors) others.logits.clear();
+    if (!request.detail.vectors) others.logits.clear();
   }
   record.decoder_self = recorder.take(AttentionSite::decoder_self, 0);
   record.cross = recorder.take(AttentionSite::cross, 0);
-  if (session.detail.vectors) {
+  if (request.detail.vectors) {
     record.decoder_self_vectors = recorder.take_vectors(AttentionSite::decoder_self);
     record.cross_vectors = recorder.take_vectors(AttentionSite::cross);
     record.residual_stream =
@@ -299,95 +337,54 @@ HypothesisRecord Translator::teacher_force(const PendingRecord& session,
   return record;
 }
 
-SearchTree Translator::record_search_tree(const PreparedSentence& sentence,
-                                          const EncodedSource& encoded) const {
-  const ScopedTimer timed(times_, &TranslationTimings::search);
-  SearchTreeTrace trace(decode_);
-  search(models_, pack_one(sentence.ids), decode_,
-         {.trace = &trace, .stop = stop_, .encoded = &encoded});
-  SearchTree tree = trace.take();
-  complete_tree(tree, decoder_start_token(decode_, model_.config()), model_, encoded, tokenizer_);
-  return tree;
-}
-
-void Translator::teacher_force_all(PendingRecord& session,
-                                   const std::vector<SearchHypothesis>& found) const {
+AttentionRecord Translator::finish_record(const RecordRequest& request, PendingRecord pending,
+                                          const PreparedSentence& sentence,
+                                          const std::vector<SearchHypothesis>& found) const {
+  AttentionRecord& record = pending.record;
   for (const SearchHypothesis& hypothesis : found) {
-    session.record.hypotheses.push_back(teacher_force(session, hypothesis.ids));
-    session.record.hypotheses.back().score = hypothesis.score;
+    record.hypotheses.push_back(teacher_force(request, pending.encoded, hypothesis.ids));
+    record.hypotheses.back().score = hypothesis.score;
   }
+  if (request.target) {
+    record.hypotheses.push_back(teacher_force(request, pending.encoded, *request.target));
+    record.hypotheses.back().score = score_of(record.hypotheses.back(), request.settings.decode);
+  }
+  if (request.changes != nullptr) {
+    check_forced_weights(request.changes->forced, record);
+  } else if (request.detail.search_tree && request.search && !sentence.empty()) {
+    record.search = record_search_tree(sentence, pending.encoded, request.settings);
+  }
+  return std::move(record);
 }
 
-std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSentence>& batch,
-                                                const RecordDetail& detail) const {
-  std::vector<AttentionRecord> records;
-  const auto finish = [&](PendingRecord session, const PreparedSentence& sentence,
-                          const std::vector<SearchHypothesis>& found) {
-    teacher_force_all(session, found);
-    if (detail.search_tree && !sentence.empty()) {
-      session.record.search = record_search_tree(sentence, session.encoded);
-    }
-    records.push_back(std::move(session.record));
-  };
-  // A sentence alone is encoded once, for its maps and for the search; a watcher sees both passes.
-  if (batch.size() == 1 && !batch.front().empty() && observer_ == nullptr) {
-    PendingRecord session = begin(batch.front(), detail, nullptr);
-    const auto found = find(batch, {.encoded = &session.encoded});
-    finish(std::move(session), batch.front(), found.front());
-    return records;
-  }
-  const auto found = find(batch);
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    finish(begin(batch[i], detail, nullptr), batch[i], found[i]);
-  }
-  return records;
-}
-
-AttentionRecord Translator::record_target(const PreparedSentence& source, std::string_view target,
-                                          const RecordDetail& detail) const {
-  const EncodedText encoded = tokenizer_.encode_target(clean_text(target).text, languages_.target);
-  return record_target_ids(source, encoded.ids, detail);
-}
-
-AttentionRecord Translator::record_target_ids(const PreparedSentence& source,
-                                              std::vector<int> target,
-                                              const RecordDetail& detail) const {
+std::vector<AttentionRecord> Translator::record(const RecordRequest& request) const {
   const int positions = model_.config().decoder_positions();
-  if (target.size() > to_size(positions)) {
+  if (request.target && request.target->size() > to_size(positions)) {
     throw InputError(
         "the target has {} tokens, and the model has {} positions; give a shorter text",
-        target.size(), positions);
+        request.target->size(), positions);
   }
-  PendingRecord session = begin(source, detail, nullptr);
-  if (session.record.decoding) session.record.decoding->given = true;
-  HypothesisRecord hypothesis = teacher_force(session, std::move(target));
-  hypothesis.score = score_of(hypothesis, decode_);
-  session.record.hypotheses.push_back(std::move(hypothesis));
-  return std::move(session.record);
-}
-
-WhatIfRecord Translator::what_if(AttentionRecord before, const PreparedSentence& after,
-                                 const ModelChanges& changes, const RecordDetail& detail) const {
-  if (after.empty() || before.hypotheses.empty()) {
-    throw InputError("the sentence has no tokens; there is nothing to try");
+  const std::span<const PreparedSentence> sentences = request.sentences;
+  const bool one = sentences.size() == 1 && !sentences.front().empty();
+  const bool observed = request.settings.observer != nullptr;
+  // A single sentence is encoded only once, for its maps and for the search; an observer sees both
+  // passes.
+  const bool encoded_once = one && !observed;
+  SearchResults found(sentences.size());
+  if (request.search && request.changes == nullptr && !encoded_once) {
+    found = search_batch(sentences, request.settings);
   }
-  WhatIfRecord result;
-  result.before = std::move(before);
-  PendingRecord session = begin(after, detail, &changes);
-  Intervention intervention(changes.without, changes.forced, observer_);
-  const SearchResults found = [&] {
-    const ScopedTimer timed(times_, &TranslationTimings::search);
-    return search(model_, pack_one(after.ids), decode_,
-                  {.observer = &intervention,
-                   .stop = stop_,
-                   .encoded = observer_ == nullptr ? &session.encoded : nullptr});
-  }();
-  teacher_force_all(session, found.front());
-  result.teacher_forced = teacher_force(session, result.before.hypotheses.front().produced.ids);
-  result.teacher_forced.score = score_of(result.teacher_forced, decode_);
-  check_forced_weights(changes.forced, session.record, result.teacher_forced);
-  result.after = std::move(session.record);
-  return result;
+  std::vector<AttentionRecord> records;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    PendingRecord pending = encode_for_record(request, sentences[i]);
+    if (request.search && request.changes != nullptr) {
+      found[i] = search_with_changes(request, sentences[i], pending.encoded).front();
+    } else if (request.search && encoded_once) {
+      found = search_batch(sentences, request.settings, {.encoded = &pending.encoded});
+    }
+    records.push_back(finish_record(request, std::move(pending), sentences[i], found[i]));
+  }
+  return records;
 }
 
 }  // namespace attn

@@ -1,10 +1,11 @@
-// From text to text: cleaning, tokenizing, searching, detokenizing, and the record of what
-// attention did on the way.
+// Translates text: cleans and tokenizes it, searches for translations, turns them back into text,
+// and records what attention did on request.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,18 +20,17 @@
 
 namespace attn {
 
-class SearchQueue;
 class VectorRecorder;
 
-/// A source sentence made ready: clean text, ids within the model's positions.
+/// A source sentence that is ready for a model: clean text, and ids within the model's positions.
 struct PreparedSentence {
   std::string text;
-  std::vector<int> ids;  ///< the end symbol last; empty for a sentence without any piece
+  std::vector<int> ids;  ///< ends with the end symbol; empty if the text has no tokens
   std::size_t invalid_bytes = 0;
   std::size_t controls = 0;
-  std::size_t unknown = 0;
-  std::string first_unknown_token;   ///< the piece; empty: none
-  std::size_t truncated_tokens = 0;  ///< tokens beyond the model's positions, left out
+  std::size_t unknown = 0;           ///< tokens that became <unk>
+  std::string first_unknown_token;   ///< its text; empty if there is none
+  std::size_t truncated_tokens = 0;  ///< tokens beyond the model's positions, which are dropped
   bool empty() const { return ids.size() <= 1; }
 };
 
@@ -42,146 +42,148 @@ struct Translation {
 
 /// What a record holds besides the maps.
 struct RecordDetail {
-  bool vectors = false;      ///< every head's queries, keys and values, and the rows between
-  bool search_tree = false;  ///< what the search kept, step by step, with its maps
-  int alternatives = 0;      ///< likeliest pieces of each step; 0: none
+  bool vectors = false;      ///< queries, keys and values of each head, and the residual stream
+  bool search_tree = false;  ///< the candidates of each search step, with their maps
+  int alternatives = 0;      ///< how many of the likeliest tokens of each step
 };
 
-/// Milliseconds that the parts of searches and records took, and what was searched.
+/// Time in milliseconds that the parts of searches and records took, and how many tokens were
+/// searched.
 struct TranslationTimings {
-  double encoder = 0;  ///< of records; what is only translated is encoded within its search
+  double encoder = 0;  ///< only of records; translate() encodes within its search
   double search = 0;
-  double maps = 0;  ///< the decoder once more over what was found, for its maps
-  std::size_t source_tokens = 0, target_tokens = 0;  ///< that searches have read, and found at best
+  double maps = 0;  ///< teacher-forced decoder passes that record maps
+  std::size_t source_tokens = 0, target_tokens = 0;  ///< of sources and of their best translations
 };
 
-/// What an experiment changes in the model.
+/// Changes that an experiment makes to the model.
 struct ModelChanges {
   std::vector<AblatedHead> without;
   std::vector<ForcedWeight> forced;
 };
 
+/// How to translate: everything in a request besides its sentences.
+struct TranslationSettings {
+  DecodeConfig decode = {};
+  LanguageChoice languages = {};  ///< of sources and of given translations
+  /// Put before each source text, unless the text is blank or already begins with it.
+  std::string prefix = {};
+
+  // All pointers below are optional and must outlive the calls that they are given to.
+
+  /// Runs the searches, for example in batches with those of other requests. Searches with an
+  /// observer, with changes or for a search tree run on their own.
+  Searcher* searcher = nullptr;
+  std::uint64_t client = 0;  ///< SearchContext::client
+  /// Another thread sets it to end the call with SearchStopped.
+  const std::atomic<bool>* stop = nullptr;
+  /// Sees each head, after any changes, and may change its weights: in the first model of an
+  /// ensemble while searching, and in the model whose maps are recorded while recording.
+  AttentionObserver* observer = nullptr;
+  TranslationTimings* timings = nullptr;  ///< each call adds its times here
+};
+
+/// Sentences to translate.
+struct TranslateRequest {
+  std::span<const PreparedSentence> sentences;
+  const TranslationSettings& settings;
+  std::size_t max_active = 0;  ///< SearchContext::max_active
+};
+
+/// Sentences to record, and which hypotheses a record gets: first those that the search finds, then
+/// `target`.
+struct RecordRequest {
+  std::span<const PreparedSentence> sentences;
+  const TranslationSettings& settings;
+  RecordDetail detail = {};
+  bool search = true;
+  /// Ids of a given translation, to be scored with teacher forcing by the model whose maps are
+  /// recorded. Ids instead of text, because a search may segment a text differently from the
+  /// tokenizer.
+  std::optional<std::vector<int>> target = std::nullopt;
+  /// Searches and scores with these changes to the model whose maps are recorded; no sentence may
+  /// be empty, and no search tree is recorded. May be null.
+  const ModelChanges* changes = nullptr;
+};
+
+/// Translates and records with one or more models. It holds no settings and no state of a request,
+/// so that any number of threads may share it.
 class Translator {
  public:
-  /// Models and tokenizer outlive the translator. InputError where their vocabularies do not fit.
-  /// Of several models, records hold the maps and log-probabilities of `maps_of`, counted from 0;
-  /// scores are the ensemble's.
-  Translator(const Ensemble& models, const Tokenizer& tokenizer, DecodeConfig decode,
+  /// Models and tokenizer must outlive the translator. With several models, records hold the maps
+  /// and log-probabilities of model `maps_of`, counted from 0; scores are the ensemble's. Throws
+  /// InputError if the vocabularies do not fit. Records describe the model by its config.
+  Translator(const Ensemble& models, const Tokenizer& tokenizer, std::size_t maps_of = 0);
+  /// Like the above, but records describe the model by `summary`.
+  Translator(const Ensemble& models, const Tokenizer& tokenizer, ModelSummary summary,
              std::size_t maps_of = 0);
 
-  /// Never throws for any bytes: invalid UTF-8 and controls are replaced, and text beyond 64 KiB or
-  /// the model's positions is cut; the counts say so.
-  PreparedSentence prepare(std::string_view bytes) const;
+  /// Cleans and tokenizes a source text. Accepts any bytes: replaces invalid UTF-8 and control
+  /// characters, and cuts text beyond 64 KiB or beyond the model's positions. The counts in the
+  /// result tell how much.
+  PreparedSentence prepare(std::string_view bytes, const TranslationSettings& settings) const;
 
-  /// The n best translations of each sentence, best first; an empty sentence gives empty text.
-  /// `max_active`: see SearchContext.
-  std::vector<std::vector<Translation>> translate(const std::vector<PreparedSentence>& batch,
-                                                  std::size_t max_active = 0) const;
+  /// Cleans and tokenizes a given translation, for RecordRequest::target.
+  std::vector<int> target_ids(std::string_view text, const TranslationSettings& settings) const;
 
-  /// Searches as translate() does, then replays each hypothesis once under the recorder. An empty
-  /// sentence has one empty hypothesis.
-  std::vector<AttentionRecord> record(const std::vector<PreparedSentence>& batch,
-                                      const RecordDetail& detail = {}) const;
+  /// Returns the translations of each sentence, best first. An empty sentence has one empty
+  /// translation.
+  std::vector<std::vector<Translation>> translate(const TranslateRequest& request) const;
 
-  /// Scores and records a given translation instead of searching for one, by the model of the maps.
-  AttentionRecord record_target(const PreparedSentence& source, std::string_view target,
-                                const RecordDetail& detail = {}) const;
-  /// The same of pieces that are given, the end symbol last: a search may cut a text otherwise than
-  /// the tokenizer does.
-  AttentionRecord record_target_ids(const PreparedSentence& source, std::vector<int> target,
-                                    const RecordDetail& detail = {}) const;
+  /// Returns a record for each sentence; each of its hypotheses is run once more with teacher
+  /// forcing to record the maps. An empty sentence has one empty hypothesis. Throws InputError if
+  /// the target has more tokens than the model has positions, and UsageError, naming the weight
+  /// ("cross:2:2:9=4"), if a forced weight has a query or key that the record does not have.
+  std::vector<AttentionRecord> record(const RecordRequest& request) const;
 
-  /// What changes of the first model make of a sentence. `before` is its record without them, of
-  /// record() or record_target(); `after`, the same sentence or one with a word replaced, is
-  /// translated with them; then the first translation of `before` is scored under them.
-  /// InputError where a sentence is empty; UsageError, begun by the weight ("cross:2:2:9=4"), where
-  /// a forced weight names a query or key that the sentence and its translations do not have. No
-  /// search tree is recorded of `after`.
-  WhatIfRecord what_if(AttentionRecord before, const PreparedSentence& after,
-                       const ModelChanges& changes, const RecordDetail& detail = {}) const;
-
-  /// From now on sources and given translations are in these languages.
-  void speak(const LanguageChoice& languages) { languages_ = languages; }
-  const LanguageChoice& languages() const { return languages_; }
-  /// From now on every source text gets this before it, but a blank one and one that begins with
-  /// it.
-  void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
-
-  /// What every record says of the model from now on.
-  void describe(ModelSummary summary) { summary_ = std::move(summary); }
+  /// The model's description in every record.
   const ModelSummary& summary() const { return summary_; }
-
-  /// From now on translations and records end with SearchStopped soon after `stop` is set, which
-  /// outlives the translator.
-  void stop_when(const std::atomic<bool>& stop) { stop_ = &stop; }
-
-  /// From now on what is searched waits in `queue`, whose models are these, and runs there with
-  /// what other threads ask for; but where somebody watches or follows. `client`: see Asker. It
-  /// outlives the translator.
-  void share(SearchQueue& queue, std::uint64_t client = 0) {
-    queue_ = &queue;
-    client_ = client;
-  }
-
-  /// From now on the parts of translations and records add their times there; it outlives them.
-  void time_into(TranslationTimings& times) { times_ = &times; }
-
-  /// From now on `observer` sees every head of every search and record, and may change its weights:
-  /// those of an ensemble's first model while searching, of the model of the maps while recording;
-  /// in an experiment after its changes. Null: nobody. It outlives the calls that it sees.
-  void watch(AttentionObserver* observer) { observer_ = observer; }
-
-  const DecodeConfig& decode_config() const { return decode_; }
   const Tokenizer& tokenizer() const { return tokenizer_; }
 
-  /// Tokens of the longest sentence that prepare() leaves whole: the fewest positions
-  /// of any model.
+  /// Returns the length, in tokens, of the longest sentence that prepare() does not cut: the fewest
+  /// positions of any model.
   std::size_t max_source_tokens() const { return to_size(models_.max_positions()); }
 
-  /// Tokens of the longest translation that a search of so many tokens may find.
-  std::size_t max_target_tokens(std::size_t source_tokens) const {
-    return to_size(max_generated_tokens(decode_, models_, to_index(source_tokens)));
+  /// Returns the length, in tokens, of the longest translation that a search may find for a source
+  /// of `source_tokens` tokens.
+  std::size_t max_target_tokens(const DecodeConfig& decode, std::size_t source_tokens) const {
+    return to_size(max_generated_tokens(decode, models_, to_index(source_tokens)));
   }
 
  private:
-  /// A sentence on its way into a record.
+  /// A record whose source is encoded and whose hypotheses are still to come.
   struct PendingRecord {
     AttentionRecord record;
     EncodedSource encoded;
-    const ModelChanges* changes = nullptr;
-    RecordDetail detail;
   };
 
-  std::vector<std::vector<SearchHypothesis>> find(const std::vector<PreparedSentence>& batch,
-                                                  SearchContext watch = {}) const;
-  PendingRecord begin(const PreparedSentence& sentence, const RecordDetail& detail,
-                      const ModelChanges* changes) const;
-  HypothesisRecord teacher_force(const PendingRecord& session, std::vector<int> ids) const;
-  /// The piece of a target id; "<row 8003>" of a row of the embedding that has none.
-  std::string token_name(int id) const;
-  /// Puts what a search found into the record.
-  void teacher_force_all(PendingRecord& session, const std::vector<SearchHypothesis>& found) const;
+  DecodeConfig searchable(const DecodeConfig& decode) const;
+  SearchResults search_batch(std::span<const PreparedSentence> sentences,
+                             const TranslationSettings& settings, SearchContext context = {}) const;
+  SearchResults search_with_changes(const RecordRequest& request, const PreparedSentence& sentence,
+                                    const EncodedSource& encoded) const;
+  SearchTree record_search_tree(const PreparedSentence& sentence, const EncodedSource& encoded,
+                                const TranslationSettings& settings) const;
+  PendingRecord encode_for_record(const RecordRequest& request,
+                                  const PreparedSentence& sentence) const;
+  AttentionRecord finish_record(const RecordRequest& request, PendingRecord pending,
+                                const PreparedSentence& sentence,
+                                const std::vector<SearchHypothesis>& found) const;
+  HypothesisRecord teacher_force(const RecordRequest& request, const EncodedSource& encoded,
+                                 std::vector<int> ids) const;
   std::vector<ResidualStreamState> residual_stream_of(const StackParameters& stack,
                                                       std::span<const int> ids,
                                                       VectorRecorder& recorder) const;
-  SearchTree record_search_tree(const PreparedSentence& sentence,
-                                const EncodedSource& encoded) const;
+  /// Returns the text of a target token, or "<row 8003>" for an embedding row without a token.
+  std::string token_name(int id) const;
 
   Ensemble models_;
   const Transformer& model_;  ///< whose maps are recorded
   const Tokenizer& tokenizer_;
-  DecodeConfig decode_;
-  LanguageChoice languages_;
-  std::string prefix_;
   ModelSummary summary_;
-  const std::atomic<bool>* stop_ = nullptr;
-  SearchQueue* queue_ = nullptr;
-  std::uint64_t client_ = 0;
-  TranslationTimings* times_ = nullptr;
-  AttentionObserver* observer_ = nullptr;
 };
 
-/// The facts of a config for a record; name, weights and seed are the caller's.
+/// Describes a config for records; name, weights and seed are left to the caller.
 ModelSummary summarise(const ModelConfig& config);
 
 }  // namespace attn

@@ -78,20 +78,21 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
   std::vector<std::string> notes;
   const GilRelease released;
   use_threads(search.threads);
-  const std::unique_ptr<Translator> translator = make_translator(models_, search);
-  note_missing_language(*translator, append_to(notes));
-  translator->watch(chain.first());
-  translator->share(*queue_);
+  TranslationSettings settings = translation_settings(models_.first(), search);
+  settings.observer = chain.first();
+  settings.searcher = queue_.get();
+  const Translator translator = make_translator(models_);
+  note_missing_language(translator, settings, append_to(notes));
   SentenceNotes read(append_to(notes));
   read.suggest_split();
   LineHooks hooks;
   hooks.prepared = [&](const PreparedLine& line) {
     if (read.lines() % search.batch == 0) check_signals();
-    read.add(line, translator->max_source_tokens());
+    read.add(line, translator.max_source_tokens());
   };
   hooks.searched = [](const TranslationProgress&) { check_signals(); };
   Translations done =
-      translate_lines(*translator, lines, {splitting_of(search), search.batch}, hooks);
+      translate_lines(translator, settings, lines, {splitting_of(search), search.batch}, hooks);
   read.report();
   return {std::move(done), std::move(notes)};
 }
@@ -109,23 +110,24 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
                      target ? "target" : "without, force and swap");
   }
   use_threads(search.threads);
-  const std::unique_ptr<Translator> translator = make_translator(models_, search);
-  note_missing_language(*translator, append_to(notes));
-  translator->watch(chain.first());
+  TranslationSettings settings = translation_settings(models_.first(), search);
+  settings.observer = chain.first();
+  const Translator translator = make_translator(models_);
+  note_missing_language(translator, settings, append_to(notes));
   SentenceNotes read(append_to(notes));
-  const PreparedLine line = prepare_line(*translator, sentence, Splitting::never);
-  read.add(line, translator->max_source_tokens());
+  const PreparedLine line = prepare_line(translator, settings, sentence, Splitting::never);
+  read.add(line, translator.max_source_tokens());
   const PreparedSentence& whole = line.parts.front();
-  const RecordDetail detail{true, translator->decode_config().num_beams > 1, 10};
+  const RecordDetail detail{true, settings.decode.num_beams > 1, 10};
   std::vector<AttentionRecord> records;
   if (what_if.given()) {
-    const WhatIfSentences sentences = what_if_sentences(*translator, what_if, whole, target);
+    const WhatIfRequest request = what_if_request(translator, settings, what_if, whole, target);
     if (!what_if.swap.empty()) {
-      read.note_cleaning("swap", sentences.after.invalid_bytes, sentences.after.controls);
+      read.note_cleaning("swap", request.after.invalid_bytes, request.after.controls);
     }
-    records = what_if_records(apply_what_if(*translator, what_if, sentences, detail));
+    records = what_if_records(apply_what_if(translator, settings, request, detail));
   } else {
-    records.push_back(record_sentence(*translator, whole, target, detail));
+    records.push_back(record_sentence(translator, settings, whole, target, detail));
   }
   if (target) {
     read.add_target(*target, records.front().hypotheses.front().produced.ids,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -90,6 +91,20 @@ TEST_CASE("rooms of lib include only what they may") {
     }
   }
   CHECK(seen > 300);
+}
+
+/// True if a program contains a polymorphic class, whose type information holds its name.
+bool links_class(const fs::path& program, const std::string& mangled_name) {
+  std::ifstream file(program, std::ios::binary);
+  REQUIRE_MESSAGE(file, program.string());
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  return bytes.find(mangled_name) != std::string::npos;
+}
+
+TEST_CASE("the server links the search queue, the command line does not") {
+  const fs::path program(ATTN_DEMO_BINARY);
+  CHECK_FALSE(links_class(program, "4attn11SearchQueue"));
+  CHECK(links_class(program.parent_path() / "attn-demo-serve", "4attn11SearchQueue"));
 }
 
 /// What is wrong with a line of a front end that is no command line: a header of app's; empty:

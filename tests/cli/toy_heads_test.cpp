@@ -50,12 +50,15 @@ std::vector<ToyPair> aligned_pairs() {
 HeadReport toy_report() {
   const LoadedModel model = load_model(toy_model(), default_backend());
   const Tokenizer tokenizer(toy_model());
-  const Translator translator(model.transformer, tokenizer,
-                              resolve_decode_options(model.decode, std::nullopt, "toy"));
+  const TranslationSettings settings{resolve_decode_options(model.decode, std::nullopt, "toy")};
+  const Translator translator(model.transformer, tokenizer);
   HeadStatistics statistics;
   for (const ToyPair& pair : aligned_pairs()) {
-    statistics.add(translator.record_target(translator.prepare(pair.source), pair.target), 0,
-                   pair.gold, pair.where);
+    const PreparedSentence source = translator.prepare(pair.source, settings);
+    RecordRequest request{{&source, 1}, settings};
+    request.search = false;
+    request.target = translator.target_ids(pair.target, settings);
+    statistics.add(translator.record(request).front(), 0, pair.gold, pair.where);
   }
   return statistics.report();
 }

@@ -1,5 +1,4 @@
 #include "service/api/api_handler.h"
-#include "config/key_reader.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/scoped_timer.h"
 #include "base/strings/utf8.h"
+#include "config/key_reader.h"
 #include "record/json/record_json.h"
 #include "service/api/response_limits.h"
 #include "service/model/languages.h"
@@ -30,19 +30,18 @@ void check_n_best(const SearchOptions& given, int beams) {
                    beams, beams == 1 ? "" : "s");
 }
 
-std::unique_ptr<Translator> answering_translator(const ReadyModel& ready,
-                                                 const SearchOptions& given) {
+TranslationSettings request_settings(const ReadyModel& ready, const SearchOptions& given) {
   const int beams = given.beam.value_or(ready.decode.num_beams.value_or(1));
   if (!given.sample) check_n_best(given, beams);
-  // A model may give several by itself; a page of few beams must not ask it for more than those.
+  // A model's files may ask for several translations; a request with few beams has at most those.
   SearchOptions wanted = given;
   if (!wanted.n_best) {
     wanted.n_best = std::min(beams, ready.decode.num_return_sequences.value_or(1));
   }
-  return make_translator(ready, wanted);
+  return translation_settings(ready, wanted);
 }
 
-/// What a live page shows before anybody types.
+/// Returns the request for what a live page shows first.
 ApiRequest first_page_request() {
   ApiRequest request;
   request.text = "The group went home";
@@ -50,36 +49,36 @@ ApiRequest first_page_request() {
   return request;
 }
 
-/// Whether there is a search of several beams to show.
-bool has_tree(const ApiRequest& request, const Translator& translator) {
-  const DecodeConfig& decode = translator.decode_config();
+/// True if there is a search with several beams to show.
+bool has_tree(const ApiRequest& request, const DecodeConfig& decode) {
   return !request.target && decode.num_beams > 1 && !decode.sampling;
 }
 
-/// A page shows what there is; who asks for JSON is told that there is none.
-void check_tree(const ApiRequest& request, const Translator& translator) {
-  if (!request.tree || (has_tree(request, translator) && !request.what_if.given())) return;
+/// Throws InputError if a request for JSON wants a search tree and there is none. (A page shows
+/// what there is.)
+void check_tree(const ApiRequest& request, const DecodeConfig& decode) {
+  if (!request.tree || (has_tree(request, decode) && !request.what_if.given())) return;
   throw InputError(
       "the request: tree shows a search with several beams; leave it out beside sample, target, "
       "without, force and swap, and ask for 2 beams or more");
 }
 
-RecordDetail detail_of(const ApiRequest& request, const Translator& translator) {
-  return {request.vectors, request.tree && has_tree(request, translator), recorded_alternatives};
+RecordDetail detail_of(const ApiRequest& request, const DecodeConfig& decode) {
+  return {request.vectors, request.tree && has_tree(request, decode), recorded_alternatives};
 }
 
-PreparedLine line_of(const Translator& translator, const std::string& text, Splitting splitting,
-                     Timings& timings) {
+PreparedLine line_of(const Translator& translator, const TranslationSettings& settings,
+                     const std::string& text, Splitting splitting, Timings& timings) {
   const ScopedTimer timed(&timings, &Timings::segmentation);
-  return prepare_line(translator, text, splitting);
+  return prepare_line(translator, settings, text, splitting);
 }
 
-/// What is recorded of a text: the whole as one piece, all the parts that translations cut it into,
-/// or one of them.
+/// The sentences to record of a text: the whole text as one, all the parts that translations split
+/// it into, or one of those parts.
 struct TextParts {
   std::vector<PreparedSentence> sentences;     ///< at least one
-  std::vector<std::optional<LinePart>> parts;  ///< what each of them is
-  std::optional<std::string> note;             ///< whole, though translations cut it
+  std::vector<std::optional<LinePart>> parts;  ///< where each of them is in the text
+  std::optional<std::string> note;             ///< if translations split a text that is whole here
 };
 
 TextParts one_part(const PreparedLine& line, int number) {
@@ -96,12 +95,13 @@ TextParts all_of(const PreparedLine& line) {
   return text_parts;
 }
 
-TextParts as_one(const Translator& translator, const PreparedLine& line, const std::string& text) {
+TextParts as_one(const Translator& translator, const TranslationSettings& settings,
+                 const PreparedLine& line, const std::string& text) {
   if (line.parts.size() == 1) return all_of(line);
-  return {{translator.prepare(text)}, {std::nullopt}, whole_line_note(line)};
+  return {{translator.prepare(text, settings)}, {std::nullopt}, whole_line_note(line)};
 }
 
-/// The number of the part that byte `caret` of the text is in.
+/// Returns the number, from 1, of the part that contains byte `caret` of the text.
 int part_at(const PreparedLine& line, std::size_t caret) {
   const std::size_t first = line.text.find(line.parts.front().text);
   std::size_t end = first == line.text.npos ? 0 : first;
@@ -112,10 +112,11 @@ int part_at(const PreparedLine& line, std::size_t caret) {
   return to_int(line.parts.size());
 }
 
-/// "parts": the whole text, of each part the blanks before it, its source and its translation.
-void write_parts(JsonWriter& json, const Translator& translator, const PreparedLine& line) {
-  constexpr std::size_t kAtOnce = 32;
-  const auto found = translator.translate(line.parts, kAtOnce);
+/// Writes "parts": the spaces before each part of the text, its source and its translation.
+void write_parts(JsonWriter& json, const Translator& translator,
+                 const TranslationSettings& settings, const PreparedLine& line) {
+  constexpr std::size_t kMaxActive = 32;
+  const auto found = translator.translate({line.parts, settings, kMaxActive});
   json.key("parts");
   json.array_of(to_int(line.parts.size()), [&](int part) {
     const std::size_t i = to_size(part);
@@ -128,25 +129,29 @@ void write_parts(JsonWriter& json, const Translator& translator, const PreparedL
 }
 
 void add_notes(std::vector<std::string>& notes, const TextParts& text_parts,
-               const Translator& translator) {
-  for (const PreparedSentence& each : text_parts.sentences) add_notes(notes, each, translator);
+               const Translator& translator, const TranslationSettings& settings) {
+  for (const PreparedSentence& each : text_parts.sentences) {
+    add_notes(notes, each, translator, settings);
+  }
   if (text_parts.note) notes.push_back(*text_parts.note);
 }
 
-AttentionRecord record_of(const Translator& translator, const PreparedSentence& sentence,
-                          const ApiRequest& request) {
-  return record_sentence(translator, sentence, request.target, detail_of(request, translator));
+AttentionRecord record_of(const Translator& translator, const TranslationSettings& settings,
+                          const PreparedSentence& sentence, const ApiRequest& request) {
+  return record_sentence(translator, settings, sentence, request.target,
+                         detail_of(request, settings.decode));
 }
 
-WhatIfRecord what_if_record(const Translator& translator, const PreparedSentence& sentence,
-                            const ApiRequest& request) {
-  return apply_what_if(translator, request.what_if,
-                       what_if_sentences(translator, request.what_if, sentence, request.target),
-                       detail_of(request, translator));
+WhatIfRecord what_if_record(const Translator& translator, const TranslationSettings& settings,
+                            const PreparedSentence& sentence, const ApiRequest& request) {
+  return apply_what_if(
+      translator, settings,
+      what_if_request(translator, settings, request.what_if, sentence, request.target),
+      detail_of(request, settings.decode));
 }
 
-/// "choices": which languages a model knows, and which of them count where none is asked for;
-/// prefixes that its files name. Nothing of a model that has neither.
+/// Writes "choices": a model's languages with its defaults, and the prefixes that its files name.
+/// It is empty for a model that has neither.
 void write_choices(JsonWriter& json, const ReadyModel& model) {
   const Languages& known = model.tokenizer->languages();
   const auto code_of = [&](int id) {
@@ -164,7 +169,7 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
         const bool sources =
             known.target_language_method != TargetLanguageMethod::source_language_tag;
         if (sources) json.member("source", code_of(known.source));
-        json.member("target", code_of(make_translator(model, SearchOptions())->languages().target));
+        json.member("target", code_of(translation_settings(model, {}).languages.target));
       }
       const std::vector<std::string> prefixes = task_prefixes(model.decode);
       if (!prefixes.empty()) json.member("prefixes", prefixes);
@@ -172,21 +177,23 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
   });
 }
 
-/// Puts the figures of every head into a record.
+/// Adds the metrics of each head to a record.
 void add_head_metrics(AttentionRecord& record) {
   annotate(record, {true, AlignmentOptions{}});
 }
 
-/// A record of each piece; an experiment has two, of the one piece that it is made with.
-std::vector<AttentionRecord> records_of(const Translator& translator, const TextParts& text_parts,
-                                        const ApiRequest& request) {
+/// Returns a record of each sentence; an experiment has two records of its only sentence.
+std::vector<AttentionRecord> records_of(const Translator& translator,
+                                        const TranslationSettings& settings,
+                                        const TextParts& text_parts, const ApiRequest& request) {
   std::vector<AttentionRecord> records;
   if (request.what_if.given()) {
-    records = what_if_records(what_if_record(translator, text_parts.sentences.front(), request));
+    records = what_if_records(
+        what_if_record(translator, settings, text_parts.sentences.front(), request));
     for (AttentionRecord& record : records) record.part = text_parts.parts.front();
   } else {
     for (std::size_t i = 0; i < text_parts.sentences.size(); ++i) {
-      records.push_back(record_of(translator, text_parts.sentences[i], request));
+      records.push_back(record_of(translator, settings, text_parts.sentences[i], request));
       records.back().part = text_parts.parts[i];
     }
   }
@@ -196,11 +203,11 @@ std::vector<AttentionRecord> records_of(const Translator& translator, const Text
 }  // namespace
 
 void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
-               const Translator& translator) {
+               const Translator& translator, const TranslationSettings& settings) {
   const auto say = [&notes](const std::string& note) {
     if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   };
-  note_missing_language(translator, [&](const FieldText& text) { say(text.plain()); });
+  note_missing_language(translator, settings, [&](const FieldText& text) { say(text.plain()); });
   if (sentence.truncated_tokens > 0) {
     say(fmt::format("the sentence is longer than the model's {} positions: its end was left out",
                     translator.max_source_tokens()));
@@ -225,21 +232,22 @@ std::size_t ApiHandler::model_index(const ApiRequest& request) const {
   return static_cast<std::size_t>(named - names.begin());
 }
 
-std::unique_ptr<Translator> ApiHandler::translator_of(const ApiRequest& request,
-                                                      const std::atomic<bool>& stop,
-                                                      Timings& timings) const {
+TranslationSettings ApiHandler::settings_of(const ApiRequest& request,
+                                            const std::atomic<bool>& stop, Timings& timings) const {
   const std::size_t number = model_index(request);
-  auto translator = answering_translator(models_.model(number), request.search);
-  if (SearchQueue* queue = models_.queue(number)) translator->share(*queue, request.client);
-  translator->stop_when(stop);
-  translator->time_into(timings.model);
-  return translator;
+  TranslationSettings settings = request_settings(models_.model(number), request.search);
+  settings.searcher = models_.searcher(number);
+  settings.client = request.client;
+  settings.stop = &stop;
+  settings.timings = &timings.model;
+  return settings;
 }
 
 struct ApiHandler::PreparedRequest {
   const ApiRequest& request;
-  std::unique_ptr<Translator> translator;
-  PreparedLine line;  ///< the text, cut as prepare_request() was told
+  TranslationSettings settings;
+  Translator translator;
+  PreparedLine line;  ///< the text, split as prepare_request() was told
   Timings& timings;
 };
 
@@ -248,17 +256,19 @@ struct ApiHandler::PageRecords {
   std::vector<std::string> notes;
 
   PageRecords(const PreparedRequest& prepared, const TextParts& text_parts) {
-    const Translator& translator = *prepared.translator;
-    add_notes(notes, text_parts, translator);
-    const ApiRequest request = fit_page(prepared.request, translator, text_parts.sentences);
-    std::vector<AttentionRecord> found = records_of(translator, text_parts, request);
+    const Translator& translator = prepared.translator;
+    const TranslationSettings& settings = prepared.settings;
+    add_notes(notes, text_parts, translator, settings);
+    const ApiRequest request =
+        fit_page(prepared.request, translator, settings.decode, text_parts.sentences);
+    std::vector<AttentionRecord> found = records_of(translator, settings, text_parts, request);
     if (request.compare) {
-      const TextParts other = as_one(
-          translator, line_of(translator, *request.compare, Splitting::automatic, prepared.timings),
-          *request.compare);
-      add_notes(notes, other, translator);
-      check_record_size(request, translator, other.sentences);
-      found.push_back(record_of(translator, other.sentences.front(), request));
+      const PreparedLine line =
+          line_of(translator, settings, *request.compare, Splitting::automatic, prepared.timings);
+      const TextParts other = as_one(translator, settings, line, *request.compare);
+      add_notes(notes, other, translator, settings);
+      check_record_size(request, translator, settings.decode, other.sentences);
+      found.push_back(record_of(translator, settings, other.sentences.front(), request));
       found.back().changes = {"another sentence"};
     }
     const ScopedTimer timed(&prepared.timings, &Timings::record);
@@ -273,23 +283,25 @@ ApiHandler::PreparedRequest ApiHandler::prepare_request(const ApiRequest& reques
                                                         Splitting splitting,
                                                         const std::atomic<bool>& stop,
                                                         Timings& timings) const {
-  auto translator = translator_of(request, stop, timings);
-  PreparedLine line = line_of(*translator, request.text, splitting, timings);
-  return {request, std::move(translator), std::move(line), timings};
+  TranslationSettings settings = settings_of(request, stop, timings);
+  const Translator translator = make_translator(model_of(request));
+  PreparedLine line = line_of(translator, settings, request.text, splitting, timings);
+  return {request, std::move(settings), translator, std::move(line), timings};
 }
 
 std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool>& stop,
                                Timings& timings) const {
-  // A record has no notes: nothing but `part` asks how translations would cut the text.
+  // A record has no notes, so only `part` needs to know how translations would split the text.
   const Splitting splitting = request.part ? Splitting::automatic : Splitting::never;
   const PreparedRequest prepared = prepare_request(request, splitting, stop, timings);
-  const Translator& translator = *prepared.translator;
-  check_tree(request, translator);
+  const Translator& translator = prepared.translator;
+  const TranslationSettings& settings = prepared.settings;
+  check_tree(request, settings.decode);
   const TextParts text_parts = one_part(prepared.line, request.part.value_or(1));
   const PreparedSentence& sentence = text_parts.sentences.front();
-  check_record_size(request, translator, text_parts.sentences);
+  check_record_size(request, translator, settings.decode, text_parts.sentences);
   if (request.what_if.given()) {
-    WhatIfRecord record = what_if_record(translator, sentence, request);
+    WhatIfRecord record = what_if_record(translator, settings, sentence, request);
     record.before.part = record.after.part = text_parts.parts.front();
     const ScopedTimer timed(&timings, &Timings::record);
     if (request.report) {
@@ -298,7 +310,7 @@ std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool
     }
     return what_if_json(record);
   }
-  AttentionRecord record = record_of(translator, sentence, request);
+  AttentionRecord record = record_of(translator, settings, sentence, request);
   record.part = text_parts.parts.front();
   const ScopedTimer timed(&timings, &Timings::record);
   if (request.report) add_head_metrics(record);
@@ -314,7 +326,7 @@ std::string ApiHandler::page(const ApiRequest& request, const std::atomic<bool>&
     json.object([&] {
       json.member("notes", page.notes);
       if (request.whole && prepared.line.parts.size() > 1) {
-        write_parts(json, *prepared.translator, prepared.line);
+        write_parts(json, prepared.translator, prepared.settings, prepared.line);
       }
       if (request.choices) write_choices(json, model_of(request));
     });
@@ -326,10 +338,12 @@ std::string ApiHandler::file(const ApiRequest& request, const std::atomic<bool>&
                              Timings& timings) const {
   const PreparedRequest prepared = prepare_request(request, Splitting::automatic, stop, timings);
   const bool alone = request.target || request.compare || request.what_if.given();
-  const PageRecords page(prepared, request.part ? one_part(prepared.line, *request.part)
-                                   : alone
-                                       ? as_one(*prepared.translator, prepared.line, request.text)
-                                       : all_of(prepared.line));
+  const auto text_parts = [&] {
+    if (request.part) return one_part(prepared.line, *request.part);
+    if (!alone) return all_of(prepared.line);
+    return as_one(prepared.translator, prepared.settings, prepared.line, request.text);
+  };
+  const PageRecords page(prepared, text_parts());
   return page_html({.records = page.records});
 }
 
@@ -344,12 +358,12 @@ std::vector<std::string> ApiHandler::first_records() const {
 std::string ApiHandler::live_settings(const std::string& version) const {
   const std::atomic<bool> never{false};
   Timings timings;
-  const std::unique_ptr<Translator> translator = translator_of(ApiRequest(), never, timings);
+  const TranslationSettings settings = settings_of(ApiRequest(), never, timings);
   return json_line([&](JsonWriter& json) {
     json.object([&] {
       json.member("version", version);
       json.member("models", models_.names());
-      json.member("beams", translator->decode_config().num_beams);
+      json.member("beams", settings.decode.num_beams);
       json.member("most_beams", max_beams);
       json.member("most_text", max_text_bytes);
       write_choices(json, models_.model(0));

@@ -1,10 +1,8 @@
-// The models that questions are about, whoever keeps them: a server, or a page that translates
-// alone.
+// Answers API requests about a sentence: attention records, and data for the live page.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,77 +12,77 @@
 
 namespace attn {
 
-class SearchQueue;
-
+/// The models that requests may use: those of a server, or that of a page that translates on its
+/// own.
 class ModelProvider {
  public:
   virtual ~ModelProvider() = default;
 
-  /// The models that one can choose; the first is the one that counts where none is named.
+  /// The names of the models; the first is the default.
   virtual const std::vector<std::string>& names() const = 0;
 
-  /// A model, which may be loaded only now. It stays as long as this.
+  /// Returns a model, which may be loaded only now. It lives as long as the provider.
   virtual const ReadyModel& model(std::size_t number) = 0;
 
-  /// In which its searches share steps; null: each has its own.
-  virtual SearchQueue* queue(std::size_t /*number*/) { return nullptr; }
+  /// Runs a model's searches together with those of other requests; null: each request searches on
+  /// its own.
+  virtual Searcher* searcher(std::size_t /*number*/) { return nullptr; }
 };
 
-// What is answered to a question about a sentence: its attention record, and data for the live
-// page.
-
-/// How long the parts of an answer took, in milliseconds.
+/// Time in milliseconds that the parts of an answer took.
 struct Timings {
   double segmentation = 0;
   TranslationTimings model;
-  double record = 0;  ///< figures of heads, JSON, packed maps
+  double record = 0;  ///< head metrics, JSON, packed maps
 };
 
-/// Adds what is to be said of a sentence, and of how it is translated.
+/// Adds notes about a sentence and about how it is translated.
 void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
-               const Translator& translator);
+               const Translator& translator, const TranslationSettings& settings);
 
 class ApiHandler {
  public:
-  /// `models` outlives it.
+  /// `models` must outlive the handler.
   explicit ApiHandler(ModelProvider& models) : models_(models) {}
 
-  /// All of these throw Error where the question cannot be answered, and SearchStopped soon after
+  /// All of these throw Error if the request cannot be answered, and SearchStopped soon after
   /// `stop` is set.
 
-  /// The attention record, or the experiment's (docs/json.md).
+  /// Returns the attention record, or that of the experiment (docs/json.md).
   std::string attend(const ApiRequest& request, const std::atomic<bool>& stop,
                      Timings& timings) const;
 
-  /// The records as the page reads them (view/page/page_html.h), of one part where translations cut
-  /// the text: Question::part, or the one of its caret.
+  /// Returns the records as the page reads them (view/page/page_html.h). If translations split the
+  /// text, they are those of one part: ApiRequest::part, or the part with the caret.
   std::string page(const ApiRequest& request, const std::atomic<bool>& stop,
                    Timings& timings) const;
 
-  /// The page that works without a server: of the part that is asked for, or of all of them.
+  /// Returns a page that works without a server, with the requested part of the text or with all
+  /// parts.
   std::string file(const ApiRequest& request, const std::atomic<bool>& stop,
                    Timings& timings) const;
 
-  /// What the live page says of itself, as JSON: models, beams, limits, what the first model lets
-  /// one choose.
+  /// Returns the live page's description of itself as JSON: models, beams, limits, and the choices
+  /// that the first model offers.
   std::string live_settings(const std::string& version) const;
 
-  /// The records of the live page as it begins.
+  /// Returns the records that the live page starts with.
   std::vector<std::string> first_records() const;
 
  protected:
-  std::unique_ptr<Translator> translator_of(const ApiRequest& request,
-                                            const std::atomic<bool>& stop, Timings& timings) const;
+  /// Returns the model that the request names. Throws InputError if there is none.
+  const ReadyModel& model_of(const ApiRequest& request) const {
+    return models_.model(model_index(request));
+  }
+  TranslationSettings settings_of(const ApiRequest& request, const std::atomic<bool>& stop,
+                                  Timings& timings) const;
   ModelProvider& models() const { return models_; }
 
  private:
   std::size_t model_index(const ApiRequest& request) const;
-  const ReadyModel& model_of(const ApiRequest& request) const {
-    return models_.model(model_index(request));
-  }
 
-  struct PreparedRequest;  // a question with its translator and its text
-  struct PageRecords;      // packed, with what is to be said of them
+  struct PreparedRequest;  // a request with its model, settings and text
+  struct PageRecords;      // packed, with notes about them
   PreparedRequest prepare_request(const ApiRequest& request, Splitting splitting,
                                   const std::atomic<bool>& stop, Timings& timings) const;
 

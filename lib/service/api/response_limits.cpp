@@ -7,35 +7,35 @@
 namespace attn {
 namespace {
 
-constexpr double kWeight = 13;         // bytes, as docs/json.md has it
-constexpr double kVectorNumber = 5.4;  // base64 of float32
+constexpr double kWeight = 13;         // bytes per weight, as docs/json.md says
+constexpr double kVectorNumber = 5.4;  // bytes per float32 in base64
 
-/// Columns of the rows and of all heads, whichever are more.
+/// Returns d_model or the width of all heads together, whichever is larger.
 double width_of(const ModelSummary& model, bool encoder) {
   const int heads = encoder ? model.encoder_heads : model.decoder_heads;
   const int head_dim = encoder ? model.encoder_head_dim() : model.decoder_head_dim();
   return std::max<double>(model.d_model, double{1} * heads * head_dim);
 }
 
-/// Vectors of a layer for each token, in numbers: queries, keys and values, and the way through its
-/// blocks, whose stages are at most these.
+/// Returns how many numbers the vectors of a layer have per token: queries, keys and values, and at
+/// most these stages of the residual stream in its blocks.
 double numbers_of_layer(int blocks, double d_model, double ffn_dim) {
   constexpr double kProjections = 3, kStages = 4;
   return blocks * (kProjections + kStages) * d_model + kStages * d_model + ffn_dim;
 }
 
-/// About what a record of this sentence takes at most, as JSON.
+/// Estimates the largest size of this sentence's record as JSON.
 double record_bytes(const ApiRequest& request, const Translator& translator,
-                    const PreparedSentence& sentence) {
+                    const DecodeConfig& decode, const PreparedSentence& sentence) {
   const ModelSummary& model = translator.summary();
-  const DecodeConfig& decode = translator.decode_config();
   const auto source = static_cast<double>(sentence.ids.size());
-  // A given translation has at most a token a byte; one that is found, seldom more than this.
+  // A given translation has at most one token per byte; one that is found seldom has more than
+  // this.
   constexpr double kLonger = 2, kMore = 50;
   const double target =
       request.target
           ? static_cast<double>(request.target->size() + 1)
-          : std::min(static_cast<double>(translator.max_target_tokens(sentence.ids.size())),
+          : std::min(static_cast<double>(translator.max_target_tokens(decode, sentence.ids.size())),
                      kLonger * source + kMore);
   const double encoder_heads = model.encoder_layers * model.encoder_heads;
   const double decoder_heads = model.decoder_layers * model.decoder_heads;
@@ -53,26 +53,29 @@ double record_bytes(const ApiRequest& request, const Translator& translator,
     const double nodes = 2.0 * decode.num_beams * target;
     bytes += kWeight * nodes * decoder_heads * (target / 2 + source);
   }
-  // An experiment has two records, and in the second one also what was found before.
+  // An experiment has two records, and its second one also has the first translation of the first.
   return request.what_if.given() ? 3 * bytes : request.compare ? 2 * bytes : bytes;
 }
 
 double record_bytes(const ApiRequest& request, const Translator& translator,
-                    const std::vector<PreparedSentence>& sentences) {
+                    const DecodeConfig& decode, const std::vector<PreparedSentence>& sentences) {
   double bytes = 0;
-  for (const PreparedSentence& each : sentences) bytes += record_bytes(request, translator, each);
+  for (const PreparedSentence& each : sentences) {
+    bytes += record_bytes(request, translator, decode, each);
+  }
   return bytes;
 }
 
 }  // namespace
 
-void check_search_size(const Translator& translator, const PreparedSentence& sentence) {
+void check_search_size(const Translator& translator, const DecodeConfig& decode,
+                       const PreparedSentence& sentence) {
   const ModelSummary& model = translator.summary();
-  // Keys and values of each layer, and once more while beams change places.
+  // Keys and values of each layer, twice while beams are reordered.
   constexpr double kNumbers = 2 * 2;
-  const double bytes = kNumbers * sizeof(float) * width_of(model, false) * model.decoder_layers *
-                       translator.decode_config().num_beams *
-                       static_cast<double>(translator.max_target_tokens(sentence.ids.size()));
+  const double bytes =
+      kNumbers * sizeof(float) * width_of(model, false) * model.decoder_layers * decode.num_beams *
+      static_cast<double>(translator.max_target_tokens(decode, sentence.ids.size()));
   if (bytes <= max_search_bytes) return;
   throw InputError(
       "the search may take {:.0f} MB, and at most {:.0f} are taken; ask for fewer beams, a smaller "
@@ -81,11 +84,11 @@ void check_search_size(const Translator& translator, const PreparedSentence& sen
 }
 
 void check_record_size(const ApiRequest& request, const Translator& translator,
-                       const std::vector<PreparedSentence>& sentences) {
+                       const DecodeConfig& decode, const std::vector<PreparedSentence>& sentences) {
   if (!request.target) {
-    for (const PreparedSentence& each : sentences) check_search_size(translator, each);
+    for (const PreparedSentence& each : sentences) check_search_size(translator, decode, each);
   }
-  const double bytes = record_bytes(request, translator, sentences);
+  const double bytes = record_bytes(request, translator, decode, sentences);
   if (bytes <= max_record_bytes) return;
   throw InputError(
       "the answer may take {:.0f} MB, and at most {:.0f} are made; ask for a shorter sentence, a "
@@ -93,14 +96,14 @@ void check_record_size(const ApiRequest& request, const Translator& translator,
       bytes / 1e6, max_record_bytes / 1e6);
 }
 
-ApiRequest fit_page(ApiRequest request, const Translator& translator,
+ApiRequest fit_page(ApiRequest request, const Translator& translator, const DecodeConfig& decode,
                     const std::vector<PreparedSentence>& sentences) {
   for (bool ApiRequest::*detail : {&ApiRequest::tree, &ApiRequest::vectors}) {
-    if (record_bytes(request, translator, sentences) > max_page_detail_bytes) {
+    if (record_bytes(request, translator, decode, sentences) > max_page_detail_bytes) {
       request.*detail = false;
     }
   }
-  check_record_size(request, translator, sentences);
+  check_record_size(request, translator, decode, sentences);
   return request;
 }
 

@@ -12,6 +12,7 @@
 #include "service/measure/evaluation.h"
 #include "service/progress.h"
 #include "service/search_settings.h"
+#include "service/what_if.h"
 
 namespace attn {
 namespace {
@@ -161,17 +162,18 @@ HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>
                        printable(gold), alignments.size(), source.size());
     }
   }
-  const std::unique_ptr<Translator> translator = make_translator(model, {});
+  const TranslationSettings settings = translation_settings(model, {});
+  const Translator translator = make_translator(model);
   HeadStatistics statistics;
   Progress progress("looking at heads", "pairs");
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
-    const PreparedSentence sentence = translator->prepare(source[i]);
+    const PreparedSentence sentence = translator.prepare(source[i], settings);
     if (!fits(model, sentence, target[i])) {
       ++left_out;
       continue;
     }
-    const AttentionRecord record = translator->record_target(sentence, target[i]);
+    const AttentionRecord record = record_sentence(translator, settings, sentence, target[i], {});
     if (gold.empty()) {
       statistics.add(record);
     } else {

@@ -192,10 +192,10 @@ FieldText no_target_language_text(const Languages& languages, const std::string&
           Field{"target_lang"}};
 }
 
-void note_missing_language(const Translator& translator,
+void note_missing_language(const Translator& translator, const TranslationSettings& settings,
                            const std::function<void(const FieldText&)>& say) {
   const Languages& languages = translator.tokenizer().languages();
-  if (!languages.uses_language_tokens() || translator.languages().target >= 0) return;
+  if (!languages.uses_language_tokens() || settings.languages.target >= 0) return;
   say(no_target_language_text(languages, translator.summary().name));
 }
 

@@ -51,8 +51,9 @@ void set_target_language(const Languages& languages, int id, DecodeConfig& decod
 /// "NAME writes 202 languages, and its files choose none: say target_lang"
 FieldText no_target_language_text(const Languages& languages, const std::string& name);
 
-/// Says that a model of several languages was told none, and its files choose none.
-void note_missing_language(const Translator& translator,
+/// Notes that no target language was chosen for a multilingual model, neither by the user nor by
+/// its files.
+void note_missing_language(const Translator& translator, const TranslationSettings& settings,
                            const std::function<void(const FieldText&)>& say);
 
 // Which language a training run translates from, and which into.

@@ -45,7 +45,7 @@ struct ReadyModel {
   std::optional<int> default_forced_eos;  ///< of random weights; a directory says it itself
   std::optional<std::uint64_t> seed;      ///< of random weights
   std::string name;
-  std::string prefix;  ///< of every source text (Translator::set_prefix)
+  std::string prefix;  ///< of every source text (TranslationSettings::prefix)
   MatmulPrecision precision = MatmulPrecision::float32;
   std::vector<FieldText> notes;
   /// Keeps a tokenizer that was trained for this run alive, and removes it after.
@@ -58,6 +58,9 @@ struct ReadyEnsemble {
   std::vector<ReadyModel> models;
   std::size_t maps_of = 0;
 
+  /// The model whose files decide how all of them translate.
+  const ReadyModel& first() const { return models.front(); }
+  /// The model whose maps are recorded.
   const ReadyModel& mapped() const { return models.at(maps_of); }
   std::vector<std::string> names() const;
 };

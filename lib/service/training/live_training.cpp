@@ -152,9 +152,10 @@ std::string LiveTraining::answer(const Json& asked) {
 std::string LiveTraining::training_json() {
   std::string text;
   if (!setup_.probe.empty()) {
-    Translator translator(*model(0).transformer, *ready_.tokenizer, setup_.decode);
-    translator.speak(setup_.languages);
-    text = translator.translate({translator.prepare(setup_.probe)}).front().front().text;
+    const TranslationSettings settings{setup_.decode, setup_.languages};
+    const Translator translator(*model(0).transformer, *ready_.tokenizer);
+    const PreparedSentence probe = translator.prepare(setup_.probe, settings);
+    text = translator.translate({{&probe, 1}, settings}).front().front().text;
   }
   return json_line([&](JsonWriter& json) {
     json.object([&] {

@@ -25,8 +25,8 @@ std::vector<std::size_t> longest_first(const PackedTokens& source) {
   return order;
 }
 
-/// MemoryError where keys, values and logits of the longest `max_active` sentences, or of all where
-/// that is 0, would not fit for all models together, whatever number of threads shares them.
+/// Throws MemoryError if the keys, values and logits of the longest `max_active` sentences (0: of
+/// all) would not fit for all models together, however many threads share them.
 void require_room(const SearchRules& rules, const Ensemble& models, const PackedTokens& source,
                   Index max_active) {
   std::vector<std::size_t> order = longest_first(source);
@@ -37,7 +37,7 @@ void require_room(const SearchRules& rules, const Ensemble& models, const Packed
     bytes = bytes && own ? checked_add(*bytes, *own) : std::nullopt;
   }
   const std::uint64_t needed = bytes.value_or(~std::uint64_t{0});
-  // Asking the system is a few file reads; caches of everyday size need no asking.
+  // Asking the system costs a few file reads, so small caches are not checked.
   if (needed > (std::uint64_t{256} << 20)) {
     require_memory(needed,
                    fmt::format("the cache of keys and values for {} sentences at a time, "
@@ -48,20 +48,21 @@ void require_room(const SearchRules& rules, const Ensemble& models, const Packed
   }
 }
 
-/// Some sentences of a batch, searched for side by side on one thread or by shared products.
+/// Searches some sentences of a batch together, on one thread or with threads that share each
+/// matrix multiplication.
 class BatchSearch {
  public:
-  /// `order`: which sentences, in which order they join.
+  /// `order` lists the sentences to search, in the order in which they join.
   BatchSearch(const Ensemble& models, const PackedTokens& source, const SearchRules& rules,
               std::span<const std::size_t> order)
       : models_(models), source_(source), rules_(rules), order_(order) {}
 
-  /// Puts what is found where each sentence has its place.
-  void run(const SearchContext& watch, SearchResults& results) {
-    ContinuousBatch running(models_, watch.observer);
+  /// Stores what is found in `results`, at each sentence's index.
+  void run(const SearchContext& context, SearchResults& results) {
+    ContinuousBatch running(models_, context.observer);
     while (joined_ < order_.size() || !running.empty()) {
-      throw_if_stopped(watch.stop);
-      admit_waiting(running, watch);
+      throw_if_stopped(context.stop);
+      admit_waiting(running, context);
       for (const ContinuousBatch::FinishedSearch& one : running.step()) {
         if (one.error) std::rethrow_exception(one.error);
         const auto found = std::ranges::find(
@@ -73,11 +74,13 @@ class BatchSearch {
   }
 
  private:
-  using Search = std::pair<std::size_t, std::unique_ptr<SentenceSearch>>;  ///< by its number
+  /// The sentence's index in the batch, and its search.
+  using Search = std::pair<std::size_t, std::unique_ptr<SentenceSearch>>;
 
-  /// As many as there is room for, but not one by one: they are encoded together.
-  void admit_waiting(ContinuousBatch& running, const SearchContext& watch) {
-    const std::size_t most = watch.max_active > 0 ? to_size(watch.max_active) : order_.size();
+  /// Lets as many sentences join as there is room for. They join in groups, not one by one, because
+  /// they are encoded together.
+  void admit_waiting(ContinuousBatch& running, const SearchContext& context) {
+    const std::size_t most = context.max_active > 0 ? to_size(context.max_active) : order_.size();
     const std::size_t room = most - std::min(most, searches_.size());
     if (joined_ == order_.size() || room < most / 4 || room == 0) return;
     std::vector<SentenceSearch*> joining;
@@ -85,10 +88,10 @@ class BatchSearch {
       const Index b = to_index(order_[joined_]);
       const Index longest = max_generated_tokens(rules_.decode, models_, source_.length(b));
       searches_.emplace_back(order_[joined_],
-                             sentence_search(rules_, source_.of(b), longest, {watch.trace, b}));
+                             sentence_search(rules_, source_.of(b), longest, {context.trace, b}));
       joining.push_back(searches_.back().second.get());
     }
-    running.join(joining, watch.encoded);
+    running.join(joining, context.encoded);
   }
 
   const Ensemble& models_;
@@ -99,17 +102,18 @@ class BatchSearch {
   std::vector<Search> searches_;
 };
 
-/// Each thread searches its own part of the batch, from the encoder to the last step. Threads that
-/// shared every product would wait for one another some forty times a step, and each time for the
-/// scheduler of a busy machine; with sentences of their own they wait once. The bits are the same,
-/// because no row depends on its neighbours.
+/// Searches with each thread on its own part of the batch, from the encoder to the last step.
+/// Threads that shared every matrix multiplication would wait for one another about forty times per
+/// step, each time for the scheduler of a busy machine; with sentences of their own they wait once.
+/// The bits are the same, because no row depends on its neighbors.
 void search_in_parts(const Ensemble& models, const PackedTokens& source, const SearchRules& rules,
-                     const SearchContext& watch, SearchResults& results) {
-  // Sentences are dealt out by length, so that the parts take about as long.
+                     const SearchContext& context, SearchResults& results) {
+  // Dealing sentences out by length makes the parts take about the same time.
   const std::vector<std::size_t> order = longest_first(source);
   const auto parts = std::min(to_size(threads()), order.size());
-  const SearchContext own{.max_active = (watch.max_active + to_index(parts) - 1) / to_index(parts)};
-  constexpr Index kMuch = std::numeric_limits<Index>::max();  // always worth a thread
+  const SearchContext own{.max_active =
+                              (context.max_active + to_index(parts) - 1) / to_index(parts)};
+  constexpr Index kMuch = std::numeric_limits<Index>::max();  // a part is always worth a thread
   parallel_for(to_index(parts), kMuch, [&](Index part) {
     std::vector<std::size_t> dealt;
     for (std::size_t i = to_size(part); i < order.size(); i += parts) dealt.push_back(order[i]);
@@ -162,7 +166,7 @@ Index max_generated_tokens(const DecodeConfig& decode, const Ensemble& models,
 }
 
 float length_penalty_divisor(Index length, float length_penalty) {
-  // Python raises an int to a float in double, and torch then divides float32 by it.
+  // Python computes int ** float in double precision; torch then divides float32 by the result.
   const auto power = static_cast<float>(
       std::pow(static_cast<double>(length), static_cast<double>(length_penalty)));
   if (std::isnormal(power)) return power;
@@ -186,23 +190,24 @@ float hypothesis_score(float sum, std::size_t length, float length_penalty) {
 }
 
 SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
-                     const SearchContext& watch) {
+                     const SearchContext& context) {
   if (source.sentences() == 0) return {};
-  if (decode.sampling && watch.trace != nullptr) {
+  if (decode.sampling && context.trace != nullptr) {
     throw InputError("translations that are drawn at random have no search tree");
   }
   const SearchRules rules(models, decode);
-  require_room(rules, models, source, watch.max_active);
+  require_room(rules, models, source, context.max_active);
   SearchResults results(to_size(source.sentences()));
-  const bool watched = watch.trace != nullptr || watch.observer != nullptr || watch.stop != nullptr;
-  if (!watched && source.sentences() > 1 && may_use_threads()) {
-    search_in_parts(models, source, rules, watch, results);
+  const bool one_batch =
+      context.trace != nullptr || context.observer != nullptr || context.stop != nullptr;
+  if (!one_batch && source.sentences() > 1 && may_use_threads()) {
+    search_in_parts(models, source, rules, context, results);
     return results;
   }
   std::vector<std::size_t> order(results.size());
   std::iota(order.begin(), order.end(), std::size_t{0});  // as `encoded` has them
-  if (watch.max_active > 0) order = longest_first(source);
-  BatchSearch(models, source, rules, order).run(watch, results);
+  if (context.max_active > 0) order = longest_first(source);
+  BatchSearch(models, source, rules, order).run(context, results);
   return results;
 }
 

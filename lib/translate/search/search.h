@@ -1,8 +1,9 @@
-// Searching for translations: greedy and beam search over a whole batch, with the semantics of
-// transformers' `generate`.
+// Searches for translations: greedy search, beam search and sampling over a batch, with the
+// semantics of transformers' `generate`.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,42 +14,44 @@
 namespace attn {
 
 struct SearchHypothesis {
-  std::vector<int> ids;  ///< produced tokens, the end symbol last where the hypothesis ended
+  std::vector<int> ids;  ///< produced tokens; ends with the end symbol if the hypothesis ended
   /// Sum of the processed log-probabilities (a forced token counts 0) divided by
-  /// length ^ length_penalty, length being ids.size().
+  /// length ^ length_penalty, where length is ids.size().
   float score = 0;
 };
 
-/// What a search did, step by step: the view of a beam tree and its tests read it.
+/// Receives each step of a search. The view of a beam tree and its tests use it.
 class SearchTrace {
  public:
   struct Candidate {
-    Index parent = 0;  ///< row of the step before, within the sentence
+    Index parent = 0;  ///< row of the previous step, within the sentence
     int token = 0;
     float log_prob = 0;  ///< accumulated
     bool ended = false;
-    bool kept = false;  ///< goes on into the next step
+    bool kept = false;  ///< continues in the next step
   };
   virtual ~SearchTrace() = default;
-  /// The candidates of one sentence at one step, best first.
+  /// Receives the candidates of one sentence at one step, best first.
   virtual void step(Index sentence, Index step, std::span<const Candidate> candidates) = 0;
 };
 
-/// Who looks on, and who interferes. Null is off and costs nothing.
+/// What a search may use besides its sentences and settings; all of it is optional.
 struct SearchContext {
   SearchTrace* trace = nullptr;
-  AttentionObserver* observer = nullptr;    ///< of the first model's encoder and of its every step
-  const std::atomic<bool>* stop = nullptr;  ///< another thread sets it: nobody waits any more
-  /// What the first model's encoder gave for this batch, where somebody has run it; outlives the
+  AttentionObserver* observer = nullptr;  ///< of the first model, in its encoder and in each step
+  /// Who sent the request. A Searcher that serves several clients lets them take turns; 0: each
+  /// request is a client of its own.
+  std::uint64_t client = 0;
+  const std::atomic<bool>* stop = nullptr;  ///< another thread sets it to end the search
+  /// The first model's encoder output for this batch, if it has been computed; must outlive the
   /// search.
   const EncodedSource* encoded = nullptr;
-  /// Sentences that share the decoder's steps; where there are more, the next joins as soon as one
-  /// has ended, so that none waits for the longest of its batch. 0: all of them, as ever where
-  /// somebody looks on.
+  /// How many sentences share the decoder's steps. If there are more, the next one joins as soon as
+  /// one has ended, so that none waits for the longest of its batch. 0: all of them.
   Index max_active = 0;
 };
 
-/// What a search throws at the step after it was told to stop.
+/// Thrown by a search at the first step after SearchContext::stop was set.
 struct SearchStopped {};
 
 inline void throw_if_stopped(const std::atomic<bool>* stop) {
@@ -58,29 +61,39 @@ inline void throw_if_stopped(const std::atomic<bool>* stop) {
 /// Hypotheses of each sentence of a batch, best first.
 using SearchResults = std::vector<std::vector<SearchHypothesis>>;
 
-/// Most tokens that a translation of a source of `source_length` tokens may have, the end symbol
-/// included: max_new_tokens, or without one 2 · source + 10; never more than the decoder's
-/// positions.
+/// Runs searches for several callers, with the results of search(). SearchQueue is one that
+/// searches the sentences of several requests in the same steps.
+class Searcher {
+ public:
+  virtual ~Searcher() = default;
+  /// `context` has neither trace nor observer.
+  virtual SearchResults search(const PackedTokens& source, const DecodeConfig& decode,
+                               const SearchContext& context) = 0;
+};
+
+/// Returns the most tokens that a translation of a source of `source_length` tokens may have,
+/// including the end symbol: max_new_tokens or, without it, 2 · source + 10; never more than the
+/// decoder's positions.
 Index max_generated_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length);
 
-/// What the decoder begins with.
+/// Returns the token that the decoder starts with.
 int decoder_start_token(const DecodeConfig& decode, const ModelConfig& model);
 
-/// length ^ length_penalty, by which a hypothesis's sum is divided. InputError where that is 0 or
-/// infinite as a float, so that scores could not be compared.
+/// Returns length ^ length_penalty, by which a hypothesis's sum is divided. Throws InputError if
+/// that is 0 or infinite as a float, so that scores could not be compared.
 float length_penalty_divisor(Index length, float length_penalty);
 
-/// InputError where a result's score is infinite or no number.
+/// Throws InputError if a result's score is infinite or not a number.
 void require_finite_score(float score, float length_penalty);
 
-/// sum / length ^ length_penalty, checked by both of the above.
+/// Returns sum / length ^ length_penalty, checked by both functions above.
 float hypothesis_score(float sum, std::size_t length, float length_penalty);
 
-/// Searches for every sentence of the batch, the longest first: hypotheses best first,
-/// num_return_sequences of them. One beam is greedy search, as in `generate` (under a trace it is a
-/// beam search of one beam, which finds the same). Of several models the mean log-probability
-/// counts (translate/ensemble.h).
+/// Returns num_return_sequences hypotheses for each sentence of the batch, best first. The longest
+/// sentences are searched first. One beam means greedy search, as in `generate` (with a trace, a
+/// beam search with one beam, which finds the same). With several models, the mean of their
+/// log-probabilities decides (translate/ensemble.h).
 SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
-                     const SearchContext& watch = {});
+                     const SearchContext& context = {});
 
 }  // namespace attn

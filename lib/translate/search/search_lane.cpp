@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-/// Adds the time until its end.
+/// Adds the time of its own lifetime to a counter.
 class AddElapsed {
  public:
   explicit AddElapsed(std::chrono::nanoseconds& into) : into_(into) {}
@@ -24,12 +24,12 @@ class AddElapsed {
 };
 
 void require_room(std::span<QueuedSentence* const> joining) {
-  // Asking the system is a few file reads; caches of everyday size need no asking.
-  constexpr std::uint64_t kEveryday = std::uint64_t{256} << 20;
+  // Asking the system costs a few file reads, so small caches are not checked.
+  constexpr std::uint64_t kSmall = std::uint64_t{256} << 20;
   std::optional<std::uint64_t> bytes = 0;
   for (const QueuedSentence* one : joining) bytes = bytes ? checked_add(*bytes, one->bytes) : bytes;
   const std::uint64_t needed = bytes.value_or(~std::uint64_t{0});
-  if (needed > kEveryday) {
+  if (needed > kSmall) {
     require_memory(needed, fmt::format("the cache of keys and values for {} sentences at a time, "
                                        "{} beams and up to {} tokens each",
                                        joining.size(), joining.front()->size.hypotheses,
@@ -49,7 +49,7 @@ void SearchLane::remove(Group& group, const QueuedSentence& sentence) {
   group.sentences.erase(std::ranges::find(group.sentences, &sentence));
   group.load.rows -= sentence.size.hypotheses;
   group.load.bytes -= sentence.bytes;
-  if (group.sentences.empty()) group.running.reset();  // and with it the memory of the longest
+  if (group.sentences.empty()) group.running.reset();  // frees memory sized for the longest
 }
 
 void SearchLane::drop(Group& group, Step& step) {
@@ -62,7 +62,8 @@ void SearchLane::drop(Group& group, Step& step) {
   }
 }
 
-/// Whether an error is one's own shows when nobody else is there.
+/// Fails the sentences. Those that failed together with others are searched again alone, which
+/// shows whose error it is.
 void SearchLane::fail(std::span<QueuedSentence* const> failed, bool company, Step& step) {
   for (QueuedSentence* one : failed) {
     one->search.reset();
@@ -134,15 +135,15 @@ void SearchLane::advance(Group& group, Step& step) {
   }
 }
 
-/// Null: nobody is here.
+/// Returns the group to run next; null if the lane is empty.
 SearchLane::Group* SearchLane::next_group() {
-  constexpr int kShares = 3;  // of the light ones, to one of the heavy ones
+  constexpr int kLightShare = 3;  // of the time, to one part for the heavy sentences
   auto& [light, heavy] = groups_;
   if (light.sentences.empty() || heavy.sentences.empty()) {
     light.spent = heavy.spent = {};
     return !light.sentences.empty() ? &light : !heavy.sentences.empty() ? &heavy : nullptr;
   }
-  return heavy.spent * kShares <= light.spent ? &heavy : &light;
+  return heavy.spent * kLightShare <= light.spent ? &heavy : &light;
 }
 
 void SearchLane::run(std::span<QueuedSentence* const> joining, Step& step) {

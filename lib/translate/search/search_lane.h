@@ -1,4 +1,4 @@
-// Sentences of several requests that are searched on one thread, step by step.
+// Searches sentences of several requests on one thread, step by step.
 #pragma once
 
 #include <array>
@@ -23,37 +23,36 @@ struct QueuedSentence {
   QueuedRequest* request = nullptr;
   std::span<const int> source;
   SlotSize size;
-  std::uint64_t bytes = 0;  ///< of its keys, values and logits
-  bool heavy = false;       ///< its steps take much longer than most sentences'
-  bool alone = false;       ///< something failed while others ran beside it
+  std::uint64_t bytes = 0;  ///< size of its keys, values and logits
+  bool heavy = false;       ///< its steps take much longer than those of most sentences
+  bool alone = false;       ///< must run alone, because a step with others failed
   std::unique_ptr<SentenceSearch> search;
   std::exception_ptr error;
 };
 
-class SearchLane;
-
-/// What one thread asks for, and waits for.
+/// The sentences that one thread waits for.
 struct QueuedRequest {
   QueuedRequest(const Ensemble& models, const DecodeConfig& decode) : rules(models, decode) {}
 
   SearchRules rules;
   std::vector<QueuedSentence> sentences;
-  const EncodedSource* encoded = nullptr;   ///< of its only sentence
+  const EncodedSource* encoded = nullptr;   ///< of its only sentence; may be null
   const std::atomic<bool>* stop = nullptr;  ///< null: never
   std::uint64_t client = 0;
-  // What follows is the queue's, under its lock, but `over`.
-  std::size_t remaining = 0;           ///< sentences that wait or run
-  std::atomic<bool> cancelled{false};  ///< stopped or failed: those that run leave
-  std::exception_ptr error;            ///< the first
+  // The queue's lock protects the members below, except `cancelled`.
+  std::size_t remaining = 0;           ///< sentences that are waiting or running
+  std::atomic<bool> cancelled{false};  ///< stopped or failed: its running sentences leave
+  std::exception_ptr error;            ///< the first one
   std::condition_variable changed;
 };
 
+/// The batch that one thread drives.
 class SearchLane {
  public:
   explicit SearchLane(const Ensemble& models) : models_(models) {}
 
-  /// Sentences that a step of heavy ones would hold up share no step with them, and get three
-  /// quarters of the time.
+  /// The size of the light or of the heavy sentences. They never share a step, so that heavy ones
+  /// do not delay light ones, which get three quarters of the time.
   struct Load {
     Index rows = 0;
     std::uint64_t bytes = 0;
@@ -62,19 +61,19 @@ class SearchLane {
 
   bool empty() const { return size() == 0; }
   std::size_t size() const { return groups_[0].sentences.size() + groups_[1].sentences.size(); }
-  /// Whether somebody is here who must be alone.
+  /// True if the lane holds a sentence that must run alone.
   bool exclusive() const;
 
   struct Step {
-    std::vector<QueuedSentence*> finished;     ///< done, failed or not wanted any more
-    std::vector<QueuedSentence*> retry_alone;  ///< failed in company: to be searched alone
-    Index rows = 0;                            ///< of the step
+    std::vector<QueuedSentence*> finished;     ///< done, failed or cancelled
+    std::vector<QueuedSentence*> retry_alone;  ///< failed together with others
+    Index rows = 0;                            ///< in this step
   };
-  /// Those that nobody waits for leave, `joining` join, and some or all take a step. Where it
-  /// throws, `step` has some of those who are not here any more.
+  /// Removes cancelled sentences, lets `joining` join, and runs a step of the light or of the heavy
+  /// sentences. If it throws, `step` holds some of the sentences that have left.
   void run(std::span<QueuedSentence* const> joining, Step& step);
 
-  /// All that are here are gone.
+  /// Removes all sentences.
   void clear(Step& step);
 
  private:
@@ -82,7 +81,7 @@ class SearchLane {
     std::optional<ContinuousBatch> running;
     std::vector<QueuedSentence*> sentences;
     Load load;
-    std::chrono::nanoseconds spent{0};  ///< since both groups have sentences
+    std::chrono::nanoseconds spent{0};  ///< since both groups have had sentences
   };
 
   void drop(Group& group, Step& step);
@@ -94,7 +93,7 @@ class SearchLane {
   static void remove(Group& group, const QueuedSentence& sentence);
 
   const Ensemble& models_;
-  std::array<Group, 2> groups_;  ///< light and heavy ones
+  std::array<Group, 2> groups_;  ///< light and heavy sentences
 };
 
 }  // namespace attn

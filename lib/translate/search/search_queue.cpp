@@ -18,18 +18,18 @@
 namespace attn {
 namespace {
 
-/// Whether each of a sentence's steps takes long: 64 beams, or four of a source of 150 tokens.
+/// True if each step of a sentence takes long: 64 beams, or 4 beams with a source of 150 tokens.
 bool is_heavy(Index hypotheses, Index source_length) {
-  constexpr Index kTokensOfProducts = 8, kMost = 600;
-  return hypotheses * (kTokensOfProducts + source_length) > kMost;
+  constexpr Index kTokensOfMatmuls = 8, kMost = 600;
+  return hypotheses * (kTokensOfMatmuls + source_length) > kMost;
 }
 
-/// Of a lane; the last to join may have more.
+/// Per lane; the last sentence to join may exceed it.
 constexpr std::uint64_t kMostQueueBytes = std::uint64_t{256} << 20;
 
 std::unique_ptr<QueuedRequest> request_of(const Ensemble& models, const PackedTokens& source,
                                           const DecodeConfig& decode,
-                                          const RequestContext& context) {
+                                          const SearchContext& context) {
   auto request = std::make_unique<QueuedRequest>(models, decode);
   const SearchRules& rules = request->rules;
   for (Index i = 0; i < source.sentences(); ++i) {
@@ -52,13 +52,13 @@ std::unique_ptr<QueuedRequest> request_of(const Ensemble& models, const PackedTo
 
 class SearchQueue::State {
  public:
-  State(const Ensemble& models, const Capacity& room);
+  State(const Ensemble& models, const Capacity& capacity);
   ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
   void search(QueuedRequest& request);
-  bool go_alone();
+  bool go_alone();  ///< true: the queue was empty, and one batch now has all threads
   void end_alone();
   BatchHistogram sizes() const;
 
@@ -67,14 +67,14 @@ class SearchQueue::State {
     explicit Lane(const Ensemble& models) : searches(models) {}
     SearchLane searches;
     bool driven = false;
-    bool handed = false;  ///< to its keeper, who has not seen it yet
-    std::thread keeper;   ///< drives it from when who asked has what it wanted until all have
+    bool handed = false;  ///< to its keeper, which has not noticed yet
+    std::thread keeper;   ///< drives it after the driver's own request, until it is empty
   };
   struct Client {
     std::uint64_t number = 0;
     std::deque<QueuedSentence*> waiting;
-    Index rows = 0;     ///< of its sentences that run
-    int sentences = 0;  ///< that run
+    Index rows = 0;     ///< of its running sentences
+    int sentences = 0;  ///< that are running
   };
   using Lock = std::unique_lock<std::mutex>;
 
@@ -87,30 +87,30 @@ class SearchQueue::State {
                        SearchLane::Step& step);
   void hand_over(Lock& lock, Lane& lane);
   void keep(Lane& lane);
-  void stop_those_asked();
+  void give_up_stopped();
   bool may_join(const Client& client, const Lane& lane, const SearchLane::Load& load,
                 int others) const;
   void choose(const Lane& lane, std::vector<QueuedSentence*>& joining);
   void settle(const SearchLane::Step& step);
   void end(QueuedSentence& sentence);
   void give_up(QueuedRequest& request);
-  bool somebody_waits() const;
+  bool has_waiting() const;
 
   const Index rows_;
   mutable std::mutex mutex_;
-  std::list<Client> clients_;  ///< whose turn is next comes first
+  std::list<Client> clients_;  ///< the next one to have a turn comes first
   std::deque<Lane> lanes_;
   std::list<QueuedRequest*> requests_;
   std::condition_variable handed_over_;
   bool closing_ = false;
   int driven_ = 0;
-  bool runs_alone_ = false;  ///< somebody has all threads for sentences of their own
+  bool runs_alone_ = false;  ///< one batch has all threads
   std::uint64_t next_client_ = std::uint64_t{1} << 63;
   BatchHistogram sizes_;
 };
 
-SearchQueue::State::State(const Ensemble& models, const Capacity& room) : rows_(room.rows) {
-  const int lanes = room.lanes > 0 ? room.lanes : std::max(1, available_cores());
+SearchQueue::State::State(const Ensemble& models, const Capacity& capacity) : rows_(capacity.rows) {
+  const int lanes = capacity.lanes > 0 ? capacity.lanes : std::max(1, available_cores());
   for (int i = 0; i < lanes; ++i) lanes_.emplace_back(models);
 }
 
@@ -125,7 +125,6 @@ SearchQueue::State::~State() {
   }
 }
 
-/// Whether nobody is here, so that a batch may have all threads to itself.
 bool SearchQueue::State::go_alone() {
   const std::lock_guard lock(mutex_);
   if (runs_alone_ || !requests_.empty()) return false;
@@ -162,7 +161,7 @@ void SearchQueue::State::add(QueuedRequest& request) {
   }
 }
 
-/// Asks, and drives a lane where nobody does; returns when nothing of the request is here any more.
+/// Adds the request, drives a free lane if there is one, and returns when the request is done.
 void SearchQueue::State::search(QueuedRequest& request) {
   Lock lock(mutex_);
   add(request);
@@ -171,11 +170,11 @@ void SearchQueue::State::search(QueuedRequest& request) {
   std::erase(requests_, &request);
 }
 
-bool SearchQueue::State::somebody_waits() const {
+bool SearchQueue::State::has_waiting() const {
   return std::ranges::any_of(clients_, [](const Client& c) { return !c.waiting.empty(); });
 }
 
-/// One that nobody drives, now driven; null: there is none.
+/// Returns a lane that had no driver and marks it as driven; null if all have one.
 SearchQueue::State::Lane* SearchQueue::State::free_lane() {
   const auto free = std::ranges::find(lanes_, false, &Lane::driven);
   if (free == lanes_.end()) return nullptr;
@@ -184,15 +183,16 @@ SearchQueue::State::Lane* SearchQueue::State::free_lane() {
   return &*free;
 }
 
-/// Until the sentences of `own` are done, or where that is null until nobody is here; never longer
-/// than something is to be done. Who waits then waits for one of the same client in another lane.
+/// Drives a lane until the sentences of `own` are done or, if `own` is null, until the lane is
+/// empty. Returns earlier if nothing can run here; sentences that still wait then do so for others
+/// of the same client in another lane.
 void SearchQueue::State::drive(Lock& lock, Lane& lane, const QueuedRequest* own) {
   std::vector<QueuedSentence*> joining;
   while (own == nullptr || own->remaining > 0) {
     SearchLane::Step step;
     try {
       joining.clear();
-      stop_those_asked();
+      give_up_stopped();
       choose(lane, joining);
       if (joining.empty() && lane.searches.empty()) break;
       std::optional<SerialScope> beside;
@@ -200,7 +200,7 @@ void SearchQueue::State::drive(Lock& lock, Lane& lane, const QueuedRequest* own)
       lock.unlock();
       lane.searches.run(joining, step);
       lock.lock();
-    } catch (...) {  // no memory even for what keeps the books
+    } catch (...) {  // out of memory outside the searches
       if (!lock.owns_lock()) lock.lock();
       fail_all(lane, joining, step);
     }
@@ -211,7 +211,7 @@ void SearchQueue::State::drive(Lock& lock, Lane& lane, const QueuedRequest* own)
   if (own != nullptr && own->remaining == 0) hand_over(lock, lane);
 }
 
-/// Called while handling what ended a lane's step: with it ends whatever had part in it.
+/// Fails every sentence of a lane's step; called in the handler of the exception that ended it.
 void SearchQueue::State::fail_all(Lane& lane, const std::vector<QueuedSentence*>& joining,
                                   SearchLane::Step& step) {
   lane.searches.clear(step);
@@ -224,10 +224,10 @@ void SearchQueue::State::fail_all(Lane& lane, const std::vector<QueuedSentence*>
   step.retry_alone.clear();
 }
 
-/// Its keeper drives on, who does not stop for an answer of its own: a thread that has to be woken
-/// for each would leave the lane to itself meanwhile, long where others want the cores.
+/// Hands a lane with remaining sentences to its keeper, which has no request of its own to return.
+/// If each driver woke the next one, the lane would stand still meanwhile, long on a busy machine.
 void SearchQueue::State::hand_over(Lock& lock, Lane& lane) {
-  if (lane.searches.empty() && !somebody_waits()) return;
+  if (lane.searches.empty() && !has_waiting()) return;
   lane.driven = true;
   ++driven_;
   try {
@@ -249,13 +249,13 @@ void SearchQueue::State::keep(Lane& lane) {
   }
 }
 
-void SearchQueue::State::stop_those_asked() {
+void SearchQueue::State::give_up_stopped() {
   for (QueuedRequest* one : requests_) {
     if (one->stop != nullptr && *one->stop && !one->cancelled) give_up(*one);
   }
 }
 
-/// What of it runs leaves at its lane's next step, what waits now.
+/// Removes a request: its waiting sentences now, its running ones at their lanes' next steps.
 void SearchQueue::State::give_up(QueuedRequest& request) {
   request.cancelled = true;
   const auto client = std::ranges::find(clients_, request.client, &Client::number);
@@ -278,7 +278,7 @@ bool SearchQueue::State::may_join(const Client& client, const Lane& lane,
   return client.sentences == 0 || client.rows + one.size.hypotheses <= share;
 }
 
-/// Those that join a lane now: a sentence of each client in turn, while there is room.
+/// Chooses the sentences that join a lane now: one of each client in turn, while there is room.
 void SearchQueue::State::choose(const Lane& lane, std::vector<QueuedSentence*>& joining) {
   if (lane.searches.exclusive()) return;
   std::array<SearchLane::Load, 2> loads{lane.searches.load(false), lane.searches.load(true)};
@@ -348,24 +348,24 @@ void SearchQueue::State::remove_idle(const Client& client) {
   clients_.remove_if([&](const Client& one) { return &one == &client; });
 }
 
-SearchQueue::SearchQueue(Ensemble models, Capacity room)
+SearchQueue::SearchQueue(Ensemble models, Capacity capacity)
     : models_(std::move(models)),
-      room_(room),
-      state_(new State(models_, room)),
+      capacity_(capacity),
+      state_(new State(models_, capacity)),
       process_(getpid()) {}
 
 SearchQueue::~SearchQueue() {
-  // The parent's threads are not here to leave a state that a child has inherited.
+  // A child of fork() must not destroy the state: its threads are the parent's.
   if (process_ == getpid()) delete state_.load();
 }
 
-/// What the parent's threads were at stays as it is, and as long as the child.
+/// Returns the state of this process. After fork(), the child leaves the inherited one as it is.
 SearchQueue::State& SearchQueue::state() {
   static std::mutex after_fork;
   if (process_ != getpid()) {
     const std::lock_guard lock(after_fork);
     if (process_ != getpid()) {
-      state_ = new State(models_, room_);
+      state_ = new State(models_, capacity_);
       process_ = getpid();
     }
   }
@@ -377,10 +377,10 @@ BatchHistogram SearchQueue::sizes() const {
 }
 
 SearchResults SearchQueue::search(const PackedTokens& source, const DecodeConfig& decode,
-                                  const RequestContext& context) {
+                                  const SearchContext& context) {
   if (source.sentences() == 0) return {};
   State& state = this->state();
-  // A batch that nobody shares has the threads' own way, on which each has its own sentences.
+  // While the queue is empty, a batch uses all threads, each of which has its own sentences.
   if (source.sentences() > 1 && context.stop == nullptr && may_use_threads() && state.go_alone()) {
     struct End {
       State& state;

@@ -1,5 +1,5 @@
-// Searches that several threads ask of the same models, in the same steps: each product has the
-// rows of sentences of many requests.
+// Searches the sentences of several threads' requests in the same steps: each matrix multiplication
+// has the rows of sentences of many requests.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@
 
 namespace attn {
 
-/// How many rows the steps of a queue had: the last count is of those beyond all bounds.
+/// How many rows the steps of a queue had. The last count is of steps beyond the last bound.
 struct BatchHistogram {
   static constexpr std::array<Index, 9> bounds{1, 2, 4, 8, 16, 32, 64, 128, 256};
   std::array<std::uint64_t, bounds.size() + 1> counts{};
-  std::uint64_t rows = 0;  ///< of all steps
+  std::uint64_t rows = 0;  ///< sum over all steps
 
   BatchHistogram& operator+=(const BatchHistogram& other) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
@@ -26,42 +26,35 @@ struct BatchHistogram {
   }
 };
 
-/// Who asks, and for how long.
-struct RequestContext {
-  std::uint64_t client = 0;                 ///< clients have their turns one after the other
-  const std::atomic<bool>* stop = nullptr;  ///< another thread sets it: nobody waits any more
-  /// What the first model's encoder gave for these sentences, where somebody has run it.
-  const EncodedSource* encoded = nullptr;
-  Index max_active = 0;  ///< as SearchContext::max_active, where a batch has the threads to itself
-};
-
-/// What is asked waits until a lane has room for it: a batch of sentences that are searched step by
-/// step, each with its own settings, in which others join and leave between any two steps. There
-/// are as many lanes as cores. Who asks and finds one free drives it until its own sentences are
-/// done; where others' are left, a thread of the queue's own drives on until nobody's are. One that
-/// drives alone has all threads for its products.
+/// Keeps requests waiting until a lane has room for them. A lane is a batch of sentences that are
+/// searched step by step, each with its own settings; sentences join and leave between two steps.
+/// There are as many lanes as cores. A thread whose request finds a free lane drives that lane
+/// until its own sentences are done; if others' sentences are left, a thread of the queue continues
+/// until the lane is empty. A thread that is the only one to drive a lane uses all threads for its
+/// matrix multiplications.
 ///
-/// Clients take turns. None has more than a quarter of the rows while others wait, nor ever more
-/// than half of them, but a sentence at a time always. An error is the sentence's own: where a step
-/// fails for several, each is searched once more alone.
-class SearchQueue {
+/// Clients take turns. While others wait, no client has more than a quarter of the rows, and never
+/// more than half of them, but each may always search one sentence. Errors belong to sentences: if
+/// a step fails for several, each of them is searched again alone.
+class SearchQueue final : public Searcher {
  public:
   struct Capacity {
-    Index rows;  ///< of a lane, but where its last sentence to join has more
-    int lanes;   ///< 0: one a core
+    Index rows;  ///< per lane; the last sentence to join may exceed it
+    int lanes;   ///< 0: one per core
   };
 
-  /// Its models outlive it, and it all calls.
+  /// The models must outlive the queue, and the queue all calls.
   explicit SearchQueue(Ensemble models) : SearchQueue(std::move(models), Capacity{96, 0}) {}
-  SearchQueue(Ensemble models, Capacity room);
-  ~SearchQueue();
+  SearchQueue(Ensemble models, Capacity capacity);
+  ~SearchQueue() override;
   SearchQueue(const SearchQueue&) = delete;
   SearchQueue& operator=(const SearchQueue&) = delete;
 
-  /// As search() without a watch, by any number of threads at once; the same results. A child of
-  /// fork() begins with an empty queue. SearchStopped soon after the asker's `stop` is set.
+  /// Returns what attn::search() returns; any number of threads may call it at once. A child of
+  /// fork() starts with an empty queue. Throws SearchStopped soon after the context's `stop` is
+  /// set.
   SearchResults search(const PackedTokens& source, const DecodeConfig& decode,
-                       const RequestContext& context = {});
+                       const SearchContext& context = {}) override;
 
   BatchHistogram sizes() const;
 
@@ -70,9 +63,9 @@ class SearchQueue {
   State& state();
 
   Ensemble models_;
-  Capacity room_;
+  Capacity capacity_;
   std::atomic<State*> state_;
-  std::atomic<pid_t> process_;  ///< whose state it is
+  std::atomic<pid_t> process_;  ///< the process that the state belongs to
 };
 
 }  // namespace attn
