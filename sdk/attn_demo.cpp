@@ -13,6 +13,7 @@
 #include "service/model/open_model.h"
 #include "service/model/shipped.h"
 #include "service/search_settings.h"
+#include "service/training/untrained_model.h"
 #include "service/translate_lines.h"
 #include "translate/search/search_queue.h"
 
@@ -87,7 +88,7 @@ Model::Model(const std::string& directory, const std::string& precision)
     attn::ModelChoice choice;
     if (!directory.empty()) choice.models = {directory};
     choice.precision = attn::parse_precision(precision);
-    loaded_->models = attn::open_models(choice);
+    loaded_->models = attn::open_or_make_models(choice);
     loaded_->queue.emplace(attn::ensemble_of(loaded_->models));
   });
 }

@@ -14,6 +14,7 @@
 #include "service/model/open_model.h"
 #include "service/output_safety.h"
 #include "service/progress.h"
+#include "service/training/untrained_model.h"
 #include "terminal/console.h"
 #include "text/checksums.h"
 
@@ -33,7 +34,7 @@ void run_convert(const ConvertOptions& options) {
   FileGuard guard;
   register_inputs(source, guard);
   NewDirectory directory(options.out);
-  const ReadyModel model = open_model(source);
+  const ReadyModel model = open_or_make_model(source);
   note_all(model.notes);
   const DecodeConfig decode =
       resolve_decode_options(model.decode, model.default_forced_eos, options.model);

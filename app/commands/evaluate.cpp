@@ -26,6 +26,7 @@
 #include "service/model/open_model.h"
 #include "service/output_safety.h"
 #include "service/progress.h"
+#include "service/training/untrained_model.h"
 #include "service/translate_lines.h"
 #include "terminal/console.h"
 #include "view/data/evaluation_json.h"
@@ -220,7 +221,7 @@ void run_heads(const EvaluateOptions& options) {
   const Lines source = raw_lines(options.source), target = raw_lines(target_file);
   check_counts(source, options.source, target, target_file);
   const std::unique_ptr<OutputFile> json_file = open_output(options.json);
-  const ReadyModel model = open_model(options.model.choice());
+  const ReadyModel model = open_or_make_model(options.model.choice());
   note_all(model.notes);
   const TextAndJson report = options.head_importance
                                  ? importance_of_heads(model, source, target)
@@ -234,7 +235,7 @@ void run_heads(const EvaluateOptions& options) {
 Lines translate_file(const ModelChoice& choice, const SearchOptions& search, const Lines& sources,
                      TranslationRun& run) {
   keep_freed_memory();
-  const ReadyEnsemble models = open_models(choice);
+  const ReadyEnsemble models = open_or_make_models(choice);
   SearchOptions given = search;
   given.n_best = 1;  // overrides the model's own setting, since only the best is scored
   const TranslationSettings settings = translation_settings(models.first(), given);

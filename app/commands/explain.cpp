@@ -21,6 +21,7 @@
 #include "record/words.h"
 #include "service/model/open_model.h"
 #include "service/output_safety.h"
+#include "service/training/untrained_model.h"
 #include "service/translate_lines.h"
 #include "service/what_if.h"
 #include "terminal/console.h"
@@ -60,7 +61,7 @@ class ExplainCommand {
     name_ = parse_head_options(options_.kind, options_.layer, options_.head);
     use_threads(options_.search.threads);
     check_files(choice);
-    model_ = open_model(choice);
+    model_ = open_or_make_model(choice);
     if (options_.meaning.empty()) {
       check_head_options(name_, is_full_head_name(options_.head),
                          summarise(model_.transformer->config()));

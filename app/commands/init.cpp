@@ -15,6 +15,7 @@
 #include "service/model/open_model.h"
 #include "service/output_safety.h"
 #include "service/progress.h"
+#include "service/training/untrained_model.h"
 #include "terminal/console.h"
 
 namespace attn {
@@ -38,7 +39,7 @@ void run_init(const InitOptions& options) {
   FileGuard guard;
   register_inputs(choice, guard);
   NewDirectory directory(options.out);
-  const ReadyModel model = open_model(choice);
+  const ReadyModel model = open_or_make_model(choice);
   note_all(model.notes);
   const DecodeConfig decode =
       resolve_decode_options(model.decode, model.default_forced_eos, options.source.config);

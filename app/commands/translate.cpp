@@ -14,6 +14,7 @@
 #include "commands/help.h"
 #include "commands/model_options.h"
 #include "commands/search_options.h"
+#include "commands/translate_setup.h"
 #include "commands/view_options.h"
 #include "commands/what_if_options.h"
 #include "files/line_output.h"
@@ -31,154 +32,47 @@
 namespace attn {
 namespace {
 
-struct TranslateOptions {
-  ModelOptions source;
-  SearchOptions search;
-  std::vector<std::string> sentences;
-  std::string input, output;
-  std::string target;
-  bool target_given = false;
-  ViewOptions view;
-  WhatIfOptions what_if;
-};
-
 /// Batches of lines that are read ahead, of whose sentences `--batch` are searched for at a time:
 /// so many that the end of a window, where no further sentence joins, is a small part of it.
 constexpr std::size_t kWindow = 16;
 
-/// The command while it runs.
+/// Translates what was asked for, and shows it.
 class TranslateCommand {
  public:
-  explicit TranslateCommand(const TranslateOptions& options)
-      : options_(options), view_(options.view), by_line_(options.sentences.empty()) {
-    const ModelChoice choice = options.source.choice();
-    check_usage(choice);
-    decode_options(options.search);  // refuses values before files are opened
-    split_ = splitting_of(options.search);
-    check_split();
-    MapSelection selection = for_field("show", [&] { return parse_map_selection(view_.show); });
-    use_threads(options.search.threads);
-    FileGuard guard(by_line_ && LineSource::names_stdin(options.input));
-    register_inputs(choice, guard);
-    guard.read("--input", options.input);
-    guard.write("--output", options.output);
-    if (by_line_) lines_.emplace(options.input);
-    if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
-    files_ =
-        std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
-    models_ = open_models(choice);
-    settings_ = translation_settings(models_.first(), options.search);
-    translator_.emplace(make_translator(models_));
-    note_missing_language(*translator_, settings_, say);
-    const ModelSummary summary = summarise(models_.mapped().transformer->config());
-    for_field("show", [&] { check_map_selection(selection, summary); });
-    check_hypothesis();
-    detail_ = view_.detail(options.target_given ? 1 : settings_.decode.num_beams);
-    // Pictures show what relative positions add beside a head.
-    const bool relative = models_.mapped().transformer->config().relative.enabled();
-    if (view_.pictures() && relative) detail_.vectors = true;
-    views_ = std::make_unique<LineOutput>(view_, summary, settings_.decode);
-    views_->print_to(translations_.get());
-    if (!models_.mapped().seed && stdout_is_terminal() && (!by_line_ || stdin_is_terminal())) {
-      views_->enable_confidence_notes();
-    }
-    changes_ = options.what_if.changes(summary);
-    const bool shown = !view_.show.empty();
-    if (!shown && options.what_if.given()) selection = options.what_if.selection(changes_);
-    files_->choose(selection);
-    // The terminal stays quiet where something else was asked for.
-    const bool other = view_.need_records() || options.search.n_best.has_value();
-    if (!shown && (by_line_ || writes_lines() || other)) selection = parse_map_selection({"none"});
-    shown_ = std::move(selection);
-    views_->select(shown_);
+  TranslateCommand(const TranslatePlan& plan, TranslateInputs& inputs, TranslateDisplay display)
+      : plan_(plan), options_(plan.options), inputs_(inputs), display_(std::move(display)) {
+    inputs_.files.choose(display_.drawn);
+    display_.output.select(display_.shown);
+    if (!options_.keeps_lines_whole()) notes_.suggest_split();
   }
 
   void run() {
-    for (const ReadyModel& model : models_.models) note_all(model.notes);
-    if (const auto seed = models_.mapped().seed) {
+    for (const ReadyModel& model : inputs_.models.models) note_all(model.notes);
+    if (const auto seed = inputs_.models.mapped().seed) {
       note(fmt::format(
           "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
           options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
-    if (view_.words && (view_.pictures() || !view_.csv.empty())) {
+    if (options_.view.words && (options_.view.pictures() || !options_.view.csv.empty())) {
       note("--words is for the terminal; pictures and tables are by pieces");
     }
     std::string heads;
     if (options_.what_if.given()) {
       run_what_ifs();
     } else {
-      if (by_line_) {
+      if (options_.by_line()) {
         run_lines();
       } else {
         run_arguments();
       }
-      heads = views_->finish(models_.mapped().name, *files_);
+      heads = display_.output.finish(inputs_.models.mapped().name, inputs_.files);
     }
     notes_.report();
-    files_->finish(heads);
-    if (translations_) translations_->commit();
+    inputs_.files.finish(heads);
+    if (inputs_.translations) inputs_.translations->commit();
   }
 
  private:
-  bool writes_lines() const { return !options_.output.empty() && options_.output != "-"; }
-
-  void check_usage(const ModelChoice& choice) const {
-    view_.check();
-    if (options_.search.sample && (options_.target_given || view_.tree)) {
-      throw UsageError("--sample does not go with {}", view_.tree
-                                                           ? "--tree, which shows a beam search"
-                                                           : "--target, which is not searched for");
-    }
-    choice.maps_index();
-    if (choice.several() && (options_.target_given || options_.what_if.given())) {
-      throw UsageError("several --model do not go with {}; give one of them",
-                       options_.target_given ? "--target" : "--without, --force and --swap");
-    }
-    if (!options_.input.empty() && !by_line_) {
-      throw UsageError(
-          "--input names a file of sentences, and \"{}\" is one more; give one of them",
-          excerpt(options_.sentences.front()));
-    }
-    if (options_.target_given && options_.sentences.size() != 1) {
-      throw UsageError("--target goes with exactly one sentence, and {} were given",
-                       options_.sentences.size());
-    }
-    if (!options_.what_if.given()) return;
-    if (by_line_) {
-      throw UsageError("--without, --force and --swap take sentences as arguments; none was given");
-    }
-    if (!options_.output.empty()) {
-      throw UsageError("--output does not go with --without, --force and --swap; --json does");
-    }
-    if (view_.tree) {
-      throw UsageError("--tree does not go with --without, --force and --swap");
-    }
-  }
-
-  /// What is scored or compared is the line as it is.
-  void check_split() {
-    if (!options_.target_given && !options_.what_if.given()) return notes_.suggest_split();
-    if (split_ == Splitting::sentences || split_ == Splitting::document) {
-      throw UsageError("{} does not go with {}",
-                       split_ == Splitting::document ? "--document" : "--split sentences",
-                       options_.target_given
-                           ? "--target, which is one translation of the whole line"
-                           : "--without, --force and --swap");
-    }
-    split_ = Splitting::never;
-  }
-
-  void check_hypothesis() const {
-    const int count = options_.target_given ? 1 : settings_.decode.num_return_sequences;
-    if (view_.hypothesis_index() < to_size(count)) return;
-    if (options_.target_given) {
-      throw UsageError("--hypothesis {}: with --target there is one", view_.hypothesis);
-    }
-    throw UsageError(
-        "--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
-        view_.hypothesis, count, view_.hypothesis, view_.hypothesis);
-  }
-
   void run_arguments() {
     const std::size_t count = options_.sentences.size();
     for (const std::string& sentence : options_.sentences) {
@@ -220,33 +114,36 @@ class TranslateCommand {
   void run_what_ifs() {
     const bool several = options_.sentences.size() > 1;
     for (const std::string& sentence : options_.sentences) {
-      if (several && !view_.stdout_alone()) {
+      if (several && !options_.view.stdout_alone()) {
         const bool first = &sentence == &options_.sentences.front();
         output().write(fmt::format("{}source:  {}\n", first ? "" : "\n", printable(sentence)));
       }
-      views_->select(shown_);
+      display_.output.select(display_.shown);
       run_what_if(sentence);
     }
-    views_->finish_what_ifs(models_.mapped().name);
+    display_.output.finish_what_ifs(inputs_.models.mapped().name);
   }
 
   void run_what_if(const std::string& sentence) {
     if (const auto said = whole_line_note(
-            prepare_line(*translator_, settings_, sentence, Splitting::automatic))) {
+            prepare_line(inputs_.translator, inputs_.settings, sentence, Splitting::automatic))) {
       note(*said);
     }
     const Progress progress("translating");
-    const WhatIfRequest request = what_if_request(*translator_, settings_, options_.what_if,
-                                                  prepare({sentence, 0}).parts.front(), target());
+    const WhatIfRequest request =
+        what_if_request(inputs_.translator, inputs_.settings, options_.what_if,
+                        prepare({sentence, 0}).parts.front(), target());
     if (!options_.what_if.swap.empty()) {
       notes_.note_cleaning(Field{"swap"}, request.after.invalid_bytes, request.after.controls);
     }
-    WhatIfRecord record = apply_what_if(*translator_, settings_, request, detail_, &changes_);
+    WhatIfRecord record = apply_what_if(inputs_.translator, inputs_.settings, request,
+                                        display_.detail, &display_.changes);
     if (options_.target_given) note_target(record.before);
-    if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
-    views_->annotate_what_if(record);
+    if (options_.view.show.empty())
+      inputs_.files.choose(options_.what_if.selection(display_.changes));
+    display_.output.annotate_what_if(record);
     add_to_files(record);
-    views_->print(record);
+    display_.output.print(record);
   }
 
   std::optional<std::string> target() const {
@@ -255,44 +152,45 @@ class TranslateCommand {
 
   void add_to_files(const WhatIfRecord& record) {
     std::vector<AttentionRecord> records = what_if_records(record);
-    if (!view_.html.empty()) {
-      for (AttentionRecord& each : records) annotate(each, {true, views_->alignment()});
+    if (!options_.view.html.empty()) {
+      for (AttentionRecord& each : records) annotate(each, {true, display_.output.alignment()});
     }
-    files_->add(record, records);
+    inputs_.files.add(record, records);
   }
 
   void run_lines() {
     keep_freed_memory();
-    const bool recorded = options_.target_given || views_->wants_records();
+    const bool recorded = options_.target_given || display_.output.wants_records();
     const std::size_t done =
-        lines_->for_each(recorded ? options_.search.batch : kWindow * options_.search.batch,
-                         [this](const LineSource::Lines& lines) { translate(lines); });
+        inputs_.lines->for_each(recorded ? options_.search.batch : kWindow * options_.search.batch,
+                                [this](const LineSource::Lines& lines) { translate(lines); });
     if (done > 0) return;
-    if (view_.need_records()) {
-      note(lines_->name() + " held no sentence: there is nothing to show");
-    } else if (!lines_->is_stdin()) {
-      note(lines_->name() + " held no sentence");
+    if (options_.view.need_records()) {
+      note(inputs_.lines->name() + " held no sentence: there is nothing to show");
+    } else if (!inputs_.lines->is_stdin()) {
+      note(inputs_.lines->name() + " held no sentence");
     }
   }
 
   PreparedLine prepare(const LineReader::Line& line) {
-    PreparedLine prepared = prepare_line(*translator_, settings_, line.bytes, split_);
-    notes_.add(prepared, translator_->max_source_tokens(), line.dropped);
+    PreparedLine prepared =
+        prepare_line(inputs_.translator, inputs_.settings, line.bytes, plan_.split);
+    notes_.add(prepared, inputs_.translator.max_source_tokens(), line.dropped);
     return prepared;
   }
 
   void translate(const LineSource::Lines& lines) {
-    if (options_.target_given || views_->wants_records()) return record(lines);
+    if (options_.target_given || display_.output.wants_records()) return record(lines);
     std::vector<std::string> texts;
     for (const LineReader::Line& line : lines) texts.push_back(line.bytes);
     std::size_t next = 0;
     const auto prepared = [&](const PreparedLine& line) {
-      notes_.add(line, translator_->max_source_tokens(), lines[next++].dropped);
+      notes_.add(line, inputs_.translator.max_source_tokens(), lines[next++].dropped);
     };
     for (const std::vector<LineTranslation>& found :
-         translate_lines(*translator_, settings_, texts, {split_, options_.search.batch, kWindow},
-                         {prepared})) {
-      views_->print(found);
+         translate_lines(inputs_.translator, inputs_.settings, texts,
+                         {plan_.split, options_.search.batch, kWindow}, {prepared})) {
+      display_.output.print(found);
     }
   }
 
@@ -301,10 +199,11 @@ class TranslateCommand {
     std::vector<PreparedLine> prepared;
     for (const LineReader::Line& line : lines) prepared.push_back(prepare(line));
     if (options_.target_given) {
-      AttentionRecord scored = record_sentence(*translator_, settings_,
-                                               prepared.front().parts.front(), target(), detail_);
+      AttentionRecord scored =
+          record_sentence(inputs_.translator, inputs_.settings, prepared.front().parts.front(),
+                          target(), display_.detail);
       note_target(scored);
-      views_->take({std::move(scored)}, *files_);
+      display_.output.take({std::move(scored)}, inputs_.files);
       return;
     }
     auto line = prepared.begin();
@@ -314,12 +213,12 @@ class TranslateCommand {
     for (std::size_t first = 0; first < all.size(); first += options_.search.batch) {
       const auto next =
           std::span(all).subspan(first, std::min(options_.search.batch, all.size() - first));
-      for (AttentionRecord& found :
-           translator_->record({next, settings_, views_->needed(detail_)})) {
+      for (AttentionRecord& found : inputs_.translator.record(
+               {next, inputs_.settings, display_.output.needed(display_.detail)})) {
         found.part = line_part(*line, parts.size(), lines_taken_ + 1);
         parts.push_back(std::move(found));
         if (parts.size() < line->parts.size()) continue;
-        views_->take(std::exchange(parts, {}), *files_);
+        display_.output.take(std::exchange(parts, {}), inputs_.files);
         ++line;
         ++lines_taken_;
       }
@@ -329,23 +228,13 @@ class TranslateCommand {
   /// What was to be changed of --target.
   void note_target(const AttentionRecord& record) {
     notes_.add_target(options_.target, record.hypotheses.front().produced.ids,
-                      models_.mapped().tokenizer->special_tokens().unk);
+                      inputs_.models.mapped().tokenizer->special_tokens().unk);
   }
 
+  const TranslatePlan& plan_;
   const TranslateOptions& options_;
-  const ViewOptions& view_;
-  bool by_line_;  ///< sentences come as lines
-  std::optional<LineSource> lines_;
-  Splitting split_ = Splitting::automatic;
-  RecordDetail detail_;
-  ModelChanges changes_;
-  MapSelection shown_;  ///< what the terminal shows
-  ReadyEnsemble models_;
-  TranslationSettings settings_;
-  std::optional<Translator> translator_;
-  std::unique_ptr<OutputFile> translations_;  ///< --output
-  std::unique_ptr<ViewFiles> files_;
-  std::unique_ptr<LineOutput> views_;
+  TranslateInputs& inputs_;
+  TranslateDisplay display_;
   std::size_t lines_taken_ = 0;
   SentenceNotes notes_{say};
 };
@@ -394,7 +283,13 @@ void add_translate(CLI::App& app, Run& run) {
       "  attn-demo translate --beam 4 --input data/toy/test.en --output german.txt\n"
       "  attn-demo translate -- \"-5 degrees in the morning\"");
   refuse_empty_values(*command, {"--target"});
-  command->callback([options, &run] { run = [options] { TranslateCommand(*options).run(); }; });
+  command->callback([options, &run] {
+    run = [options] {
+      const TranslatePlan plan = plan_translation(*options);
+      TranslateInputs inputs = open_translation(plan);
+      TranslateCommand(plan, inputs, choose_display(plan, inputs)).run();
+    };
+  });
 }
 
 }  // namespace attn

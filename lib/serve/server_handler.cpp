@@ -14,6 +14,7 @@
 #include "service/api/response_limits.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
+#include "service/training/untrained_model.h"
 #include "service/translate_lines.h"
 #include "view/page/page_html.h"
 
@@ -208,7 +209,7 @@ ServedModels::ServedModels(const ModelChoice& choice, NoteHandler say) : say_(st
 ServedModels::Slot& ServedModels::ensure_loaded(Slot& slot) {
   const std::lock_guard lock(slot.loading);
   if (!slot.model) {
-    slot.model = open_model(slot.choice);
+    slot.model = open_or_make_model(slot.choice);
     slot.queue.emplace(*slot.model->transformer);
     for (const FieldText& text : slot.model->notes) say_(text);
   }

@@ -15,10 +15,10 @@
 #include "model/directory/model_directory.h"
 #include "service/api/api_handler.h"
 #include "service/html_pages.h"
-#include "service/model/open_model.h"
 #include "service/model/shipped.h"
 #include "service/progress.h"
 #include "service/training/experiment_setup.h"
+#include "service/training/untrained_model.h"
 #include "view/page/page_html.h"
 
 namespace attn {
@@ -191,7 +191,7 @@ Json files_json(PackedFiles& packed, const std::string& directory,
 
 /// What trains in the page before one's eyes.
 Json training_json(PackedFiles& packed) {
-  const std::shared_ptr<TemporaryPath> directory = temporary_directory();
+  const auto directory = TemporaryPath::make_working_directory();
   const ExperimentBundle toy = bundle_experiment(shipped("configs/toy.json"), directory->path());
   return {{"name", toy.name},
           {"pairs", toy.pairs},
@@ -202,13 +202,13 @@ Json training_json(PackedFiles& packed) {
 
 std::string standalone_page(const ModelChoice& choice, DType dtype, const std::string& version) {
   const std::string module = module_file("attn-demo.wasm"), script = module_file("attn-demo.js");
-  const std::shared_ptr<TemporaryPath> directory = temporary_directory();
+  const auto directory = TemporaryPath::make_working_directory();
   ModelChoice stored;
   stored.models = {directory->path()};
   stored.precision = dtype == DType::i8 ? MatmulPrecision::int8 : MatmulPrecision::float32;
   std::string name;
   {
-    const ReadyModel model = open_model(choice);
+    const ReadyModel model = open_or_make_model(choice);
     name = model.name;
     copy_tokenizer(model.tokenizer_directory, directory->path());
     save_model(*model.transformer,

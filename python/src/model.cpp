@@ -16,6 +16,7 @@
 #include "service/html_pages.h"
 #include "service/model/languages.h"
 #include "service/model/model_choice.h"
+#include "service/training/untrained_model.h"
 #include "service/translate_lines.h"
 #include "service/what_if.h"
 
@@ -63,7 +64,7 @@ Model::Model(const py::dict& options) {
   kernels();  // reject invalid environment variables before reading anything
   default_backend();
   choice.check_one_source();
-  models_ = open_models(choice);
+  models_ = open_or_make_models(choice);
   for (std::size_t i = 0; i < names.size() && i < models_.models.size(); ++i) {
     models_.models[i].name = names[i];
   }

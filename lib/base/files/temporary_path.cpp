@@ -16,10 +16,13 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/at.h"
+#include "base/error.h"
 #include "base/files/descriptor.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {
@@ -173,6 +176,20 @@ std::unique_ptr<TemporaryPath> TemporaryPath::make_beside(Kind kind, const std::
   }
   errno = EEXIST;
   return nullptr;
+}
+
+std::unique_ptr<TemporaryPath> TemporaryPath::make_working_directory() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path root = fs::temp_directory_path(error);
+  if (error) root = "/tmp";
+  const std::string path = (root / fmt::format("attn-demo-{}", geteuid())).string();
+  std::unique_ptr<TemporaryPath> made = make_beside(Kind::tree, path, 0700);
+  if (!made) {
+    throw SystemError("{}: cannot make a temporary directory: {}; set TMPDIR",
+                      printable(root.string()), std::generic_category().message(errno));
+  }
+  return made;
 }
 
 TemporaryPath::~TemporaryPath() {

@@ -32,6 +32,9 @@ class TemporaryPath {
   static std::unique_ptr<TemporaryPath> make_beside(Kind kind, const std::string& path,
                                                     mode_t mode);
 
+  /// Creates a tree for files of this run alone in $TMPDIR or /tmp. Throws SystemError.
+  static std::unique_ptr<TemporaryPath> make_working_directory();
+
   ~TemporaryPath();
   TemporaryPath(const TemporaryPath&) = delete;
   TemporaryPath& operator=(const TemporaryPath&) = delete;

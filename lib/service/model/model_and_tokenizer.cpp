@@ -4,8 +4,13 @@
 
 #include "base/error.h"
 #include "config/family.h"
+#include "text/tokenizer_trainer.h"
 
 namespace attn {
+
+int tokenizer_vocab_size(const TokenizerConfig& config) {
+  return config.vocab_size == 0 ? TokenizerTraining().vocab_size : config.vocab_size;
+}
 
 void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where) {
   const int source = tokenizer.source_vocab_size();

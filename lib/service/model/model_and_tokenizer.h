@@ -4,10 +4,14 @@
 #include <string>
 
 #include "config/decode_config.h"
+#include "config/experiment.h"
 #include "config/model_config.h"
 #include "text/tokenizer.h"
 
 namespace attn {
+
+/// Returns tokenizer.vocab_size, or the default of tokenizer training if the file leaves it out.
+int tokenizer_vocab_size(const TokenizerConfig& config);
 
 /// The tokenizer decides vocabulary and special ids of a model that is made; validates the whole.
 /// InputError where they contradict each other.

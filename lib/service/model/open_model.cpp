@@ -1,17 +1,12 @@
 #include "service/model/open_model.h"
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <limits>
 #include <optional>
-#include <system_error>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/files/temporary_path.h"
 #include "base/memory.h"
 #include "base/strings/utf8.h"
 #include "compute/threads.h"
@@ -23,7 +18,6 @@
 #include "service/model/model_and_tokenizer.h"
 #include "service/model/shipped.h"
 #include "service/progress.h"
-#include "service/training/experiment_setup.h"
 #include "translate/ensemble.h"
 
 namespace attn {
@@ -89,7 +83,10 @@ ReadyModel make_from_preset(const ModelChoice& choice) {
       "preset", [&] { return finish_random(std::move(ready), config, choice, choice.preset); });
 }
 
-ReadyModel make_from_config(const ModelChoice& choice, const std::string& path) {
+/// Random weights in the shape of a config. `tokenizer_directory` holds the tokenizer of a config
+/// that names none.
+ReadyModel make_from_config(const ModelChoice& choice, const std::string& path,
+                            const std::string& tokenizer_directory) {
   ReadyModel ready;
   ExperimentConfig experiment = read_with_overrides(path, choice.all_overrides());
   check_shape(experiment.model, path, choice.asked_changes(true));
@@ -97,11 +94,9 @@ ReadyModel make_from_config(const ModelChoice& choice, const std::string& path) 
   ready.name = path;
   ready.decode = experiment.decode;
   ready.tokenizer_directory = experiment.tokenizer.model;
+  if (ready.tokenizer_directory.empty()) ready.tokenizer_directory = tokenizer_directory;
   if (ready.tokenizer_directory.empty()) {
-    const std::shared_ptr<TemporaryPath> temporary = temporary_directory();
-    ready.tokenizer_directory = temporary->path();
-    ready.temporary = temporary;
-    train_tokenizer_for(experiment, ready.tokenizer_directory);
+    throw InputError("{}: names no tokenizer (tokenizer.model)", printable(path));
   }
   ready.tokenizer = std::make_unique<Tokenizer>(ready.tokenizer_directory);
   return finish_random(std::move(ready), experiment.model, choice, path);
@@ -180,18 +175,10 @@ std::string default_model(const ModelChoice& choice) {
 
 }  // namespace
 
-std::shared_ptr<TemporaryPath> temporary_directory() {
-  std::error_code error;
-  fs::path root = fs::temp_directory_path(error);
-  if (error) root = "/tmp";
-  const std::string path = (root / fmt::format("attn-demo-{}", geteuid())).string();
-  std::shared_ptr<TemporaryPath> made =
-      TemporaryPath::make_beside(TemporaryPath::Kind::tree, path, 0700);
-  if (!made) {
-    throw SystemError("{}: cannot make a temporary directory: {}; set TMPDIR",
-                      printable(root.string()), std::generic_category().message(errno));
-  }
-  return made;
+std::string chosen_config(const ModelChoice& choice) {
+  if (!choice.models.empty() || !choice.preset.empty()) return "";
+  if (!choice.config.empty()) return choice.config;
+  return default_model(choice).empty() ? shipped(kDemoConfig) : "";
 }
 
 ExperimentConfig read_with_overrides(const std::string& path,
@@ -256,24 +243,23 @@ ModelShape read_shape(const ModelChoice& choice) {
     for_field<InputError>("preset", [&] { validate(config, choice.preset); });
     return {config, choice.preset, {}, {}, {}};
   }
-  return shape_of_config(choice, choice.config.empty() ? shipped(kDemoConfig) : choice.config);
+  return shape_of_config(choice, chosen_config(choice));
 }
 
 namespace {
 
-ReadyModel open_chosen_model(const ModelChoice& choice) {
+ReadyModel open_chosen_model(const ModelChoice& choice, const std::string& tokenizer_directory) {
   const Backend backend = backend_for(choice.precision);
   if (!choice.models.empty()) return load_from_directory(choice.models.front(), backend);
   if (!choice.preset.empty()) return make_from_preset(choice);
-  if (!choice.config.empty()) return make_from_config(choice, choice.config);
-  const std::string directory = default_model(choice);
-  if (!directory.empty()) {
-    ReadyModel ready = load_from_directory(directory, backend);
+  const std::string config = chosen_config(choice);
+  if (config.empty()) {
+    ReadyModel ready = load_from_directory(default_model(choice), backend);
     ready.name = kDefaultModel;  // wherever it is installed
     return ready;
   }
-  ReadyModel ready = make_from_config(choice, shipped(kDemoConfig));
-  if (choice.asks_for_another()) {
+  ReadyModel ready = make_from_config(choice, config, tokenizer_directory);
+  if (choice.config.empty() && choice.asks_for_another()) {
     ready.notes.push_back(not_the_shipped(choice, ready.transformer->config()));
   }
   return ready;
@@ -295,9 +281,9 @@ void choose_prefix(const ModelChoice& choice, ReadyModel& ready) {
 
 }  // namespace
 
-ReadyModel open_model(const ModelChoice& choice) {
+ReadyModel open_model(const ModelChoice& choice, const std::string& tokenizer_directory) {
   choice.check_one_source();
-  ReadyModel ready = open_chosen_model(choice);
+  ReadyModel ready = open_chosen_model(choice, tokenizer_directory);
   ready.precision = choice.precision;
   choose_globals(choice, *ready.transformer);
   choose_prefix(choice, ready);
@@ -332,12 +318,8 @@ void register_inputs(const ModelChoice& choice, FileGuard& guard) {
     guard.read_all(Field{"model"}, model_directory(directory));
   }
   if (!choice.models.empty() || !choice.preset.empty()) return;
-  std::string config = choice.config;
-  if (config.empty()) {
-    const std::string directory = default_model(choice);
-    if (!directory.empty()) return guard.read_all("the shipped model", directory);
-    config = shipped(kDemoConfig);
-  }
+  const std::string config = chosen_config(choice);
+  if (config.empty()) return guard.read_all("the shipped model", default_model(choice));
   guard.read(Field{"config"}, config);
   const ExperimentConfig experiment = read_with_overrides(config, choice.all_overrides());
   guard.read_all("tokenizer.model", experiment.tokenizer.model);

@@ -1,4 +1,5 @@
-// Where a command's model comes from: a directory, a config or a preset.
+// Opens the model that a front end was asked for: a directory, a config or a preset. Nothing here
+// trains anything; training/untrained_model.h does what a config without a tokenizer needs.
 #pragma once
 
 #include <memory>
@@ -6,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/files/temporary_path.h"
 #include "config/decode_config.h"
 #include "config/experiment.h"
 #include "config/model_config.h"
@@ -48,10 +48,13 @@ struct ReadyModel {
   std::string prefix;  ///< of every source text (TranslationSettings::prefix)
   MatmulPrecision precision = MatmulPrecision::float32;
   std::vector<FieldText> notes;
-  /// Keeps a tokenizer that was trained for this run alive, and removes it after.
+  /// Owns files that were made for this run alone; they are removed with it.
   std::shared_ptr<void> temporary;
 };
-ReadyModel open_model(const ModelChoice& options);
+
+/// Opens a model directory, or makes random weights in the shape of a preset or config. Throws
+/// InputError for a config that names no tokenizer, unless `tokenizer_directory` holds one.
+ReadyModel open_model(const ModelChoice& choice, const std::string& tokenizer_directory = {});
 
 /// Models that translate together; one alone where there is one --model or none.
 struct ReadyEnsemble {
@@ -67,13 +70,14 @@ struct ReadyEnsemble {
 
 /// MemoryError where all of them together would not fit; InputError naming two whose vocabularies
 /// differ.
-ReadyEnsemble open_models(const ModelChoice& options);
+ReadyEnsemble open_models(const ModelChoice& choice);
 
 /// Tells the guard every file that open_model or read_shape will read.
 void register_inputs(const ModelChoice& options, FileGuard& guard);
 
-/// A directory for files of this run alone, which goes with what is returned.
-std::shared_ptr<TemporaryPath> temporary_directory();
+/// Returns the path of the config that the choice leads to: its own, or the demo's if the shipped
+/// model is not there or another shape is asked for. Empty if a directory or preset is opened.
+std::string chosen_config(const ModelChoice& choice);
 
 /// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
 /// InputError naming the path and, behind it, what was asked to change in it: one of them is what

@@ -1,3 +1,5 @@
+#include "service/training/experiment_setup.h"
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -11,8 +13,8 @@
 #include "config/model_config.h"
 #include "model/directory/model_directory.h"
 #include "service/field_text.h"
+#include "service/model/model_and_tokenizer.h"
 #include "service/progress.h"
-#include "service/training/experiment_setup.h"
 #include "text/tokenizer.h"
 #include "train/corpus.h"
 
@@ -37,10 +39,6 @@ TokenizerType parse_tokenizer_type(const FieldText& where, const std::string& te
   if (text == "bpe") return TokenizerType::bpe;
   if (text == "word") return TokenizerType::word;
   refuse_field(where, " " + excerpt(text), ": expected unigram, bpe or word");
-}
-
-int tokenizer_vocab_size(const TokenizerConfig& config) {
-  return config.vocab_size == 0 ? TokenizerTraining().vocab_size : config.vocab_size;
 }
 
 void read_training_text(TokenizerTraining& training, const ParallelFiles& files) {

@@ -13,9 +13,6 @@ namespace attn {
 /// unigram, bpe or word; UsageError beginning with `where`.
 TokenizerType parse_tokenizer_type(const FieldText& where, const std::string& text);
 
-/// tokenizer.vocab_size, or the default where the file leaves it out.
-int tokenizer_vocab_size(const TokenizerConfig& config);
-
 /// Reads both files into training.source_lines and target_lines. SystemError where one cannot be
 /// read, InputError where one holds no text.
 void read_training_text(TokenizerTraining& training, const ParallelFiles& files);

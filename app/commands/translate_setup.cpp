@@ -1,0 +1,136 @@
+#include "commands/translate_setup.h"
+
+#include <utility>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/strings/utf8.h"
+#include "service/model/languages.h"
+#include "service/search_settings.h"
+#include "service/training/untrained_model.h"
+#include "terminal/console.h"
+
+namespace attn {
+namespace {
+
+void check_what_if(const TranslateOptions& options) {
+  if (!options.what_if.given()) return;
+  if (options.by_line()) {
+    throw UsageError("--without, --force and --swap take sentences as arguments; none was given");
+  }
+  if (!options.output.empty()) {
+    throw UsageError("--output does not go with --without, --force and --swap; --json does");
+  }
+  if (options.view.tree) {
+    throw UsageError("--tree does not go with --without, --force and --swap");
+  }
+}
+
+void check_usage(const TranslateOptions& options, const ModelChoice& model) {
+  options.view.check();
+  if (options.search.sample && (options.target_given || options.view.tree)) {
+    throw UsageError("--sample does not go with {}", options.view.tree
+                                                         ? "--tree, which shows a beam search"
+                                                         : "--target, which is not searched for");
+  }
+  model.maps_index();
+  if (model.several() && options.keeps_lines_whole()) {
+    throw UsageError("several --model do not go with {}; give one of them",
+                     options.target_given ? "--target" : "--without, --force and --swap");
+  }
+  if (!options.input.empty() && !options.by_line()) {
+    throw UsageError("--input names a file of sentences, and \"{}\" is one more; give one of them",
+                     excerpt(options.sentences.front()));
+  }
+  if (options.target_given && options.sentences.size() != 1) {
+    throw UsageError("--target goes with exactly one sentence, and {} were given",
+                     options.sentences.size());
+  }
+  check_what_if(options);
+}
+
+Splitting choose_splitting(const TranslateOptions& options) {
+  const Splitting split = splitting_of(options.search);
+  if (!options.keeps_lines_whole()) return split;
+  if (split == Splitting::sentences || split == Splitting::document) {
+    throw UsageError("{} does not go with {}",
+                     split == Splitting::document ? "--document" : "--split sentences",
+                     options.target_given ? "--target, which is one translation of the whole line"
+                                          : "--without, --force and --swap");
+  }
+  return Splitting::never;
+}
+
+void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decode) {
+  const std::size_t wanted = options.view.hypothesis;
+  const int count = options.target_given ? 1 : decode.num_return_sequences;
+  if (wanted <= to_size(count)) return;
+  if (options.target_given) {
+    throw UsageError("--hypothesis {}: with --target there is one", wanted);
+  }
+  throw UsageError("--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
+                   wanted, count, wanted, wanted);
+}
+
+}  // namespace
+
+TranslatePlan plan_translation(const TranslateOptions& options) {
+  TranslatePlan plan{options, options.source.choice(), {}, {}};
+  check_usage(options, plan.model);
+  decode_options(options.search);  // rejects invalid values before opening files
+  plan.split = choose_splitting(options);
+  plan.show = for_field("show", [&] { return parse_map_selection(options.view.show); });
+  return plan;
+}
+
+TranslateInputs open_translation(const TranslatePlan& plan) {
+  const TranslateOptions& options = plan.options;
+  use_threads(options.search.threads);
+  FileGuard guard(options.by_line() && LineSource::names_stdin(options.input));
+  register_inputs(plan.model, guard);
+  guard.read("--input", options.input);
+  guard.write("--output", options.output);
+  std::optional<LineSource> lines;
+  if (options.by_line()) lines.emplace(options.input);
+  std::unique_ptr<OutputFile> translations;
+  if (options.writes_lines()) translations = std::make_unique<OutputFile>(options.output);
+  ViewFiles files(options.view, std::move(guard), {options.view.vectors, options.view.tree});
+  ReadyEnsemble models = open_or_make_models(plan.model);
+  TranslationSettings settings = translation_settings(models.first(), options.search);
+  const Translator translator = make_translator(models);
+  note_missing_language(translator, settings, say);
+  return {std::move(lines),  std::move(translations), std::move(files),
+          std::move(models), std::move(settings),     translator};
+}
+
+TranslateDisplay choose_display(const TranslatePlan& plan, const TranslateInputs& inputs) {
+  const TranslateOptions& options = plan.options;
+  const ViewOptions& view = options.view;
+  const DecodeConfig& decode = inputs.settings.decode;
+  const ModelSummary model = inputs.shape();
+  for_field("show", [&] { check_map_selection(plan.show, model); });
+  check_hypothesis(options, decode);
+  RecordDetail detail = view.detail(options.target_given ? 1 : decode.num_beams);
+  // Pictures show what relative positions add beside a head.
+  const bool relative = inputs.models.mapped().transformer->config().relative.enabled();
+  if (view.pictures() && relative) detail.vectors = true;
+  TranslateDisplay display{detail, LineOutput(view, model, decode), plan.show, plan.show,
+                           options.what_if.changes(model)};
+  display.output.print_to(inputs.translations.get());
+  const bool typed = !options.by_line() || stdin_is_terminal();
+  if (!inputs.models.mapped().seed && stdout_is_terminal() && typed) {
+    display.output.enable_confidence_notes();
+  }
+  if (!view.show.empty()) return display;
+  if (options.what_if.given()) {
+    display.drawn = display.shown = options.what_if.selection(display.changes);
+  }
+  // By default, the terminal shows maps only if nothing else is asked for.
+  const bool other = view.need_records() || options.search.n_best.has_value();
+  if (options.by_line() || options.writes_lines() || other) {
+    display.shown = parse_map_selection({"none"});
+  }
+  return display;
+}
+
+}  // namespace attn
