@@ -16,7 +16,6 @@
 #include "commands/search_options.h"
 #include "commands/translate_setup.h"
 #include "commands/view_options.h"
-#include "commands/what_if_options.h"
 #include "files/line_output.h"
 #include "files/output_file.h"
 #include "files/view_files.h"
@@ -238,6 +237,24 @@ class TranslateCommand {
   std::size_t lines_taken_ = 0;
   SentenceNotes notes_{say};
 };
+
+/// Adds --without, --force and --swap.
+void add_what_if_to(CLI::App& command, WhatIfOptions& words) {
+  const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
+                       const char* form) {
+    command.add_option(name, values, text)
+        ->type_name(form)
+        ->take_all()
+        ->allow_extra_args(false)
+        ->group(help_group::what_if);
+  };
+  add("--without", words.without, "Switch a head off, or a layer's heads, and compare",
+      "KIND:LAYER[:HEAD]|best");
+  add("--force", words.force,
+      "Put a query's weight wholly on one key (both by number or word), and compare",
+      "KIND:LAYER:HEAD:QUERY=KEY");
+  add("--swap", words.swap, "Replace a word (named, or counted from 0), and compare", "OLD=NEW");
+}
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "completion.h"
+#include "describe/descriptions.h"
 
 #include <algorithm>
 #include <string_view>

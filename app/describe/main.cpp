@@ -6,9 +6,7 @@
 
 #include "base/files/files.h"
 #include "commands/command_line.h"
-#include "completion.h"
-#include "manual.h"
-#include "option_tables.h"
+#include "describe/descriptions.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {

@@ -1,4 +1,4 @@
-#include "manual.h"
+#include "describe/descriptions.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "option_tables.h"
+#include "describe/descriptions.h"
 
 #include <fmt/format.h>
 

@@ -46,21 +46,22 @@ double shortest_double(float value) {
 }
 
 const std::array<SizeKey, size_key_count>& size_keys() {
-  using C = ModelConfig;
+  using Config = ModelConfig;
   using L = ModelLimits;
   using S = ModelSizes;
   static const std::array<SizeKey, size_key_count> keys = {{
-      {"d_model", "hidden_size", &S::d_model, &C::d_model, L::d_model},
-      {"encoder_layers", "num_hidden_layers", &S::encoder_layers, &C::encoder_layers, L::layers},
-      {"decoder_layers", "", &S::decoder_layers, &C::decoder_layers, L::layers},
-      {"encoder_attention_heads", "num_attention_heads", &S::encoder_heads, &C::encoder_heads,
+      {"d_model", "hidden_size", &S::d_model, &Config::d_model, L::d_model},
+      {"encoder_layers", "num_hidden_layers", &S::encoder_layers, &Config::encoder_layers,
+       L::layers},
+      {"decoder_layers", "", &S::decoder_layers, &Config::decoder_layers, L::layers},
+      {"encoder_attention_heads", "num_attention_heads", &S::encoder_heads, &Config::encoder_heads,
        L::d_model},
-      {"decoder_attention_heads", "", &S::decoder_heads, &C::decoder_heads, L::d_model},
-      {"encoder_ffn_dim", "", &S::encoder_ffn, &C::encoder_ffn_dim, L::ffn_dim},
-      {"decoder_ffn_dim", "", &S::decoder_ffn, &C::decoder_ffn_dim, L::ffn_dim},
-      {"vocab_size", "", &S::vocab, &C::vocab_size, L::vocab_size},
-      {"decoder_vocab_size", "", &S::decoder_vocab, &C::decoder_vocab_size, L::vocab_size},
-      {"max_position_embeddings", "", &S::positions, &C::max_positions, L::positions},
+      {"decoder_attention_heads", "", &S::decoder_heads, &Config::decoder_heads, L::d_model},
+      {"encoder_ffn_dim", "", &S::encoder_ffn, &Config::encoder_ffn_dim, L::ffn_dim},
+      {"decoder_ffn_dim", "", &S::decoder_ffn, &Config::decoder_ffn_dim, L::ffn_dim},
+      {"vocab_size", "", &S::vocab, &Config::vocab_size, L::vocab_size},
+      {"decoder_vocab_size", "", &S::decoder_vocab, &Config::decoder_vocab_size, L::vocab_size},
+      {"max_position_embeddings", "", &S::positions, &Config::max_positions, L::positions},
   }};
   return keys;
 }
