@@ -33,6 +33,7 @@ struct PageOptions {
   ViewOptions view;
   std::string alone;
   std::string dtype;  ///< empty: int8
+  bool embed = false;
   ModelOptions source;
 };
 
@@ -96,7 +97,9 @@ class PageCommand {
         view_(options.view),
         selection_(for_field("show", [&] { return parse_map_selection(view_.show); })),
         files_(view_, guard_of(options), {.vectors = true, .search = true}),
-        progress_("reading records", "records") {}
+        progress_("reading records", "records") {
+    if (options.embed) files_.page().embed();
+  }
 
   void run() {
     for (const std::string& path : options_.records) read(path);
@@ -173,7 +176,8 @@ class PageCommand {
     decode.num_return_sequences = std::max(1, to_int(record.hypotheses.size()));
     if (record.decoding) decode.length_penalty = record.decoding->length_penalty;
     LineOutput views(view_, record.model, decode);
-    views.select(selection);
+    views.select(view_.show.empty() && selection.last_layers ? parse_map_selection({"best"})
+                                                             : selection);
     return views;
   }
 
@@ -206,7 +210,7 @@ void write_standalone_page(const PageOptions& options) {
   FileGuard guard;
   register_inputs(model, guard);
   guard.write(Field{"alone"}, options.alone);
-  write_output(options.alone, standalone_page(model, dtype, ATTN_VERSION));
+  write_output(options.alone, standalone_page(model, dtype, ATTN_VERSION, options.embed));
 }
 
 void check_combination(const PageOptions& options) {
@@ -214,6 +218,9 @@ void check_combination(const PageOptions& options) {
     throw UsageError("RECORDS is required, or --alone FILE for a page with a model inside");
   }
   if (!options.alone.empty()) return;
+  if (options.embed && options.view.html.empty()) {
+    throw UsageError("--embed is about a page; add --html FILE or --alone FILE");
+  }
   const bool model = !options.source.models.empty();
   if (!model && options.dtype.empty()) return;
   throw UsageError("{} is of the model inside a page; it goes with --alone",
@@ -240,6 +247,11 @@ void add_page(CLI::App& app, Run& run) {
       ->add_option("--dtype", options->dtype, "The model inside: int8, float16 or float32 [int8]")
       ->type_name("int8|float16|float32")
       ->group(help_group::makes);
+  command
+      ->add_flag("--embed", options->embed,
+                 "The page shows one head and nothing around it, for a frame in slides or another "
+                 "page")
+      ->group(help_group::makes);
   add_color_to(*command);
   options->view.add_maps_to(*command);
   options->view.add_files_to(*command);
@@ -252,7 +264,8 @@ void add_page(CLI::App& app, Run& run) {
       "  attn-demo page maps.json --svg maps.svg --csv tables --show cross:2:best\n"
       "  attn-demo train configs/toy.json --out toy\n"
       "  attn-demo page toy/probe.jsonl --html training.html\n"
-      "  attn-demo page --alone try.html   # one file that translates by itself");
+      "  attn-demo page --alone try.html   # one file that translates by itself\n"
+      "  attn-demo page maps.json --html frame.html --embed");
   refuse_empty_values(*command, {});
   command->callback([options, &run] {
     run = [options] {

@@ -122,6 +122,7 @@ TranslateDisplay choose_display(const TranslatePlan& plan, const TranslateInputs
     display.output.enable_confidence_notes();
   }
   if (!view.show.empty()) return display;
+  display.shown = parse_map_selection({"best"});
   if (options.what_if.given()) {
     display.drawn = display.shown = options.what_if.selection(display.changes);
   }

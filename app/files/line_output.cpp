@@ -31,20 +31,28 @@ std::string translation_line(const LineTranslation& translation, std::size_t ran
   return in_list ? fmt::format("{}\t{:.4f}\t{}\n", rank + 1, translation.score, safe) : safe + "\n";
 }
 
-/// Returns a hint at the options that show the omitted maps.
-std::string more_text(const std::vector<OmittedMaps>& left_out) {
-  if (left_out.empty()) return "The last layer; others: --show all, cross:0, encoder:0:1.";
-  std::string maps;
-  bool heads = true;
-  std::size_t count = 0;
-  for (const OmittedMaps& kind : left_out) {
-    maps += fmt::format("{}{} {}", maps.empty() ? "" : ", ", kind.maps, site_key(kind.site));
-    heads = heads && kind.heads;
-    count += kind.maps;
+/// Lines that explain the map that is shown by default.
+constexpr int notes_below = 3;
+
+/// Returns a sentence on the largest weight between two words of the map that is shown by default.
+std::string largest_weight_text(const AttentionRecord& record, std::size_t hypothesis,
+                                const MapSelection& selection) {
+  const std::vector<ShownMaps> shown = select_maps(record, hypothesis, selection, true);
+  if (shown.empty()) return "";
+  const ShownMaps& site = shown.front();
+  const ShownMap& map = site.maps.front();
+  float most = 0;
+  std::string text;
+  for (std::size_t i = 0; i < map.weights.size(); ++i) {
+    const Word& written = site.rows[i / site.columns.size()];
+    const Word& read = site.columns[i % site.columns.size()];
+    if (written.type != WordType::word || read.type != WordType::word) continue;
+    if (!(map.weights[i] > most)) continue;
+    most = map.weights[i];
+    text = fmt::format("When \"{}\" is written, this head puts {:.2f} of its weight on \"{}\".",
+                       printable(written.text), most, printable(read.text));
   }
-  return fmt::format("Not shown of the last layer: {} {}{} with --show {} or all.", maps,
-                     heads ? "head" : "map", count == 1 ? "; it comes" : "s; they come",
-                     site_key(left_out.front().site));
+  return text;
 }
 
 /// Returns maps without heads.
@@ -263,10 +271,12 @@ int LineOutput::printed_lines(const std::vector<LineTranslation>& translations) 
 std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above) const {
   const std::size_t hypothesis = options_.hypothesis_index();
   MapTextOptions how = options_.map_text();
-  how.brief = selection_.last_layers;
   TerminalStyle style = painted_style();
+  const bool explained = options_.show.empty() && selection_.items.size() == 1 &&
+                         selection_.items.front().pick == HeadSelector::best;
   constexpr int prompt = 1;
-  if (style.height > 0) style.height = std::max(1, style.height - lines_above - prompt);
+  const int below = explained ? notes_below : 0;
+  if (style.height > 0) style.height = std::max(1, style.height - lines_above - below - prompt);
   const auto drawn = [&](bool by_words) {
     return render_maps(record, hypothesis, select_maps(record, hypothesis, selection_, by_words),
                        style, how);
@@ -289,9 +299,12 @@ std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above
                       style.width);
   }
   if (maps.text.empty()) return "";
-  if (how.brief) maps.add_sentence(more_text(maps.left_out), style.width);
-  if (how.brief && style.height > 0 && maps.lines > style.height) {
-    maps.add_sentence("One head for this window: --show best.", style.width);
+  if (explained) {
+    maps.add_sentence(largest_weight_text(record, hypothesis, selection_), style.width);
+    maps.add_sentence(
+        "A weight says where a head looks, not why the word was chosen: attn-demo why.",
+        style.width);
+    maps.add_sentence("More maps: --show all, --show cross:0, --show encoder:0:1.", style.width);
   }
   return (maps.spare_lines.value_or(1) > 0 ? "\n" : "") + maps.text;
 }

@@ -99,6 +99,7 @@ RoundTripProbability round_trip_probability(const WeightMatrix& weights) {
 void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis) {
   check_map_shapes(record, hypothesis);
   if (model_.empty()) model_ = record.model.name;
+  alignment_heads_ = record.model.alignment_heads;
   const RecordWords words = words_in_record(record, hypothesis);
   if (!has_text(words.source)) return;
   ++sentences_;
@@ -265,6 +266,7 @@ HeadReport HeadStatistics::report() const {
   report.encoder_self = report_of(AttentionSite::encoder_self);
   report.decoder_self = report_of(AttentionSite::decoder_self);
   report.cross = report_of(AttentionSite::cross);
+  report.cross.alignment_heads = alignment_heads_;
   report.best = rank_by_alignment(report.cross);
   report.gold_choices = gold_choices_;
   report.gold_pairs = gold_pairs_;

@@ -111,6 +111,7 @@ class HeadStatistics {
 
   SiteSums sites_[3];  ///< by AttentionSite
   std::string model_;
+  std::vector<HeadIndex> alignment_heads_;  ///< of the model
   std::size_t sentences_ = 0;
   std::size_t skipped_rows_ = 0;
   std::vector<AlignmentChoiceScore> gold_choices_;

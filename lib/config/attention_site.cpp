@@ -45,6 +45,8 @@ HeadName parse_head_name(std::string_view text, std::string_view other_forms) {
   if (const std::optional<HeadSelector> pick = parse_pick(parts.back())) {
     name.pick = *pick;
     parts.pop_back();
+    // "cross:mean:mean" is the mean over all layers and heads, like "cross:mean".
+    if (parts.size() == 2 && parse_pick(parts.back()) == pick) parts.pop_back();
   }
   if (name.pick == HeadSelector::best && name.site != AttentionSite::cross) {
     throw UsageError(

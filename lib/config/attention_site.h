@@ -37,6 +37,13 @@ constexpr std::string_view stack_of(AttentionSite site) {
   return site == AttentionSite::encoder_self ? "encoder" : "decoder";
 }
 
+/// A layer and a head in it, both counted from 0.
+struct HeadIndex {
+  int layer = 0;
+  int head = 0;
+  bool operator==(const HeadIndex&) const = default;
+};
+
 // Heads as people name them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0; "cross:best",
 // "cross:1:mean". What these mean in a sentence is in analysis/map_selection.h.
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "config/attention_site.h"
 #include "config/patterns/attention_pattern.h"
 
 namespace attn {
@@ -77,13 +78,16 @@ struct ModelConfig {
   AttentionPattern decoder_attention;   ///< decoder_attention: that of its self-attention
   bool attention_biases = true;         ///< use_bias of BigBird-Pegasus
   bool feed_forward_biases = true;      ///< T5 has none
-  int global_tokens = 0;                ///< num_global_tokens: learned, in Pegasus-X's encoder
-  float dropout = 0.1F;                 ///< dropout (training only)
-  float attention_dropout = 0.0F;       ///< attention_dropout (training only)
-  float activation_dropout = 0.0F;      ///< activation_dropout (training only)
-  int pad_token_id = 0;                 ///< pad_token_id
-  int eos_token_id = 0;                 ///< eos_token_id
-  int decoder_start_token_id = 0;       ///< decoder_start_token_id
+  /// alignment_heads: the cross-attention heads that align words best, [[layer, head], ...], best
+  /// first, like the key of that name in Whisper's files; empty: not known
+  std::vector<HeadIndex> alignment_heads;
+  int global_tokens = 0;            ///< num_global_tokens: learned, in Pegasus-X's encoder
+  float dropout = 0.1F;             ///< dropout (training only)
+  float attention_dropout = 0.0F;   ///< attention_dropout (training only)
+  float activation_dropout = 0.0F;  ///< activation_dropout (training only)
+  int pad_token_id = 0;             ///< pad_token_id
+  int eos_token_id = 0;             ///< eos_token_id
+  int decoder_start_token_id = 0;   ///< decoder_start_token_id
 
   int encoder_head_dim() const { return head_dim > 0 ? head_dim : d_model / encoder_heads; }
   int decoder_head_dim() const { return head_dim > 0 ? head_dim : d_model / decoder_heads; }

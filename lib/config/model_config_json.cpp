@@ -118,6 +118,27 @@ std::optional<int> read_id(KeyReader& reader, const std::string& key) {
   reader.fail_type(key, *value, "one integer");
 }
 
+/// Reads [[layer, head], ...].
+void read_alignment_heads(KeyReader& reader, ModelConfig& config) {
+  const char* const key = "alignment_heads";
+  const Json* value = reader.find(key);
+  if (value == nullptr || value->is_null()) return;
+  const auto fail = [&] {
+    reader.fail(key, fmt::format("is {}; expected [[layer, head], ...] of cross-attention heads",
+                                 excerpt(value->dump())));
+  };
+  if (!value->is_array()) fail();
+  for (const Json& pair : *value) {
+    if (!pair.is_array() || pair.size() != 2) fail();
+    const auto index = [&](const Json& number, int count) {
+      if (!number.is_number_unsigned() || number.get<std::uint64_t>() >= to_size(count)) fail();
+      return number.get<int>();
+    };
+    config.alignment_heads.push_back(
+        {index(pair[0], config.decoder_layers), index(pair[1], config.decoder_heads)});
+  }
+}
+
 /// True where decoder_start_token_id was there.
 bool read_ids(KeyReader& reader, ModelConfig& config) {
   if (const auto id = read_id(reader, "pad_token_id")) config.pad_token_id = *id;
@@ -238,6 +259,7 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
   }
   normalize_embedding_flags(reader, config);
   check_consistency(config, names);
+  read_alignment_heads(reader, config);
   unknown = reader.unused();
   return config;
 }
@@ -342,6 +364,9 @@ Json to_config_json(const ModelConfig& config) {
     json["decoder_attention"] = to_json(config.decoder_attention);
   }
   if (family.uses_marian_keys) write_custom_architecture(config, json);
+  for (const HeadIndex head : config.alignment_heads) {
+    json["alignment_heads"].push_back({head.layer, head.head});
+  }
   json["dropout"] = shortest_double(config.dropout);
   json["attention_dropout"] = shortest_double(config.attention_dropout);
   json["activation_dropout"] = shortest_double(config.activation_dropout);

@@ -145,6 +145,9 @@ struct ModelSummary {
   std::optional<std::uint64_t> update = std::nullopt;
   /// The names of all models of an ensemble, including this one; empty for a single model.
   std::vector<std::string> ensemble = {};
+  /// The cross-attention heads that align words best, as the model's config names them; empty if it
+  /// names none.
+  std::vector<HeadIndex> alignment_heads = {};
   /// The precision of matrix multiplications with weights: "float32", "bfloat16" or "int8".
   std::string precision = "float32";
 

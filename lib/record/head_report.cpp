@@ -11,7 +11,11 @@ std::vector<HeadIndex> rank_by_alignment(const SiteReport& cross) {
       if (cross.at({layer, head}).alignment) heads.push_back({layer, head});
     }
   }
+  const auto named = [&](HeadIndex place) {
+    return std::ranges::find(cross.alignment_heads, place) - cross.alignment_heads.begin();
+  };
   std::stable_sort(heads.begin(), heads.end(), [&](HeadIndex a, HeadIndex b) {
+    if (named(a) != named(b)) return named(a) < named(b);
     const HeadMetrics& x = cross.at(a);
     const HeadMetrics& y = cross.at(b);
     if (x.aligns_what_it_reads() != y.aligns_what_it_reads()) return y.aligns_what_it_reads();
@@ -22,7 +26,10 @@ std::vector<HeadIndex> rank_by_alignment(const SiteReport& cross) {
 
 std::vector<HeadIndex> best_heads(const SiteReport& cross) {
   std::vector<HeadIndex> best = rank_by_alignment(cross);
-  std::erase_if(best, [&](HeadIndex place) { return cross.at(place).aligns_what_it_reads(); });
+  std::erase_if(best, [&](HeadIndex place) {
+    return cross.at(place).aligns_what_it_reads() &&
+           std::ranges::find(cross.alignment_heads, place) == cross.alignment_heads.end();
+  });
   if (best.size() > kHighlightedHeads) best.resize(kHighlightedHeads);
   return best;
 }

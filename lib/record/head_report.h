@@ -12,13 +12,6 @@
 
 namespace attn {
 
-/// A layer and a head in it, both counted from 0.
-struct HeadIndex {
-  int layer = 0;
-  int head = 0;
-  bool operator==(const HeadIndex&) const = default;
-};
-
 enum class WordType {
   word,
   punctuation,  ///< punctuation only: "," or "?!"
@@ -110,8 +103,9 @@ struct SiteReport {
   AttentionSite site = AttentionSite::cross;
   int layers = 0;
   int heads = 0;
-  std::vector<HeadMetrics> metrics = {};  ///< [layers, heads]
-  std::size_t queries = 0;                ///< rows counted per head, without the skipped ones
+  std::vector<HeadMetrics> metrics = {};        ///< [layers, heads]
+  std::size_t queries = 0;                      ///< rows counted per head, without the skipped ones
+  std::vector<HeadIndex> alignment_heads = {};  ///< those that the model names (ModelSummary)
 
   const HeadMetrics& at(HeadIndex place) const {
     return attn::at(metrics, place.layer * heads + place.head);
@@ -133,8 +127,7 @@ struct HeadReport {
   SiteReport encoder_self{.site = AttentionSite::encoder_self};
   SiteReport decoder_self{.site = AttentionSite::decoder_self};
   SiteReport cross{.site = AttentionSite::cross};
-  /// The cross-attention heads by `alignment`, best first, followed by those that align what they
-  /// read.
+  /// The cross-attention heads as rank_by_alignment() orders them.
   std::vector<HeadIndex> best;
   /// If gold alignments were given: the alignments that do not come from a single head, in the
   /// order layer:0 …, average, rollout.
@@ -145,7 +138,8 @@ struct HeadReport {
 };
 
 /// Returns the cross-attention heads by `alignment`, best first and stable, followed by those that
-/// align what they read, in the same order. Heads without the metric are left out.
+/// align what they read, in the same order. The heads that the model names come before all others.
+/// Heads without the metric are left out.
 std::vector<HeadIndex> rank_by_alignment(const SiteReport& cross);
 
 /// Number of best-aligning heads that views highlight.

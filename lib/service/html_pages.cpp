@@ -77,7 +77,8 @@ FieldText PageContent::what_is_missing(const Variant& chosen) const {
 
 std::string PageContent::html(const std::string& heads) const {
   const Progress progress("making the page");
-  return page_html({.records = variants_.front().records, .heads = heads, .curves = curves_});
+  return page_html(
+      {.records = variants_.front().records, .heads = heads, .curves = curves_, .embed = embed_});
 }
 
 std::vector<FieldText> PageContent::notes(const std::string& html) const {
@@ -200,7 +201,8 @@ Json training_json(PackedFiles& packed) {
 
 }  // namespace
 
-std::string standalone_page(const ModelChoice& choice, DType dtype, const std::string& version) {
+std::string standalone_page(const ModelChoice& choice, DType dtype, const std::string& version,
+                            bool embed) {
   const std::string module = module_file("attn-demo.wasm"), script = module_file("attn-demo.js");
   const auto directory = TemporaryPath::make_working_directory();
   ModelChoice stored;
@@ -234,7 +236,7 @@ std::string standalone_page(const ModelChoice& choice, DType dtype, const std::s
   Json live = Json::parse(answers.live_settings(version));
   live["alone"] = std::move(alone);
   const std::string said = live.dump();
-  return page_html({.records = records, .live = said, .packed = files.html()});
+  return page_html({.records = records, .live = said, .packed = files.html(), .embed = embed});
 }
 
 }  // namespace attn

@@ -36,6 +36,9 @@ class PageContent {
   /// The curve of a training run (page_curve() makes it).
   void add_curve(std::string curve) { curves_.push_back(std::move(curve)); }
 
+  /// Shows one head alone (PageData::embed).
+  void embed() { embed_ = true; }
+
   /// The page (page_html); `heads` are the figures over all records, empty: none.
   std::string html(const std::string& heads) const;
 
@@ -59,6 +62,7 @@ class PageContent {
   PageDetail excluded_;
   std::vector<std::string> curves_;
   std::size_t count_ = 0;
+  bool embed_ = false;
   bool searched_ = false;                ///< there are searches, and they were not asked for
   std::size_t fullest_first_bytes_ = 0;  ///< what the first record takes with everything
 };
@@ -70,6 +74,8 @@ class PageContent {
 /// `--precision int8`. It begins with a sentence's record, so that there is something to look at
 /// before the program runs, or where it cannot. InputError where the program was built without the
 /// module (scripts/build_web.sh), or the model cannot be written so; `version` is the program's.
-std::string standalone_page(const ModelChoice& model, DType dtype, const std::string& version);
+/// With `embed` the page shows one head alone (PageData::embed).
+std::string standalone_page(const ModelChoice& model, DType dtype, const std::string& version,
+                            bool embed = false);
 
 }  // namespace attn

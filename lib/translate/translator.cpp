@@ -101,6 +101,7 @@ ModelSummary summarise(const ModelConfig& config) {
   s.decoder_ffn_dim = config.decoder_ffn_dim;
   s.vocab_size = config.vocab_size;
   s.decoder_vocab_size = config.decoder_vocab_size;
+  s.alignment_heads = config.alignment_heads;
   if (config.scale_attention) {
     s.encoder_scale = 1.0F / std::sqrt(static_cast<float>(config.encoder_head_dim()));
     s.decoder_scale = 1.0F / std::sqrt(static_cast<float>(config.decoder_head_dim()));

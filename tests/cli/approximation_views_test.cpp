@@ -127,31 +127,6 @@ TEST_CASE("linformer: columns are mixtures on the terminal and in pictures, E an
         std::string::npos);
 }
 
-TEST_CASE("what the default view has no room for beside a head's weights is told as maps") {
-  const auto shown = [](const std::string& rank) {
-    const Result result = run_program(
-        {.args = {"translate", "--config", demo_config(), kDemoSource, "--set",
-                  "model.encoder_attention={\"type\":\"linformer\",\"k\":" + rank + "}"},
-         .environment = {{"COLUMNS", "80"}}});
-    CHECK_MESSAGE(result.code == kDone, result.err);
-    return result.out;
-  };
-  const auto says = [](const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-  };
-  // One head's weights; neither the other's nor E nor F.
-  const std::string few = shown("8");
-  REQUIRE(says(few, "\n        encoder:1:0\n"));
-  CHECK(says(few, "Not shown of the last layer: 3 encoder maps; they come with --show encoder or"));
-  CHECK_FALSE(says(few, "E: how much"));
-  CHECK_FALSE(says(few, "0.72.\n"));  // all rows that are shown sum to 1
-  // All but F.
-  const std::string most = shown("20");
-  REQUIRE(says(most, " E of layer 1\n"));
-  CHECK(says(most, "Not shown of the last layer: 1 encoder map; it comes with --show encoder or"));
-  CHECK(says(most, "\nE: how much of a token is in a mixture's key. − is below 0.\n"));
-}
-
 TEST_CASE("linformer: figures that places define are null, and a rollout is refused") {
   const TemporaryDirectory scene;
   const std::string config = kind_config(scene, kLinformer);

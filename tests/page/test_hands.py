@@ -38,7 +38,7 @@ class Keyboard(PageCase):
         self.tab_to(".word-row")
         self.press("Down", "Down", "Enter")
         self.assertEqual(self.browser.attribute(".word-row[data-index='2']", "aria-pressed"), "true")
-        self.press("Right")
+        self.press("Left")
         self.assertTrue(self.js("return document.activeElement.matches('.word-column')"))
         self.tab_to(".heat-cell")
         self.press("Control+Home", "Down", "Right", "Right")

@@ -53,6 +53,10 @@ void write_model(JsonWriter& json, const ModelSummary& model) {
     json.member("name", model.name);
     if (model.precision != "float32") json.member("precision", model.precision);
     if (!model.ensemble.empty()) json.member("ensemble", model.ensemble);
+    if (!model.alignment_heads.empty()) {
+      json.key("alignment_heads");
+      write_head_indices(json, model.alignment_heads);
+    }
     json.member("d_model", model.d_model);
     json.member("encoder_layers", model.encoder_layers);
     json.member("decoder_layers", model.decoder_layers);

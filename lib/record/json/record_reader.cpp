@@ -21,6 +21,19 @@ int read_size(const JsonReader& model, const std::string& key, std::int64_t most
   return to_int(number);
 }
 
+/// Reads "alignment_heads" [[layer, head], ...], if it is there.
+std::vector<HeadIndex> read_alignment_heads(const JsonReader& parent, int layers, int heads) {
+  std::vector<HeadIndex> places;
+  if (const auto list = parent.find("alignment_heads")) {
+    list->for_each([&](const JsonReader& pair) {
+      pair.array(2, "numbers: a layer and a head");
+      places.push_back({to_int(pair[0].index_below(to_size(layers))),
+                        to_int(pair[1].index_below(to_size(heads)))});
+    });
+  }
+  return places;
+}
+
 /// Reads the sizes of a stack into `summary`.
 void read_stack(const JsonReader& model, const std::string& stack, ModelSummary& summary) {
   const bool encoder = stack == "encoder";
@@ -64,6 +77,8 @@ ModelSummary read_model(const JsonReader& model) {
   }
   read_stack(model, "encoder", summary);
   read_stack(model, "decoder", summary);
+  summary.alignment_heads =
+      read_alignment_heads(model, summary.decoder_layers, summary.decoder_heads);
   return summary;
 }
 
@@ -328,7 +343,9 @@ HeadReportLine read_head_report_line(std::string_view line, const std::string& w
   };
   report("encoder_self", AttentionSite::encoder_self);
   report("decoder_self", AttentionSite::decoder_self);
-  return {to_size(top["sentences"].unsigned_integer()), report("cross", AttentionSite::cross)};
+  SiteReport cross = report("cross", AttentionSite::cross);
+  cross.alignment_heads = read_alignment_heads(top, cross.layers, cross.heads);
+  return {to_size(top["sentences"].unsigned_integer()), std::move(cross)};
 }
 
 }  // namespace attn

@@ -36,6 +36,10 @@ std::string head_report_json(const HeadReport& report) {
       json.member("encoder_self", [&] { write_site_report(json, report.encoder_self); });
       json.member("decoder_self", [&] { write_site_report(json, report.decoder_self); });
       json.member("cross", [&] { write_site_report(json, report.cross); });
+      if (!report.cross.alignment_heads.empty()) {
+        json.key("alignment_heads");
+        write_head_indices(json, report.cross.alignment_heads);
+      }
       json.key("best");
       json.array(report.best, [&](HeadIndex place) {
         json.object([&] {

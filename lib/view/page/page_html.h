@@ -30,6 +30,7 @@ struct PageData {
   std::string_view live = {};                ///< JSON for a page that a server answers
   /// for a page that translates by itself: HTML elements that contain the program
   std::string_view packed = {};
+  bool embed = false;  ///< shows one head alone, for a frame in another page
 };
 
 /// Returns the page with the data inside. Every "<" in the data is escaped, so that no text can end

@@ -92,12 +92,6 @@ std::string drawn(const AttentionRecord& record, const std::vector<std::string>&
   return text_of(record, show, wanted).text;
 }
 
-constexpr Wanted brief(int width) {
-  Wanted wanted{.width = width};
-  wanted.how.brief = true;
-  return wanted;
-}
-
 constexpr Wanted numbers(int width) {
   Wanted wanted{.width = width};
   wanted.how.numbers = true;
@@ -231,41 +225,13 @@ TEST_CASE("terminal: masked cells are dots, and a weight of 0 is a number") {
   }
 }
 
-TEST_CASE("terminal: the default begins with the head that aligns best and has the last layer") {
-  const std::string text = drawn(demo_record(), {}, brief(80));
-  CHECK(text.find("Cross-attention") < text.find("Encoder self-attention"));
-  CHECK(text.find("Encoder self-attention") < text.find("Decoder self-attention"));
-  const std::string first = text.substr(0, text.find("aligns best"));
-  CHECK(titles(first) == 1);
-  for (const char* title :
-       {"cross:1:0", "cross:1:1", "encoder:1:0", "encoder:1:1", "decoder:1:0", "decoder:1:1"}) {
-    CHECK_MESSAGE(text.find(title) != std::string::npos, title);
-  }
-  CHECK(count_of(text, "(encoder|decoder):0") == 0);
-}
-
-TEST_CASE("terminal: the default leaves out what needs too many lines, and says how much") {
+TEST_CASE("terminal: all heads of all layers are drawn where all are asked for") {
   AttentionRecord many = demo_record();
   many.model.decoder_layers = many.model.encoder_layers = 2;
   many.encoder_self = sample_maps(2, 12, 5, 5, false);
   many.hypotheses[0].decoder_self = sample_maps(2, 12, 6, 6, true);
   many.hypotheses[0].cross = sample_maps(2, 12, 6, 5, false);
-  for (const auto& size : {std::pair{80, 56}, std::pair{120, 48}, std::pair{250, 48}}) {
-    CAPTURE(size.first);
-    const MapText text = text_of(many, {}, brief(size.first));
-    CHECK(to_int(map_lines(text.text).size()) <= size.second);
-    std::size_t left_out = 0;
-    for (const OmittedMaps& kind : text.left_out) left_out += kind.maps;
-    CHECK(left_out > 0);
-    // The best head is one more where it is of the first layer.
-    const std::size_t all = to_size(titles(text.text)) + left_out;
-    CHECK((all == 36 || all == 37));
-  }
-  CHECK(text_of(many, {"all"}, {}).left_out.empty());
   CHECK(titles(drawn(many, {"all"}, {})) == 72);
-  for (const int width : {40, 80, 120}) {
-    CHECK(map_lines(drawn(long_record(), {}, brief(width))).size() <= 98);
-  }
 }
 
 TEST_CASE("terminal: all, none, and chosen maps in the model's order, once each") {
@@ -540,8 +506,6 @@ TEST_CASE("terminal: over cells of one column stand numbers, and the names in a 
 TEST_CASE("terminal: names stand over each row of maps that all are asked for") {
   const std::string all = drawn(known_record(), {"encoder"}, {.width = 60});
   CHECK(count_of(all, "0 The ") > 2 * 2);
-  Wanted less = brief(60);
-  CHECK(count_of(drawn(known_record(), {"encoder"}, less), "0 The ") < count_of(all, "0 The "));
 }
 
 TEST_CASE("terminal: a title without room says best, and a line what that is") {

@@ -69,10 +69,17 @@ const controls = (() => {
     if (!live.hurries()) finish();
     refill(find("facts"), JSON.stringify([record.model, record.changes]),
         () => factsOf(record).map((fact) => make("li", {}, fact)));
+    putText(find("lead"), leadOf(record));
     updateHypotheses(record);
     find("branch-chip").hidden = state.branch === null;
     if (state.branch !== null) replaceChildren(find("branch-text"),
         dataText(printable(hypothesis.text) || "(empty)"));
+  }
+
+  /** Returns a sentence that says what the page shows. */
+  function leadOf(record) {
+    const translated = record.hypotheses.length > 0 && record.hypotheses[0].tokens.length > 0;
+    return `A Transformer ${translated ? "translated this sentence token by token" : "read this sentence"}. The map shows where one of its attention heads looked.`;
   }
 
   /** Sets the window's title, late because the browser's own frame waits for it. */
@@ -172,9 +179,8 @@ const controls = (() => {
       switches.over.update([choice("one", "this sentence"),
           choice("all", `all ${overall.sentences}`, "the figures over all sentences of this page")], state.over);
     }
-    switches.shade.update([choice("root", "√ weight",
-        "the shade follows the root of the weight, which spreads small ones"),
-        choice("linear", "weight", "the shade follows the weight")], state.shade);
+    switches.shade.update([choice("linear", "weight", "the shade follows the weight"),
+        choice("root", "√ weight", "the shade follows the root of the weight, so that small weights are easier to see")], state.shade);
   }
 
   function nextTheme() {

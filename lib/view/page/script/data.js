@@ -5,14 +5,17 @@ const KINDS = {
   encoder_self: {
     name: "encoder self-attention", short: "Encoder", side: "encoder",
     says: "Each source word looks at all source words.",
+    keys: "looked at (key)", queries: "looks (query)",
   },
   decoder_self: {
     name: "decoder self-attention", short: "Decoder", side: "decoder",
     says: "Each step looks at the words read so far; later ones are masked.",
+    keys: "looked at (key)", queries: "being written (query)",
   },
   cross: {
     name: "cross-attention", short: "Cross", side: "decoder",
     says: "Each step looks at the source words.",
+    keys: "looked at (key)", queries: "being written (query)",
   },
 };
 

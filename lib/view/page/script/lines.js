@@ -1,6 +1,7 @@
-// Query words on the left, key words on the right, and a line for every weight, as thick as the
-// weight. On the left, a word's lines are stacked like the parts of a bar and fill its port,
-// because a row sums to 1.
+// Key words (looked at) on the left, query words (that look) on the right, and a line for every
+// weight, as thick as the weight: information flows from left to right, as one reads. On the
+// right, a word's lines are stacked like the parts of a bar and fill its port, because a row sums
+// to 1.
 
 const linesView = (() => {
   let host = null;
@@ -42,12 +43,11 @@ const linesView = (() => {
         rowStep: rows.columnStep, ...columnsWithin(0, most * height, m, height) };
   }
 
-  /** Returns the width of the lines with rows of this height; with `short`, steps show only what
-   *  they write. */
-  function widthWith(height, short) {
+  /** Returns the width of the lines with rows of this height. */
+  function widthWith(height) {
     const letters = Math.max(11, Math.min(15.5, height * 0.44)) / 13;
     const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
-    const rows = widest(scene.rows.map((row) => (short ? row.writes : rowLabel(row))));
+    const rows = widest(scene.rows.map(rowLabel));
     // around the names: their padding, and room for a weight
     const beside = 2 * (14 + 7) + 2 * 40 * letters;
     return Math.ceil((rows + widest(scene.columns.map((column) => column.label))) * letters + beside) + LEAST_PICTURE;
@@ -74,8 +74,8 @@ const linesView = (() => {
     return make("button", {
       type: "button", class: `word word-${axis}`, tabindex: "-1", "data-index": index,
           "aria-pressed": "false",
-    }, isRow ? [value, make("span", { class: "word-label" }, label)]
-        : [make("span", { class: "word-label" }, label), value]);
+    }, isRow ? [make("span", { class: "word-label" }, label), value]
+        : [value, make("span", { class: "word-label" }, label)]);
   }
 
   /** Builds words and lines. Existing ones stay, because a keystroke changes few of them. */
@@ -96,6 +96,8 @@ const linesView = (() => {
     }
     overlaid = scene.overlay !== null;
     host.classList.toggle("has-steps", scene.axes.writes !== null);
+    putText(find("line-columns-title"), KINDS[scene.kind].keys);
+    putText(find("line-rows-title"), KINDS[scene.kind].queries);
   }
 
   /** Positions the words and lines of `matrix`, which may be an intermediate step of an
@@ -189,8 +191,9 @@ const linesView = (() => {
     return null;
   }
 
+  /** Draws a line from the query's port on the right (`from`) to the key on the left (`to`). */
   function placeLine(path, { from, to, bend, thickness }) {
-    path.setAttribute("d", `M0 ${from.toFixed(2)}C${bend.toFixed(1)} ${from.toFixed(2)} ${(width - bend).toFixed(1)} ${to} ${width} ${to}`);
+    path.setAttribute("d", `M0 ${to}C${bend.toFixed(1)} ${to} ${(width - bend).toFixed(1)} ${from.toFixed(2)} ${width} ${from.toFixed(2)}`);
     path.setAttribute("stroke-width", thickness.toFixed(3));
   }
 
@@ -276,7 +279,7 @@ const linesView = (() => {
     const place = placeOf(event);
     if (!place) return;
     if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-      const buttons = event.key === "ArrowLeft" ? rowButtons : columnButtons;
+      const buttons = event.key === "ArrowLeft" ? columnButtons : rowButtons;
       event.preventDefault();
       focusWord(buttons, Math.min(place.index, buttons.length - 1));
       return;

@@ -83,6 +83,8 @@ function beginPage() {
   watchSight();
   followJumps();
   onChange(updateAll);
+  embed.start(page);
+  find("reading").open = !matchMedia("(max-width: 760px)").matches;
   find("page").hidden = false;
   change({ ...firstView(), ...fieldsOf(location.hash) });
   addEventListener("hashchange", () => {

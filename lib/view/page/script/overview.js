@@ -100,6 +100,7 @@ const overview = (() => {
     const shown = new Set(scene.heads.map((h) => headKey(h.layer, h.head)));
     const places = scene.kind === "cross" && report ? bestHeads(scene.hypothesis) : new Map();
     find("star-says").hidden = places.size === 0;
+    host.classList.toggle("has-stars", places.size > 0);
     putText(find("star-says"), starText(places.size));
     for (const { layer, head, cell, toggle } of thumbs) {
       const on = isOn(scene.kind, layer, head);

@@ -140,6 +140,8 @@ const stage = (() => {
     find("stage-name").hidden = scene.name === "";
     putText(find("stage-says"), kindSays() + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint());
     find("word-rule").hidden = !scene.words;
+    putText(find("heat-title"), `↓ ${KINDS[scene.kind].queries} · → ${KINDS[scene.kind].keys}`);
+    showRests();
     const nothing = scene.tooLarge ? `A map of ${scene.record.source.tokens.length} tokens is too large for this page; the record holds what was computed (seen.${scene.kind}.weights).`
       : scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
       : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
@@ -199,6 +201,38 @@ const stage = (() => {
           find("overlay-heads").querySelector(`[data-head="${head}"]`).focus();
         } } }, dot, headName(scene.kind, state.layer, head));
     }));
+  }
+
+  /** Explains a head that rests on special symbols such as </s>. */
+  function showRests() {
+    const note = find("rests");
+    const resting = restingPlace();
+    note.hidden = !resting;
+    if (!resting) return;
+    replaceChildren(note, "This head rests on ", dataText(resting.label, { class: "strong" }), ": on average ",
+        make("span", { class: "number", text: fixed(resting.weight, 2) }),
+        " of its weight is there. A head that has nothing to add often looks at such a symbol, whose value changes little. It does not mean that the words come from it. ",
+        make("button", { type: "button", class: "text-button", text: "How to read this", on: { click: () => {
+          find("reading").open = true;
+          find("reading").scrollIntoView({ block: "nearest" });
+        } } }));
+  }
+
+  /** Returns the special symbol on which most of the weight of the words' rows rests: {label,
+   *  weight}, the mean over the rows; or null. */
+  function restingPlace() {
+    if (!scene.matrix || scene.isEmpty || state.mean !== "one") return null;
+    const { m, w, masked } = scene.matrix;
+    const written = scene.axes.writes || scene.axes.reads;
+    // A row that sees one key alone has no choice.
+    const rows = scene.rows.map((_, q) => q).filter((q) => !isSpecial(written[scene.rows[q].first] || "")
+        && scene.columns.filter((_column, k) => !masked[q * m + k]).length > 1);
+    for (const [k, column] of scene.columns.entries()) {
+      if (!isSpecial(scene.axes.columns[column.first] || "") || rows.length === 0) continue;
+      const weight = rows.reduce((sum, q) => sum + (w[q * m + k] || 0), 0) / rows.length;
+      if (weight > 0.5) return { label: column.label, weight };
+    }
+    return null;
   }
 
   /** Returns a sentence on what rows attend to in this kind of attention. */
@@ -272,16 +306,14 @@ const stage = (() => {
     find("digits-says").hidden = !wantsHeat() || state.digits === "none" || heatMap.hasNumbers();
   }
 
-  /** Returns how lines and heat map share the width, or null if it is too narrow: {heat, short},
-   *  the width of the heat map, and true if steps show only what they write. Names are never
-   *  cut; cells contain numbers where that leaves room for them. */
+  /** Returns how lines and heat map share the width: {heat}, the width of the heat map. Null if
+   *  the map then has no room for names or, unlike a map on its own, for numbers. */
   function shares(room, gap) {
-    for (const cell of state.digits === "exact" ? [92] : state.digits === "two" ? [36, 30, 19, 11] : [19, 11]) {
-      for (const short of cell === 36 || !scene.axes.writes ? [false] : [false, true]) {
-        const map = heatMap.widthWith(cell);
-        const spare = room - map - gap - linesView.widthWith(heatMap.heightWith(cell), short);
-        if (spare >= 0) return { heat: Math.floor(Math.max(map, Math.min(map + spare, room * 0.42))), short };
-      }
+    const numbers = heatMap.widthWith(30) <= room;  // the map has room for numbers on its own
+    for (const cell of state.digits === "exact" ? [92] : state.digits !== "two" ? [19, 11] : numbers ? [36, 30] : [19, 11]) {
+      const map = heatMap.widthWith(cell);
+      const spare = room - map - gap - linesView.widthWith(heatMap.heightWith(cell));
+      if (spare >= 0) return { heat: Math.floor(Math.max(map, Math.min(map + spare, room * 0.42))) };
     }
     return null;
   }
@@ -297,7 +329,6 @@ const stage = (() => {
     }
     const beside = state.view === "both" && !printing && room.width >= 600 ? shares(room.width, room.gap) : null;
     views.classList.toggle("is-beside", beside !== null);
-    find("lines").classList.toggle("is-short", beside !== null && beside.short);
     return beside;
   }
 

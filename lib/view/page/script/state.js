@@ -18,7 +18,7 @@ const state = {
   off: { encoder_self: new Set(), decoder_self: new Set(), cross: new Set() },  // "layer.head"
   unit: "tokens",       // or "words"
   view: "both",         // or "lines", "heat"
-  shade: "root",  // the square root spreads small weights, as on the terminal; or "linear"
+  shade: "linear",  // or "root": the square root makes small weights easier to see
   digits: "two",        // or "exact", "none"
   why: "weight",  // what colours a cell; or "reason": why a pattern computes it
   least: null,  // hundredths of weight below which no line is drawn; null: chosen to suit the map
@@ -37,7 +37,7 @@ const CHOICES = {
   mean: ["one", "overlay", "layer", "all"],
   unit: ["tokens", "words"],
   view: ["both", "lines", "heat"],
-  shade: ["root", "linear"],
+  shade: ["linear", "root"],
   digits: ["two", "exact", "none"],
   why: ["weight", "reason"],
   over: ["one", "all"],
@@ -132,7 +132,7 @@ function addressOf() {
   if (state.branch !== null) parts.push(`branch=${state.branch}`);
   if (state.least !== null) parts.push(`least=${state.least}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
-  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "root", digits: "two",
+  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "linear", digits: "two",
       why: "weight", over: "one", theme: "auto" };
   for (const [key, first] of Object.entries(beginnings)) {
     if (state[key] !== first) parts.push(`${key}=${state[key]}`);

@@ -94,7 +94,7 @@ const stepsView = (() => {
     const scaled = make("span", { class: "result", "data-step": "scaled",
         text: computed(steps.dots[k] * steps.scale) });
     const scaleText = steps.scale === 1 ? "This model does not scale: × 1."
-      : `Long vectors have large products; dividing by √head_dim = √${headDim} keeps softmax from hardening.`;
+      : `Long vectors have large products; dividing by √head_dim = √${headDim} keeps softmax from giving nearly all weight to one word.`;
     return make("ol", { class: "steps" },
       step(1, "Query times key", ["The query of ", queryName(), " meets the key of ", keyName(),
         `: ${headDim} products, one a column of this head, are added up.`],
@@ -275,7 +275,8 @@ const stepsView = (() => {
           text: computed(scene.matrix.w[at]) })));
   }
 
-  function mergeTable(row, column) {
+  function mergeTable(q, k) {
+    const [row, column] = [scene.rows[q], scene.columns[k]];
     const labels = pieceLabels();
     const pieces = scene.heads.map((place) => scene.pieces(place.layer, place.head));
     const matrix = meanOf(pieces);
@@ -297,7 +298,7 @@ const stepsView = (() => {
               matrix.w[q * matrix.m + k]))) })))))),
       equation("mean of the sums = ", make("span",
           { class: "result", "data-step": "merged",
-          text: computed(scene.matrix.w[state.cell.q * scene.columns.length + state.cell.k]) })),
+          text: computed(scene.matrix.w[q * scene.columns.length + k]) })),
       make("button", { type: "button", class: "text-button", text: "show the pieces",
         on: { click: () => change({ unit: "tokens", cell: { q: row.first, k: column.first } }) } }));
   }
@@ -307,22 +308,38 @@ const stepsView = (() => {
     const column = scene.columns[k];
     const merges = row.end - row.first > 1 || column.end - column.first > 1;
     const content = [];
-    if (merges) content.push(mergeTable(row, column));
+    if (merges) content.push(mergeTable(q, k));
     if (scene.heads.length > 1) content.push(meanTable(q, k));
     if (content.length > 0) return content;
     const steps = stepsOf(scene.heads[0], row.first, column.first);
     return [steps.query ? fullSteps(steps) : weightsAlone(steps)];
   }
 
+  /** Returns the cell of the largest weight between two words, or of the largest one if there is
+   *  none between words; null for an empty map. */
+  function largestCell() {
+    const { n, m, w, masked } = scene.matrix;
+    const isWord = ({ label, first }, tokens) => !isSpecial(tokens[first] || label);
+    const rows = scene.rows.map((row) => isWord(row, scene.axes.writes || scene.axes.reads));
+    const columns = scene.columns.map((column) => isWord(column, scene.axes.columns));
+    let best = null;
+    for (let at = 0; at < n * m; ++at) {
+      const [q, k] = [Math.floor(at / m), at % m];
+      if (masked[at] || !(w[at] >= 0)) continue;
+      const words = rows[q] && columns[k];
+      if (!best || (words && !best.words) || (words === best.words && w[at] > w[best.q * m + best.k])) best = { q, k, words };
+    }
+    return best;
+  }
+
   function update() {
-    const cell = state.cell;
-    const empty = !cell || scene.isEmpty || !scene.matrix;
-    find("steps").classList.toggle("is-empty", empty);
-    find("steps-close").hidden = empty;
-    if (empty) {
+    const cell = scene.isEmpty || !scene.matrix ? null : state.cell || largestCell();
+    find("steps").classList.toggle("is-empty", !cell);
+    find("steps-close").hidden = !state.cell;
+    find("steps-hint").hidden = Boolean(state.cell) || !cell;
+    if (!cell) {
       find("steps-title").textContent = "";
-      replaceChildren(host, make("p", { class: "quiet",
-          text: "Click a cell of the heat map or a line (or press Enter on a cell) to see how its weight comes about." }));
+      replaceChildren(host, make("p", { class: "quiet", text: "There is no weight to explain here." }));
       return;
     }
     const row = scene.rows[cell.q];

@@ -15,11 +15,6 @@
 namespace attn {
 namespace {
 
-// Lines of a brief text: with one row of maps per site, and with several.
-constexpr int max_lines = 95;
-constexpr int comfortable_lines = 56;
-constexpr int comfortable_lines_wide = 48;
-constexpr int wide_window = 120;
 constexpr int few_lines = 2;             // lines of names above columns
 constexpr int estimated_maps = 3;        // estimated, exact, and their difference
 constexpr int lines_without_names = 20;  // after this many lines the column names are repeated
@@ -87,8 +82,7 @@ class SiteRenderer {
       : shown_(shown),
         maps_(*find_maps(record, shown.site, hypothesis)),
         axes_(map_axes(record, hypothesis, shown)),
-        layout_(plan_maps(axes_, below_hint(room))),
-        brief_(how.brief) {
+        layout_(plan_maps(axes_, below_hint(room))) {
     if (how.top > 0) top_ = plan_top_weights(axes_, room, how.top);
     const auto maps = to_int(shown.maps.size());
     const int maps_across = top_ ? top_->maps_across : layout_.maps_across;
@@ -104,18 +98,18 @@ class SiteRenderer {
 
   AttentionSite site() const { return shown_.site; }
   const MapLayout& layout() const { return layout_; }
-  /// Returns a line that explains the shades of the first `maps` maps; empty if they have none.
-  TextLine scale(std::size_t maps, bool sums, ColorMode color, int width) const {
+  /// Returns a line that explains the shades of the maps; empty if they have none.
+  TextLine scale(bool sums, ColorMode color, int width) const {
     if (top_) return {};
-    const bool all_sum = sums && outside_keys() == nullptr && !has_signs(first(maps));
+    const bool all_sum = sums && outside_keys() == nullptr && !has_signs(shown_.maps);
     return shade_legend_line({layout_.form, layout_.cell_width, all_sum}, color, width);
   }
 
-  /// Returns sentences that explain the symbols of a sparse pattern in the first `maps` maps, and
-  /// where the rest of a row's weight went.
-  std::vector<std::string> pattern_sentences(std::size_t maps, ColorMode color) const {
+  /// Returns sentences that explain the symbols of a sparse pattern, and where the rest of a row's
+  /// weight went.
+  std::vector<std::string> pattern_sentences(ColorMode color) const {
     std::vector<std::string> sentences;
-    const auto drawn = first(maps);
+    const std::vector<ShownMap>& drawn = shown_.maps;
     const bool marks =
         !top_ && std::any_of(drawn.begin(), drawn.end(),
                              [this](const ShownMap& map) { return leaves_out(map); });
@@ -145,25 +139,11 @@ class SiteRenderer {
   }
 
   int bands() const { return (to_int(shown_.maps.size()) + in_band_ - 1) / in_band_; }
-  std::size_t maps_in(int bands) const {
-    return std::min(shown_.maps.size(), to_size(bands * in_band_));
-  }
 
-  /// Returns the lines of the first `bands` bands, including the line above them and an empty one
-  /// before it.
-  int lines(int bands) const {
-    int lines = bands > 0 ? 2 : 0;
-    for (int band = 0; band < bands; ++band) {
-      if (band > 0) ++lines;
-      lines += (layout_.heading == ColumnHeading::numbers_only || top_ ? 0 : 1) + band_lines(band);
-    }
-    return lines;
-  }
-
-  void render(int bands, ColorMode color, int width, std::string& out) const {
+  void render(ColorMode color, int width, std::string& out) const {
     if (!out.empty()) out += '\n';
     out += site_line(shown_, maps_, width);
-    for (int band = 0; band < bands; ++band) {
+    for (int band = 0; band < bands(); ++band) {
       if (band > 0) out += '\n';
       const auto first = to_size(band * in_band_);
       const auto maps =
@@ -176,29 +156,23 @@ class SiteRenderer {
     }
   }
 
-  /// Appends the buckets of the LSH heads in the first bands; in a brief text only of one head.
-  void add_hashes(int bands, std::span<const std::string> tokens, int width,
-                  std::string& out) const {
-    for (const ShownMap& map : first(maps_in(bands))) {
+  /// Appends the buckets of the LSH heads.
+  void add_hashes(std::span<const std::string> tokens, int width, std::string& out) const {
+    for (const ShownMap& map : shown_.maps) {
       if (!map.name.layer || !map.name.head || maps_.hashed(0, 0) == nullptr) continue;
       out += '\n' + lsh_bucket_text(maps_, map.name, tokens, width);
-      if (brief_) return;
     }
   }
 
-  /// True if a title in the first bands says "best" without room to explain it.
-  bool cuts_best(int bands) const {
+  /// True if a title says "best" without room to explain it.
+  bool cuts_best() const {
     if (top_) return false;
     const int room =
         layout_.heading == ColumnHeading::numbers_only ? layout_.rows.width - 1 : layout_.map_width;
-    const auto shown = first(maps_in(bands));
-    return std::any_of(shown.begin(), shown.end(), [&](const ShownMap& map) {
+    return std::ranges::any_of(shown_.maps, [&](const ShownMap& map) {
       return map.best && display_width(to_string(map.name).append(aligns_best)) > room;
     });
   }
-
-  /// Sets the number of maps per band to the number that fits side by side.
-  void fill_bands() { in_band_ = top_ ? top_->maps_across : layout_.maps_across; }
 
   bool has_continuations() const { return !shown_.by_words && axes_.labels.has_continuations(); }
 
@@ -209,14 +183,11 @@ class SiteRenderer {
     if (room.height > 1 && has_continuations()) --room.height;
     return room;
   }
-  int band_lines(int band) const {
-    return top_ ? top_->lines(rows()) : layout_.lines(rows(), has_heading(band));
-  }
 
   /// True if the column names are drawn above a band: always above the first, above others if the
   /// names need few lines or the last ones are far away.
   bool has_heading(int band) const {
-    if (!brief_ && layout_.heading_lines <= few_lines) return true;
+    if (layout_.heading_lines <= few_lines) return true;
     const int apart = std::max(1, lines_without_names / (layout_.lines(rows(), false) + 1));
     return layout_.blocks > 1 || band % apart == 0;
   }
@@ -242,9 +213,6 @@ class SiteRenderer {
                     has_part(drawn, MapPart::projected_values) ? "; F: in its value" : ""));
   }
 
-  std::span<const ShownMap> first(std::size_t maps) const {
-    return std::span(shown_.maps).first(maps);
-  }
   static bool has_part(std::span<const ShownMap> maps, MapPart part) {
     return std::any_of(maps.begin(), maps.end(),
                        [part](const ShownMap& map) { return map.part == part; });
@@ -274,41 +242,8 @@ class SiteRenderer {
   MapAxes axes_;
   MapLayout layout_;
   std::optional<TopWeightsLayout> top_;  ///< lists instead of grids
-  bool brief_ = false;
   int in_band_ = 1;
 };
-
-/// Returns how many bands of each site a brief text shows: first one of each, as far as they fit,
-/// then more while the text stays comfortably short.
-std::vector<int> brief_bands(const std::vector<SiteRenderer>& all, int width) {
-  std::vector<int> shown(all.size(), 0);
-  const auto lines = [&] {
-    int sum = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) sum += all[i].lines(shown[i]);
-    return sum;
-  };
-  const int comfortable = width >= wide_window ? comfortable_lines_wide : comfortable_lines;
-  bool added = true;
-  for (int round = 0; added; ++round) {
-    added = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (shown[i] != round || shown[i] == all[i].bands()) continue;
-      ++shown[i];
-      const bool fits = lines() <= (round == 0 ? max_lines : comfortable) || (i == 0 && round == 0);
-      if (!fits) --shown[i];
-      added = added || fits;
-    }
-  }
-  return shown;
-}
-
-/// Returns the maps that are missing from a text that shows the first `drawn` maps.
-OmittedMaps omitted_maps(const ShownMaps& shown, std::size_t drawn) {
-  const auto left = std::span(shown.maps).subspan(drawn);
-  return {shown.site, left.size(), std::all_of(left.begin(), left.end(), [](const ShownMap& map) {
-            return map.part == MapPart::weights;
-          })};
-}
 
 /// True if no head was switched off. Softmax never produces a map of zeros, so any map of zeros
 /// belongs to a head that is off.
@@ -352,12 +287,6 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
         to_int(kind.maps.size()), options.numbers};
     all.emplace_back(record, hypothesis, kind, room, options);
   }
-  std::vector<int> bands;
-  for (const SiteRenderer& kind : all) bands.push_back(kind.bands());
-  if (options.brief) bands = brief_bands(all, width);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (bands[i] < all[i].bands()) all[i].fill_bands();
-  }
 
   MapText result;
   const std::vector<std::string> tokens = token_labels(record.source.tokens);
@@ -370,16 +299,13 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
     if (scale.columns > 0 && scale.text != next.text) result.text += scale.trimmed() + "\n";
     scale = std::move(next);
   };
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::size_t maps = shown[i].maps.size(), drawn = all[i].maps_in(bands[i]);
-    if (drawn < maps) result.left_out.push_back(omitted_maps(shown[i], drawn));
-    if (bands[i] == 0) continue;
-    add_scale(all[i].scale(drawn, sums, style.color, width - note));
-    all[i].render(bands[i], style.color, width, result.text);
-    all[i].add_hashes(bands[i], tokens, width, result.text);
-    continued = continued || all[i].has_continuations();
-    cuts_best = cuts_best || all[i].cuts_best(bands[i]);
-    for (std::string& sentence : all[i].pattern_sentences(drawn, style.color)) {
+  for (const SiteRenderer& kind : all) {
+    add_scale(kind.scale(sums, style.color, width - note));
+    kind.render(style.color, width, result.text);
+    kind.add_hashes(tokens, width, result.text);
+    continued = continued || kind.has_continuations();
+    cuts_best = cuts_best || kind.cuts_best();
+    for (std::string& sentence : kind.pattern_sentences(style.color)) {
       if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
         sentences.push_back(std::move(sentence));
       }

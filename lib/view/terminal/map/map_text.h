@@ -17,21 +17,12 @@ namespace attn {
 struct MapTextOptions {
   bool numbers = false;  ///< always show numbers; a map that is too wide is folded
   int top = 0;  ///< greater than 0: list this many largest weights of each row instead of a grid
-  bool brief = false;  ///< leaves out maps that would need too many lines
   /// Printed after the explanation of the shades, which is shortened for it.
   std::string_view note = {};
 };
 
-/// Maps of one attention site that a brief text has no room for.
-struct OmittedMaps {
-  AttentionSite site = AttentionSite::cross;
-  std::size_t maps = 0;
-  bool heads = true;  ///< true: entire heads; false: matrices beside a head's map (E, exact, …)
-};
-
 struct MapText {
-  std::string text;  ///< ends with a newline if anything was drawn
-  std::vector<OmittedMaps> left_out;
+  std::string text;   ///< ends with a newline if anything was drawn
   int last_line = 0;  ///< columns of the last line; 0: nothing may be appended to it
   int lines = 0;      ///< number of lines of the text
   /// Lines left over below a map that is shown alone; negative: it has more lines than allowed.
@@ -42,11 +33,10 @@ struct MapText {
 };
 
 /// Draws the chosen maps as text, in their order: a line that explains rows and columns, the maps
-/// of one attention site under their names, and finally a line that explains the shades. A brief
-/// text has at most 100 lines; if several rows of maps are shown, at most 56, or 48 in windows of
-/// 120 columns and more. If a map that is shown alone would be longer than `style.height`, which
-/// limits the whole text, two of its rows share a line. No line is wider than the window, or than
-/// 40 columns if the window is narrower. `shown` must come from the same record and hypothesis.
+/// of one attention site under their names, and finally a line that explains the shades. If a map
+/// that is shown alone would be longer than `style.height`, which limits the whole text, two of its
+/// rows share a line. No line is wider than the window, or than 40 columns if the window is
+/// narrower. `shown` must come from the same record and hypothesis.
 MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
                     const std::vector<ShownMaps>& shown, const TerminalStyle& style,
                     const MapTextOptions& options = {});

@@ -288,10 +288,10 @@ const live = (() => {
   }
 
   /** Follows the address after it was changed by hand. */
-  function go() {
-    const wanted = settings && wantedBy(location.hash);
+  function go(address = location.hash) {
+    const wanted = settings && wantedBy(address);
     if (!wanted || JSON.stringify({ ...asked, ...wanted }) === JSON.stringify(asked)) return;
-    take(wanted, location.hash);
+    take(wanted, address);
   }
 
   /** Starts the program inside the page. Questions wait until it runs; if it cannot run, the

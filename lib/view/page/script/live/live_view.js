@@ -3,6 +3,19 @@
 
 const liveView = (() => {
   const LISTS = ["without", "force", "swap"];
+  // sentences to try, each with what it shows
+  const EXAMPLES = [
+    ["The group went home", "one English word, home, becomes two: nach Hause"],
+    ["The dog bit the man", "word order says who bites whom"],
+    ["The man bit the dog", "the same words; the German articles change"],
+    ["She gave him the book yesterday", "the participle goes to the end of the sentence"],
+    ["The old man sleeps in the garden", "in the becomes one word: im"],
+    ["He does not drink coffee", "a negation moves: keinen Kaffee"],
+    ["The cat that the dog chased was black", "a relative clause: its verb goes to the end"],
+    ["I know that she is at home", "a clause with dass: its verb goes to the end"],
+    ["Berlin is bigger than Munich", "names, and a comparison"],
+    ["The bank is closed today", "the adverb moves before the participle"],
+  ];
   const isLive = () => live.settings() !== null;
 
   // the browser fits the height without a layout per keystroke
@@ -68,6 +81,22 @@ const liveView = (() => {
     return make("li", {}, make("button", { type: "button", class: "live-chip", title: "take it back",
       on: { click: () => live.want({ [key]: live.asked[key].filter((one) => one !== value) }) } },
       `${says} `, dataText(printable(value)), make("span", { "aria-hidden": "true", text: " ×" })));
+  }
+
+  /** Writes under each word of the translation the source words that it was translated from, as
+   *  the word alignment has them. */
+  function updateGloss() {
+    const alignment = scene.hypothesis && scene.hypothesis.alignment;
+    const host = find("gloss");
+    host.hidden = !alignment || alignment.links.length === 0;
+    if (host.hidden) return;
+    const source = new Map(alignment.source.map(({ text, index }) => [index, printable(text)]));
+    const glossOf = ({ index }) => alignment.links.filter((link) => link.target === index)
+        .map((link) => source.get(link.source)).join(" ") || "–";
+    refill(host, JSON.stringify([alignment.source, alignment.target, alignment.links]), () => [
+      ...alignment.target.map((word) => make("span", { class: "gloss-word" }, dataText(printable(word.text)),
+          dataText(glossOf(word), { class: "quiet" }))),
+      make("span", { class: "gloss-says quiet", text: `word by word, by the attention of ${alignment.from}` })]);
   }
 
   /** Updates the words that can be swapped, divided as the program does: only at spaces and
@@ -143,10 +172,13 @@ const liveView = (() => {
     if (document.activeElement !== find("live-prefix")) find("live-prefix").value = live.asked.prefix || "";
     const [source, target] = languages.length > 0 ? LANGUAGES.map((both) => languageThatCounts(...both)) : [["en", "English"], ["de", "German"]];
     const names = (language, noun) => `${language ? `${printable(language[1])} ` : ""}${noun}`;
+    const article = (text) => `${/^[AEIOU]/.test(text) ? "an" : "a"} ${text}`;
     const tag = (language) => (language ? language[0].replace(/_/g, "-") : "");
-    putText(find("live-text-says"), names(source, "sentence"));
+    putText(find("live-text-says"), article(names(source, "sentence")));
+    find("examples").hidden = !source || !source[0].startsWith("en");
     putText(find("live-target-says"), `${names(target, "translation")}: edit it to have your own scored`);
-    putAttribute(find("live-text"), "placeholder", source ? `type a sentence in ${printable(source[1])}` : "type a sentence");
+    const english = source && source[0].startsWith("en");
+    putAttribute(find("live-text"), "placeholder", english ? EXAMPLES[0][0] : source ? `a sentence in ${printable(source[1])}` : "a sentence");
     putAttribute(find("live-text"), "lang", tag(source));
     putAttribute(find("live-target"), "lang", tag(target));
   }
@@ -174,6 +206,7 @@ const liveView = (() => {
       find("alone").hidden = true;
       for (const field of find("live").querySelectorAll("textarea, input, button, select")) field.disabled = true;
     }
+    updateGloss();
     put(find("live-text"), document.activeElement === find("live-text") ? find("live-text").value : asked.text);
     const given = asked.target !== null;
     // during training: the model's current output, if the maps are those of another translation
@@ -252,6 +285,16 @@ const liveView = (() => {
     typed(find("live-compare"), (compare) => live.want({ compare }));
     const on = (id, run, event = "click") => find(id).addEventListener(event, run);
     on("live-search", () => live.want({ target: null }));
+    on("live-clear", () => {
+      find("live-text").value = "";
+      live.want({ text: "", target: null });
+      find("live-text").focus();
+    });
+    replaceChildren(find("examples"), EXAMPLES.map(([text, says]) => make("li", {}, make("button", { type: "button", class: "live-chip",
+      title: says, text, on: { click: () => {
+        find("live-text").value = text;
+        live.want({ text, target: null, swap: [] });
+      } } }))));
     on("live-model", (event) => live.want({ model: event.target.value, source_lang: null, target_lang: null, prefix: null,
       without: [], force: [] }), "change");
     LANGUAGES.forEach(([key]) => listenToLanguage(key));
