@@ -9,7 +9,7 @@
 #include "base/at.h"
 #include "metrics/unicode_text.h"
 #include "service/model/locale_names.h"
-#include "text/icu_text.h"
+#include "base/strings/text_boundaries.h"
 #include "text/pipeline/pipeline.h"
 
 // clang-format off
@@ -29,8 +29,8 @@ EM_JS(char*, attn_small_letters, (const char* text), {
   return out;
 });
 
-EM_JS(int, attn_count_parts, (const char* text, int sentences), {
-  const parts = new Intl.Segmenter("en", { granularity: sentences ? "sentence" : "grapheme" });
+EM_JS(int, attn_count_parts, (const char* text, int unit), {
+  const parts = new Intl.Segmenter("en", { granularity: ["grapheme", "word", "sentence"][unit] });
   Module.parts = Array.from(parts.segment(UTF8ToString(text)), (part) => lengthBytesUTF8(part.segment));
   return Module.parts.length;
 });
@@ -40,6 +40,10 @@ EM_JS(int, attn_small_letter, (int letter), { return String.fromCodePoint(letter
 EM_JS(int, attn_capital_letter, (int letter), {
   const capital = Array.from(String.fromCodePoint(letter).toUpperCase());
   return capital.length === 1 ? capital[0].codePointAt(0) : letter;
+});
+
+EM_JS(int, attn_has_unspaced_script, (const char* text), {
+  return /[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}]/u.test(UTF8ToString(text)) ? 1 : 0;
 });
 
 EM_JS(int, attn_part_bytes, (int part), { return Module.parts[part]; });
@@ -66,12 +70,16 @@ std::string lowercase(std::string_view text) {
   return take_string(attn_small_letters(std::string(text).c_str()));
 }
 
-std::vector<std::size_t> icu_boundaries(std::string_view text, TextUnit part) {
-  const int count = attn_count_parts(std::string(text).c_str(), part == TextUnit::sentence ? 1 : 0);
+std::vector<std::size_t> text_boundaries(std::string_view text, TextUnit part) {
+  const int count = attn_count_parts(std::string(text).c_str(), static_cast<int>(part));
   std::vector<std::size_t> ends;
   std::size_t end = 0;
   for (int i = 0; i < count; ++i) ends.push_back(end += to_size(attn_part_bytes(i)));
   return ends;
+}
+
+bool has_unspaced_script(std::string_view text) {
+  return attn_has_unspaced_script(std::string(text).c_str()) != 0;
 }
 
 }  // namespace attn

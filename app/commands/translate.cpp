@@ -52,9 +52,6 @@ class TranslateCommand {
           "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
           options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
-    if (options_.view.words && (options_.view.pictures() || !options_.view.csv.empty())) {
-      note("--words is for the terminal; pictures and tables are by pieces");
-    }
     std::string heads;
     if (options_.what_if.given()) {
       run_what_ifs();

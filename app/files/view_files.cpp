@@ -53,12 +53,12 @@ RecordJsonOptions for_json(const ViewOptions& asked) {
   return {asked.vectors, asked.tree, asked.report, asked.aligns()};
 }
 
-/// Returns the picture of an item.
+/// Returns the picture of an item, drawn from `shown`: the record itself, or its words.
 std::string picture_of(const ShowItem& item, const AttentionRecord& record,
-                       std::size_t hypothesis) {
+                       const AttentionRecord& shown, std::size_t hypothesis) {
   const HeadName large = large_of(item, record, hypothesis);
   AttentionSvgOptions choice{large.site, hypothesis, large.layer, large.head};
-  const AttentionMaps* maps = find_maps(record, large.site, hypothesis);
+  const AttentionMaps* maps = find_maps(shown, large.site, hypothesis);
   std::vector<float> mean, exact;
   if (large.pick == HeadSelector::mean && maps != nullptr && !maps->sparse()) {
     mean = mean_weights(*maps, large.layer);
@@ -66,7 +66,7 @@ std::string picture_of(const ShowItem& item, const AttentionRecord& record,
     choice.mean = mean;
     choice.exact_mean = exact;
   }
-  return attention_svg(record, choice);
+  return attention_svg(shown, choice);
 }
 
 std::size_t bytes_of(const std::optional<AttentionVectors>& vectors) {
@@ -195,7 +195,13 @@ void ViewFiles::choose(const MapSelection& selection) {
 
 void ViewFiles::add(const AttentionRecord& record) {
   if (html_) page_.add(record);
-  if (json_) json_->write(to_json_line(record, for_json(options_)));
+  if (json_) {
+    RecordJsonOptions form = for_json(options_);
+    const AttentionRecord words =
+        options_.words ? merge_record_to_words(record) : AttentionRecord();
+    if (options_.words) form.words = &words;
+    json_->write(to_json_line(record, form));
+  }
   draw(record);
 }
 
@@ -209,16 +215,21 @@ void ViewFiles::add(const WhatIfRecord& record, const std::vector<AttentionRecor
 }
 
 void ViewFiles::draw(const AttentionRecord& record) {
-  for (Picture& picture : pictures_) draw(picture, record);
+  const bool draws = !pictures_.empty() || !tables_.empty();
+  const AttentionRecord words =
+      options_.words && draws ? merge_record_to_words(record) : AttentionRecord();
+  const AttentionRecord& shown = options_.words ? words : record;
+  for (Picture& picture : pictures_) draw(picture, record, shown);
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     std::string rows;
-    csv_tables()[i].append(rows, record, records_);
+    csv_tables()[i].append(rows, shown, records_);
     tables_[i]->write(rows);
   }
   ++records_;
 }
 
-void ViewFiles::draw(Picture& picture, const AttentionRecord& record) {
+void ViewFiles::draw(Picture& picture, const AttentionRecord& record,
+                     const AttentionRecord& shown) {
   const std::string number = records_ == 0 ? "" : fmt::format("-{}", records_ + 1);
   if (options_.tree) {
     write(picture, number, search_tree_svg(record));
@@ -226,7 +237,7 @@ void ViewFiles::draw(Picture& picture, const AttentionRecord& record) {
   }
   for (const ShowItem& item : drawn_) {
     const std::string site = drawn_.size() == 1 ? "" : fmt::format("-{}", site_key(item.site));
-    write(picture, number + site, picture_of(item, record, options_.hypothesis_index()));
+    write(picture, number + site, picture_of(item, record, shown, options_.hypothesis_index()));
   }
 }
 

@@ -57,7 +57,8 @@ class ViewFiles {
   void draw(const AttentionRecord& record);
   /// Throws UsageError if one of several pictures could overwrite an input or another output.
   void guard_parts(const char* option, const std::string& path) const;
-  void draw(Picture& picture, const AttentionRecord& record);
+  /// Draws `shown`, which is the record or its words.
+  void draw(Picture& picture, const AttentionRecord& record, const AttentionRecord& shown);
   void write(Picture& picture, const std::string& name_part, const std::string& svg);
 
   const ViewOptions& options_;

@@ -9,6 +9,7 @@
 #include "analysis/rollout.h"
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/text_boundaries.h"
 #include "base/strings/utf8.h"
 #include "config/attention_site.h"
 #include "record/attention_record.h"
@@ -161,8 +162,10 @@ namespace {
 /// Returns the number of words before the next part, after `text` was appended to `words` words.
 int words_after(int words, const std::string& text, bool blanks_before) {
   const int more = count_text_words(text);
-  // Without spaces in between, the part's first word continues the last one.
-  return words > 0 && more > 0 && !blanks_before ? words + more - 1 : words + more;
+  // Without spaces in between, the part's first word continues the last one, unless its script
+  // has none.
+  const bool continues = !blanks_before && !(is_valid_utf8(text) && has_unspaced_script(text));
+  return words > 0 && more > 0 && continues ? words + more - 1 : words + more;
 }
 
 int first_word(int words, const std::string& text, bool blanks_before) {

@@ -280,6 +280,58 @@ std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hy
   return all;
 }
 
+namespace {
+
+std::vector<std::string> texts_of(const std::vector<Word>& words) {
+  std::vector<std::string> texts;
+  for (const Word& word : words) texts.push_back(word.text);
+  return texts;
+}
+
+/// Merges all heads of a site; `axes` holds the words of its rows and columns.
+AttentionMaps merge_maps(const AttentionMaps& maps, const ShownMaps& axes) {
+  AttentionMaps merged{
+      maps.layers, maps.heads, to_int(axes.rows.size()), to_int(axes.columns.size()), {}};
+  if (maps.weights.empty() || maps.sparse() || maps.has_projected_keys()) {
+    return {0, 0, merged.queries, merged.keys, {}};
+  }
+  for (int place = 0; place < maps.layers * maps.heads; ++place) {
+    const WeightMatrix words = merge_to_words(
+        head_weights(maps, place / maps.heads, place % maps.heads), axes.rows, axes.columns);
+    merged.weights.insert(merged.weights.end(), words.values.begin(), words.values.end());
+  }
+  return merged;
+}
+
+}  // namespace
+
+AttentionRecord merge_record_to_words(const AttentionRecord& record) {
+  AttentionRecord merged;
+  merged.model = record.model;
+  merged.changes = record.changes;
+  merged.part = record.part;
+  merged.source_text = record.source_text;
+  ShownMaps encoder{AttentionSite::encoder_self, false, {}, {}, {}};
+  set_words(encoder, record, 0, record.encoder_self);
+  merged.source.tokens = texts_of(encoder.rows);
+  merged.encoder_self = merge_maps(record.encoder_self, encoder);
+  for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
+    const HypothesisRecord& found = record.hypotheses[i];
+    HypothesisRecord& words = merged.hypotheses.emplace_back();
+    words.text = found.text;
+    words.score = found.score;
+    ShownMaps cross{AttentionSite::cross, false, {}, {}, {}};
+    ShownMaps decoder{AttentionSite::decoder_self, false, {}, {}, {}};
+    set_words(cross, record, i, found.cross);
+    set_words(decoder, record, i, found.decoder_self);
+    words.produced.tokens = texts_of(cross.rows);
+    words.decoder_input.tokens = texts_of(decoder.columns);
+    words.cross = merge_maps(found.cross, cross);
+    words.decoder_self = merge_maps(found.decoder_self, decoder);
+  }
+  return merged;
+}
+
 MapSelection parse_map_selection(const std::vector<std::string>& arguments) {
   MapSelection selection;
   if (arguments.empty()) return selection;

@@ -54,4 +54,9 @@ std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<i
 std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hypothesis,
                                    const MapSelection& selection, bool by_words = false);
 
+/// Returns the record with words (record/words.h) in the place of tokens: the rows of a word's
+/// tokens are averaged, its columns are summed. Vectors, metrics, search trees and the cells that a
+/// pattern left out are not part of it; maps of mixtures and sparse maps are empty.
+AttentionRecord merge_record_to_words(const AttentionRecord& record);
+
 }  // namespace attn

@@ -6,6 +6,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/text_boundaries.h"
 #include "base/strings/utf8.h"
 #include "config/attention_site.h"
 
@@ -39,11 +40,11 @@ class WordSplitter {
       : pieces_(pieces), text_(text), more_special_(more_special) {}
 
   std::vector<Word> split() {
-    const std::vector<Word> chunks = cut(true);
+    const std::vector<Word> chunks = cut_unspaced(cut(true));
     const auto unknown_piece = [](const std::string& piece) { return piece == unknown; };
     if (std::any_of(pieces_.begin(), pieces_.end(), unknown_piece) &&
         next_index_ != count_text_words(text_)) {
-      return refine(cut(false));
+      return refine(cut_unspaced(cut(false)));
     }
     return refine(chunks);
   }
@@ -80,6 +81,35 @@ class WordSplitter {
       inside = true;
     }
     return chunks;
+  }
+
+  /// Cuts chunks of scripts that put no spaces between words at ICU's word boundaries, as far as
+  /// tokens begin there. A word's index counts the boundaries before it.
+  std::vector<Word> cut_unspaced(const std::vector<Word>& chunks) {
+    std::vector<Word> words;
+    int more = 0;  // words so far beyond those between spaces
+    for (Word chunk : chunks) {
+      if (chunk.text_index >= 0) chunk.text_index += more;
+      const std::string text = chunk.type == WordType::word ? spelled(chunk).text : "";
+      if (!is_valid_utf8(text) || !has_unspaced_script(text)) {
+        words.push_back(chunk);
+        continue;
+      }
+      const std::vector<std::size_t> ends = text_boundaries(text, TextUnit::word);
+      std::size_t begin = 0;
+      for (int at = chunk.first; at < chunk.first + chunk.count; ++at) {
+        const auto next = std::ranges::upper_bound(ends, begin);
+        if (at == chunk.first || (begin > 0 && std::ranges::binary_search(ends, begin))) {
+          const int before = to_int(next - ends.begin());
+          words.push_back({{}, at, 0, WordType::word, chunk.text_index + before});
+        }
+        ++words.back().count;
+        begin += without_space_symbol(piece(at)).size();
+      }
+      more += to_int(ends.size()) - 1;
+    }
+    next_index_ += more;
+    return words;
   }
 
   /// Splits punctuation off both ends of the text's words, and spells every word.
@@ -167,6 +197,32 @@ int indexed_words(const std::vector<Word>& words) {
   return count;
 }
 
+/// Splits a text at spaces and, where its script has none, at ICU's word boundaries.
+std::vector<std::string_view> words_of_text(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    std::size_t end = 0;  // of the part before the next space
+    while (end < text.size()) {
+      const CodePoint c = decode_code_point(text.substr(end));
+      if (u_isUWhiteSpace(static_cast<UChar32>(c.value))) break;
+      end += c.length;
+    }
+    const std::string_view part = text.substr(0, end);
+    if (is_valid_utf8(part) && has_unspaced_script(part)) {
+      std::size_t begin = 0;
+      for (const std::size_t boundary : text_boundaries(part, TextUnit::word)) {
+        words.push_back(part.substr(begin, boundary - begin));
+        begin = boundary;
+      }
+    } else if (end > 0) {
+      words.push_back(part);
+    }
+    text.remove_prefix(end);
+    if (!text.empty()) text.remove_prefix(decode_code_point(text).length);
+  }
+  return words;
+}
+
 }  // namespace
 
 bool is_punctuation(std::string_view piece) {
@@ -181,30 +237,12 @@ bool is_punctuation(std::string_view piece) {
 }
 
 int count_text_words(std::string_view text) {
-  int words = 0;
-  bool inside = false;
-  while (!text.empty()) {
-    const CodePoint c = decode_code_point(text);
-    const bool blank = u_isUWhiteSpace(static_cast<UChar32>(c.value));
-    if (!blank && !inside) ++words;
-    inside = !blank;
-    text.remove_prefix(c.length);
-  }
-  return words;
+  return to_int(words_of_text(text).size());
 }
 
 std::string text_word(std::string_view text, int index) {
-  std::string word;
-  int words = 0;
-  bool inside = false;
-  for (; !text.empty() && words <= index + 1; text.remove_prefix(decode_code_point(text).length)) {
-    const CodePoint c = decode_code_point(text);
-    const bool blank = u_isUWhiteSpace(static_cast<UChar32>(c.value));
-    if (!blank && !inside) ++words;
-    if (!blank && words == index + 1) word += text.substr(0, c.length);
-    inside = !blank;
-  }
-  return word;
+  const std::vector<std::string_view> words = words_of_text(text);
+  return std::string(index < to_int(words.size()) ? at(words, index) : "");
 }
 
 std::string strip_punctuation(std::string_view word) {

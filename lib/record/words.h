@@ -10,6 +10,9 @@
 //    off. All of one end together form a word of type punctuation; inside a word ("don't") they
 //    belong to it. So "home", "." are two words, but both keep the index of the text's word "home."
 //    (Word::text_index).
+//  - Chinese, Japanese, Thai, Lao, Khmer and Burmese put no spaces between words. There a token
+//    that begins at one of ICU's word boundaries begins a word, too. A token across a boundary is
+//    not cut.
 //  - "<unk>" is text and so belongs to a word. If counting each one as a separate word gives as
 //    many words as the text has (whole-word vocabularies), it is a separate word; otherwise it
 //    continues the previous word.
@@ -28,7 +31,8 @@ namespace attn {
 /// True if a token, without its word-boundary character, consists of punctuation only.
 bool is_punctuation(std::string_view piece);
 
-/// Counts the words of a text, split at Unicode spaces like Python's str.split.
+/// Counts the words of a text, split at Unicode spaces like Python's str.split and, within words of
+/// scripts without spaces, at ICU's word boundaries.
 int count_text_words(std::string_view text);
 
 /// Returns the word with an index as counted by count_text_words(); empty if there is none.

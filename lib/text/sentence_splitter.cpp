@@ -10,7 +10,7 @@
 
 #include "base/at.h"
 #include "base/strings/utf8.h"
-#include "text/icu_text.h"
+#include "base/strings/text_boundaries.h"
 
 namespace attn {
 namespace {
@@ -238,7 +238,7 @@ std::vector<SentenceSpan> split_sentences(std::string_view text) {
   const auto offset = [&](std::string_view part) { return to_size(part.data() - text.data()); };
   std::vector<SentenceSpan> sentences;
   std::size_t begin = offset(without_start(text, is_blank));
-  for (const std::size_t boundary : icu_boundaries(read, TextUnit::sentence)) {
+  for (const std::size_t boundary : text_boundaries(read, TextUnit::sentence)) {
     if (boundary <= begin) continue;
     const std::string_view before = without_end(text.substr(begin, boundary - begin), is_blank);
     const std::string_view after = without_start(text.substr(boundary), is_blank);

@@ -84,7 +84,7 @@ TEST_CASE("a mark alone says where a word begins and is none itself") {
 TEST_CASE("unknown pieces are words where that is how many the text has") {
   check_words({"▁The", "<unk>", "▁went"}, "The yeti went",
               {{"The", 0, 1, kWord, 0}, {"<unk>", 1, 1, kWord, 1}, {"went", 2, 1, kWord, 2}});
-  check_words({"▁The", "<unk>", "▁went"}, "The漢 went",
+  check_words({"▁The", "<unk>", "▁went"}, "The☃ went",
               {{"The<unk>", 0, 2, kWord, 0}, {"went", 2, 1, kWord, 1}});
   check_words({"▁The", "▁", "<unk>", "▁went"}, "The 漢 went",
               {{"The", 0, 1, kWord, 0}, {"<unk>", 1, 2, kWord, 1}, {"went", 3, 1, kWord, 2}});
@@ -141,6 +141,27 @@ TEST_CASE("the text's words are counted as Python's split does") {
   CHECK(count_text_words("  a  b\u00a0c\u3000d\te ") == 5);
   CHECK(count_text_words("a\u200bb") == 1);  // a zero-width space is no blank
   CHECK(count_text_words("\xff \xfe") == 2);
+}
+
+TEST_CASE("in scripts without spaces, words end where ICU says so and a token ends") {
+  // 我们 | 喜欢 | 猫 | 。
+  const std::vector<Word> words = split_words({"▁我们", "喜", "欢", "猫", "。"}, "我们喜欢猫。");
+  REQUIRE(words.size() == 4);
+  CHECK(words[1] == Word{"喜欢", 1, 2, WordType::word, 1});
+  CHECK(words[2] == Word{"猫", 3, 1, WordType::word, 2});
+  CHECK(words[3] == Word{"。", 4, 1, WordType::punctuation, 3});
+  CHECK(count_text_words("我们喜欢猫。") == 4);
+  CHECK(count_text_words("The 我们喜欢猫 home") == 5);
+  CHECK(text_word("The 我们喜欢猫 home", 2) == "喜欢");
+  // A token across a boundary stays whole; the words after it keep their numbers.
+  const std::vector<Word> across = split_words({"▁我们喜", "欢", "猫", "▁go"}, "我们喜欢猫 go");
+  REQUIRE(across.size() == 3);
+  CHECK(across[0] == Word{"我们喜欢", 0, 2, WordType::word, 0});
+  CHECK(across[1] == Word{"猫", 2, 1, WordType::word, 2});
+  CHECK(across[2] == Word{"go", 3, 1, WordType::word, 3});
+  CHECK(split_words({"▁แมว", "นอน"}, "แมวนอน").size() == 2);
+  CHECK(split_words({"▁ឆ្មា", "ដេក"}, "ឆ្មាដេក").size() == 2);
+  CHECK(split_words({"▁猫", "が", "寝る"}, "猫が寝る").size() == 3);
 }
 
 TEST_CASE("words of a record: its own end and start symbols are known") {

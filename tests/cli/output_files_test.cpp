@@ -149,6 +149,30 @@ TEST_CASE("bad input: names that say another kind") {
   });
 }
 
+TEST_CASE("--words merges the tokens of files, too; --json holds both") {
+  const TemporaryDirectory scene;
+  const Result result = run_program(
+      {.args = {"translate", "The teacher was unforgettably kind.", "--words", "--csv",
+                scene.file("tables"), "--json", scene.file("maps.json"), "--svg",
+                scene.file("maps.svg")}});
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  const Json record = Json::parse(lines_of(read_file(scene.file("maps.json"))).front());
+  const Json& words = record["words"];
+  CHECK(words["source"] == Json({"The", "teacher", "was", "unforgettably", "kind", ".", "</s>"}));
+  CHECK(record["source"]["tokens"].size() > words["source"].size());  // some word has pieces
+  const Json& maps = words["hypotheses"][0];
+  REQUIRE(maps["cross"][2][2].size() == maps["target"].size());
+  REQUIRE(maps["cross"][2][2][0].size() == words["source"].size());
+  for (const Json& row : maps["cross"][2][2]) {
+    double sum = 0;
+    for (const Json& weight : row) sum += weight.get<double>();
+    CHECK(sum == doctest::Approx(1).epsilon(1e-5));
+  }
+  const std::string cross = read_file(scene.file("tables/cross.csv"));
+  CHECK(cross.find(",unforgettably,") != std::string::npos);
+  CHECK(read_file(scene.file("maps.svg")).find(">unforgettably<") != std::string::npos);
+}
+
 TEST_CASE("what a sentence or a file hints at is said") {
   const TemporaryDirectory scene;
   const auto notes = [&](std::vector<std::string> args) {
@@ -159,10 +183,6 @@ TEST_CASE("what a sentence or a file hints at is said") {
   using Notes = std::vector<std::string>;
   CHECK(notes({" "}) == Notes{"note: the sentence is empty; there is nothing to translate"});
   CHECK(notes({"The group"}).empty());
-  const Notes words = notes({"--words", "The group", "--svg", scene.file("w.svg")});
-  REQUIRE(words.size() == 2);
-  CHECK(words[0] == "note: --words is for the terminal; pictures and tables are by pieces");
-  CHECK(words[1].starts_with("note: wrote " + scene.file("w.svg")));
   const Notes help = notes({"help"});
   REQUIRE_FALSE(help.empty());
   CHECK(help[0] == "note: help is translated; attn-demo help translate shows the options");

@@ -134,6 +134,7 @@ class RecordWriter {
   void write_alternatives(const Alternatives& alternatives);
   void write_search(const SearchTree& tree);
   void write_node(const SearchNode& node, std::vector<Pieces>& paths);
+  void write_words(const AttentionRecord& words);
   void write_step_rows(std::string_view kind, const std::vector<float>& rows);
 
   JsonWriter& json_;
@@ -259,6 +260,23 @@ void RecordWriter::write_hypothesis(const HypothesisRecord& hypothesis) {
   });
 }
 
+/// Writes the second set of maps, by words.
+void RecordWriter::write_words(const AttentionRecord& words) {
+  json_.object([&] {
+    json_.member("source", words.source.tokens);
+    write_maps(json_, "encoder_self", words.encoder_self, false);
+    json_.key("hypotheses");
+    json_.array(words.hypotheses, [&](const HypothesisRecord& hypothesis) {
+      json_.object([&] {
+        json_.member("target", hypothesis.produced.tokens);
+        json_.member("decoder_input", hypothesis.decoder_input.tokens);
+        write_maps(json_, "decoder_self", hypothesis.decoder_self, false);
+        write_maps(json_, "cross", hypothesis.cross, false);
+      });
+    });
+  });
+}
+
 void RecordWriter::write(const AttentionRecord& record) {
   json_.object([&] {
     json_.member("format", "attn-demo.attention");
@@ -290,6 +308,7 @@ void RecordWriter::write(const AttentionRecord& record) {
     if (form_.search && record.search) {
       json_.member("search", [&] { write_search(*record.search); });
     }
+    if (form_.words != nullptr) json_.member("words", [&] { write_words(*form_.words); });
   });
 }
 

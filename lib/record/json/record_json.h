@@ -15,6 +15,8 @@ struct RecordJsonOptions {
   bool alignment = true;
   bool packed = false;  ///< for the HTML page: maps as text, and the ends of words for all tokens
                         ///< (docs/json.md, "In the HTML page")
+  /// The same record with maps by words (merge_record_to_words()), written as `words`; null: none.
+  const AttentionRecord* words = nullptr;
 };
 
 /// Returns one object on one line with a final newline; several records make JSON Lines.

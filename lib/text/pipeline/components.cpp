@@ -1,4 +1,4 @@
-// The components of a pipeline: normalizers (Unicode forms are in text/icu_text.cpp),
+// The components of a pipeline: normalizers (Unicode forms are in text/unicode_normalizer.cpp),
 // pre-tokenizers and decoders.
 #include <unicode/uchar.h>
 
@@ -8,7 +8,7 @@
 #include "base/at.h"
 #include "base/strings/utf8.h"
 #include "text/byte_level_bpe.h"
-#include "text/icu_text.h"
+#include "base/strings/text_boundaries.h"
 #include "text/pipeline/pipeline.h"
 #include "text/pipeline/text_patterns.h"
 #include "text/sentencepiece/normalizer.h"
@@ -29,7 +29,7 @@ struct OwnedCharsmap {
 std::string by_rules(const Charsmap& rules, std::string_view text) {
   std::string out;
   std::size_t begin = 0;
-  for (const std::size_t end : icu_boundaries(text, TextUnit::character)) {
+  for (const std::size_t end : text_boundaries(text, TextUnit::character)) {
     const std::string_view cluster = text.substr(begin, end - begin);
     begin = end;
     if (cluster.size() < kLongCluster) {

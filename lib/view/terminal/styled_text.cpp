@@ -1,6 +1,7 @@
 #include "view/terminal/styled_text.h"
 
 #include <fmt/format.h>
+#include <unicode/uchar.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -64,6 +65,38 @@ Rgb color_of(float weight, ColorMode mode) {
                                              : ramp_color(ramp, scale_position(weight));
 }
 
+constexpr std::string_view first_strong_isolate = "\u2068";
+constexpr std::string_view pop_isolate = "\u2069";
+constexpr std::string_view continuation = "‿";
+
+bool is_right_to_left(char32_t c) {
+  const UCharDirection direction = u_charDirection(static_cast<UChar32>(c));
+  return direction == U_RIGHT_TO_LEFT || direction == U_RIGHT_TO_LEFT_ARABIC;
+}
+
+/// Puts isolates (UAX 9) around the part of a text that runs from right to left, so that a terminal
+/// that reorders such text does not move the numbers beside it. A continuation mark before it is
+/// part of it and so appears at its right end.
+std::string with_isolated_rtl(std::string_view text) {
+  std::size_t first = text.size(), end = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_code_point(text.substr(at));
+    if (is_right_to_left(c.value)) {
+      first = std::min(first, at);
+      end = at + c.length;
+    }
+    at += c.length;
+  }
+  if (end == 0) return std::string(text);
+  if (text.substr(0, first).ends_with(continuation)) first -= continuation.size();
+  std::string out(text.substr(0, first));
+  out += first_strong_isolate;
+  out += text.substr(first, end - first);
+  out += pop_isolate;
+  out += text.substr(end);
+  return out;
+}
+
 }  // namespace
 
 std::string shade_escape(float weight, ColorMode mode) {
@@ -95,7 +128,7 @@ std::string_view shade_character(float weight) {
 }
 
 void TextLine::add(std::string_view printable_text) {
-  text += printable_text;
+  text += with_isolated_rtl(printable_text);
   columns += display_width(printable_text);
 }
 

@@ -107,6 +107,20 @@ TEST_CASE("shade: what is negative has colours of its own, by its size") {
   }
 }
 
+TEST_CASE("lines: text that runs from right to left is isolated, and its width stays") {
+  const auto line_of = [](std::string_view text) {
+    TextLine line;
+    line.add(text);
+    return line;
+  };
+  CHECK(line_of("3 שלום").text == "3 \u2068שלום\u2069");
+  CHECK(line_of("3 שלום").columns == 6);
+  CHECK(line_of("‿ים").text == "\u2068‿ים\u2069");
+  CHECK(line_of("قط 0.5").text == "\u2068قط\u2069 0.5");
+  CHECK(line_of("Haus 0.5").text == "Haus 0.5");
+  CHECK(line_of("12 猫").text == "12 猫");
+}
+
 TEST_CASE("shade: no colour, no escape") {
   CHECK(shade_escape(0.5f, ColorMode::none).empty());
 }
