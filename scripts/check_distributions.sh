@@ -2,11 +2,12 @@
 # Do the README's two commands pass where nothing is installed? Makes bare Debian systems (debootstrap's
 # minbase), clones this repository's HEAD into each and runs both commands there. Needs root.
 #
-#   scripts/check_distributions.sh [--only bookworm|trixie] [--clang] [--demo-only] [--keep]
+#   scripts/check_distributions.sh [--only bookworm|trixie] [--clang] [--demo-only] [--keep] [--container]
 #
 #   --only SUITE   this one only; otherwise Debian 12 and 13, one after the other
 #   --clang        with Clang beside GCC
 #   --demo-only    demo.sh only
+#   --container    the Dockerfile's steps instead: build in one Debian 13, install and serve in another
 #   --keep         the systems stay below build/distributions, with what they compiled; the next run goes on there
 #
 # Prints one line a command and exits 1 if one failed or a compiler warned. Logs: build/distributions/*.log.
@@ -14,13 +15,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-suites=(bookworm trixie) compilers=(g++) commands=(demo.sh test.sh) keep=
+suites=(bookworm trixie) compilers=(g++) commands=(demo.sh test.sh) keep= container=
 while [ "$#" -gt 0 ]; do
   case $1 in
     --only) suites=("${2:?--only wants bookworm or trixie}") && shift ;;
     --clang) compilers+=(clang++) ;;
     --demo-only) commands=(demo.sh) ;;
     --keep) keep=yes ;;
+    --container) container=yes ;;
     *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2 && exit 2 ;;
   esac
   shift
@@ -54,16 +56,51 @@ in_system() {
       PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"' - "$root" "$@"
 }
 
+# make_root ROOT SUITE LOG: a bare system, unless it is already there.
+make_root() {
+  [ ! -f "$1/made" ] || return 0
+  rm -rf "$1"
+  debootstrap --variant=minbase "$2" "$1" "$mirror" >"$3"
+  # Installed systems have this entry, and chromedriver finds its browser by that name.
+  echo '127.0.0.1 localhost' >"$1/etc/hosts"
+  touch "$1/made"
+}
+
+# The Dockerfile's two stages: the package from one root is installed in another, where a user
+# without rights serves the page.
+check_container() {
+  local build=$folder/container-build run=$folder/container-run log=$folder/container.log port=8087
+  make_root "$build" trixie "$folder/container-build-debootstrap.log"
+  make_root "$run" trixie "$folder/container-run-debootstrap.log"
+  rm -rf "$build/src"
+  git clone -q "file://$PWD" "$build/src"
+  in_system "$build" bash /src/scripts/container.sh build >"$log" 2>&1
+  cp "$build/packages/attn-demo.deb" scripts/container.sh "$run/tmp"
+  in_system "$run" bash /tmp/container.sh install /tmp/attn-demo.deb >>"$log" 2>&1
+  in_system "$run" setpriv --reuid=65534 --regid=65534 --clear-groups \
+    attn-demo serve --host 0.0.0.0 --port "$port" --name localhost >"$folder/container-address" 2>>"$log" &
+  for _ in $(seq 50); do
+    [ -s "$folder/container-address" ] && break
+    sleep 0.2
+  done
+  local address
+  address=$(sed 's/0\.0\.0\.0/localhost/' "$folder/container-address")
+  curl -fsS "$address" | grep -q '<title>attn-demo</title>'
+  curl -fsS -H 'Content-Type: application/json' -d '{"q": "The group went home", "source": "en", "target": "de"}' \
+    "${address%%\?*}translate?${address#*\?}" | tee -a "$log" | grep -q 'Die Gruppe ging nach Hause'
+  kill %1
+  echo "container: built, installed and served"
+}
+
+if [ "$container" ]; then
+  check_container
+  exit
+fi
+
 failed=
 for suite in "${suites[@]}"; do
   root=$folder/$suite
-  if [ ! -f "$root/made" ]; then
-    rm -rf "$root"
-    debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$folder/$suite-debootstrap.log"
-    # Installed systems have this entry, and chromedriver finds its browser by that name.
-    echo '127.0.0.1 localhost' >"$root/etc/hosts"
-    touch "$root/made"
-  fi
+  make_root "$root" "$suite" "$folder/$suite-debootstrap.log"
   for compiler in "${compilers[@]}"; do
     home=/root/attn-demo-${compiler%++}
     if [ -d "$root$home" ]; then

@@ -20,7 +20,8 @@ if [ "${#missing[@]}" -gt 0 ]; then
   as_root=()
   [ "$(id -u)" -eq 0 ] || as_root=(sudo)
   if [ "${#as_root[@]}" -gt 0 ] && ! command -v sudo >/dev/null; then
-    echo "packages are missing, and there is no sudo to install them with; as root: apt-get install ${missing[*]}" >&2
+    echo "These packages are missing, and there is no sudo to install them with. Ask someone with" >&2
+    echo "administrator rights to run: apt-get install ${missing[*]}" >&2
     exit 1
   fi
   echo "installing: ${missing[*]}" >&2

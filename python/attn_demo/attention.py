@@ -127,6 +127,13 @@ class Attention:
         """The page that `attn-demo translate --html` writes, as HTML; before and after a change."""
         return _core.page(self._records)
 
+    def widget(self, view: str = "", height: int = 420) -> Any:
+        """One head in a notebook, as a widget whose selection comes back: `head` and `cell` are
+        what is selected, `view` is the whole view as in the page's address. Needs anywidget."""
+        from .widget import make_widget
+
+        return make_widget(_core.page(self._records, embed=True), view, height)
+
     def plot(self, kind: str = "cross", layer: int = -1, head: int = 0, ax: Any = None) -> Any:
         """Draws one head with matplotlib, rows looking at columns; returns the axes."""
         try:

@@ -89,9 +89,10 @@ py::dict hypothesis(const SharedRecord& record, std::size_t index) {
   return result;
 }
 
-/// Returns a page with all of these records.
-std::string page(const std::vector<SharedRecord>& records) {
+/// Returns a page with all of these records; with `embed`, of one head alone.
+std::string page(const std::vector<SharedRecord>& records, bool embed) {
   PageContent content("-", {});
+  if (embed) content.embed();
   for (const SharedRecord& record : records) {
     AttentionRecord annotated = *record;
     annotate(annotated, {true, AlignmentOptions{}});
@@ -118,7 +119,8 @@ void bind_records(py::module_& module) {
         const GilRelease released;
         return to_json_line(r);
       });
-  module.def("page", &page, py::arg("records"), py::call_guard<GilRelease>());
+  module.def("page", &page, py::arg("records"), py::arg("embed") = false,
+             py::call_guard<GilRelease>());
 }
 
 }  // namespace attn

@@ -174,3 +174,18 @@ def test_copies_are_the_same_and_pickles_are_refused(model):
     assert copy.copy(a) is a and copy.deepcopy(a) is a
     with pytest.raises(TypeError, match="pickle its arrays"):
         pickle.dumps(a)
+
+
+def test_the_widget_knows_what_is_selected(model):
+    pytest.importorskip("anywidget")
+    widget = model.attend(SENTENCE).widget(view="kind=cross&layer=1&head=2")
+    assert '"embed":true' in widget.page
+    assert widget.head == ("cross", 1, 2) and widget.cell is None
+    widget.view = "sentence=0&kind=encoder_self&layer=4&head=0&cell=3.1"  # as the page tells it
+    assert widget.head == ("encoder", 4, 0) and widget.cell == (3, 1)
+
+
+def test_a_widget_without_its_package_says_what_to_install(model, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "anywidget", None)
+    with pytest.raises(attn_demo.UsageError, match="pip install anywidget"):
+        model.attend(SENTENCE).widget()
