@@ -34,6 +34,7 @@ struct PageOptions {
   std::string alone;
   std::string dtype;  ///< empty: int8
   bool embed = false;
+  std::vector<std::string> compare;  ///< two files of records, of two models
   ModelOptions source;
 };
 
@@ -57,6 +58,7 @@ void refuse_run(const std::string& path) {
 
 FileGuard guard_of(const PageOptions& options) {
   FileGuard guard;
+  for (const std::string& path : options.compare) guard.read("--compare", path);
   for (const std::string& path : options.records) {
     if (directory_exists(path) || std::filesystem::path(path).filename() == "train.jsonl") {
       refuse_run(path);
@@ -102,10 +104,12 @@ class PageCommand {
   }
 
   void run() {
+    if (!options_.compare.empty()) compare();
     for (const std::string& path : options_.records) read(path);
     if (count_ == 0) {
-      throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
-                       printable(options_.records.front()));
+      throw InputError(
+          "{} holds no record; translate --json and train's probe.jsonl do",
+          printable((options_.compare.empty() ? options_.records : options_.compare).front()));
     }
     files_.finish(heads_);
   }
@@ -138,6 +142,73 @@ class PageCommand {
     show_line();
     if (const std::string log = find_training_log(path); !log.empty()) {
       files_.page().add_curve(page_curve(read_curve(log), first, count_));
+    }
+  }
+
+  /// Shows the records of two models sentence by sentence: each of the second model as a change of
+  /// the first one's.
+  void compare() {
+    const std::vector<AttentionRecord> first = records_of(options_.compare.front());
+    std::vector<AttentionRecord> second = records_of(options_.compare.back());
+    if (first.size() != second.size()) {
+      throw InputError(
+          "--compare: {} holds {} records and {} holds {}; expected the same sentences",
+          printable(options_.compare.front()), first.size(), printable(options_.compare.back()),
+          second.size());
+    }
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      check_pair(first[i], second[i], i + 1);
+      second[i].changes = {fmt::format("model {}", model_title(second[i].model))};
+      const std::string where = fmt::format("record {}", i + 1);
+      take(first[i], where);
+      take(std::move(second[i]), where);
+    }
+    show_line();
+  }
+
+  static std::string model_title(const ModelSummary& model) {
+    return model.precision == "float32" ? model.name
+                                        : fmt::format("{} in {}", model.name, model.precision);
+  }
+
+  static std::vector<AttentionRecord> records_of(const std::string& path) {
+    if (directory_exists(path)) {
+      throw InputError(
+          "--compare: {} is a directory; compare files of records: attn-demo translate SENTENCE "
+          "--model {} --json FILE writes one",
+          printable(path), printable(path));
+    }
+    const std::string text = read_file(path, PageContent::max_bytes);
+    const std::vector<std::string_view> lines = split_lines(text);
+    std::vector<AttentionRecord> records;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (is_head_report_line(lines[i])) continue;
+      const std::string where = fmt::format("{}:{}", printable(path), i + 1);
+      RecordLine line = read_record_line(lines[i], where);
+      auto* record = std::get_if<AttentionRecord>(&line);
+      if (record == nullptr) {
+        throw InputError("{}: an experiment; --compare takes the records of translate --json",
+                         where);
+      }
+      records.push_back(std::move(*record));
+    }
+    return records;
+  }
+
+  static void check_pair(const AttentionRecord& first, const AttentionRecord& second,
+                         std::size_t number) {
+    if (first.source_text != second.source_text) {
+      throw InputError("--compare: record {} is of \"{}\" in one file and of \"{}\" in the other",
+                       number, excerpt(first.source_text), excerpt(second.source_text));
+    }
+    const ModelSummary &a = first.model, &b = second.model;
+    if (a.encoder_layers != b.encoder_layers || a.decoder_layers != b.decoder_layers ||
+        a.encoder_heads != b.encoder_heads || a.decoder_heads != b.decoder_heads) {
+      throw InputError(
+          "--compare: the models have other numbers of layers or heads ({}: {} + {} layers of {} "
+          "heads; {}: {} + {} of {}); expected two models of one shape",
+          printable(a.name), a.encoder_layers, a.decoder_layers, a.decoder_heads, printable(b.name),
+          b.encoder_layers, b.decoder_layers, b.decoder_heads);
     }
   }
 
@@ -214,7 +285,11 @@ void write_standalone_page(const PageOptions& options) {
 }
 
 void check_combination(const PageOptions& options) {
-  if (options.records.empty() && options.alone.empty()) {
+  if (!options.compare.empty() && (!options.records.empty() || !options.alone.empty())) {
+    throw UsageError("--compare makes a page of its two files alone; leave {} out",
+                     options.records.empty() ? "--alone" : "RECORDS");
+  }
+  if (options.records.empty() && options.alone.empty() && options.compare.empty()) {
     throw UsageError("RECORDS is required, or --alone FILE for a page with a model inside");
   }
   if (!options.alone.empty()) return;
@@ -242,6 +317,12 @@ void add_page(CLI::App& app, Run& run) {
                    "Write a page that translates alone, offline: the program and a model inside")
       ->type_name("FILE")
       ->group(help_group::files);
+  command
+      ->add_option("--compare", options->compare,
+                   "Two models side by side: two files of records of the same sentences")
+      ->type_name("A B")
+      ->expected(2)
+      ->group(help_group::reads);
   options->source.add_model_to(*command);
   command
       ->add_option("--dtype", options->dtype, "The model inside: int8, float16 or float32 [int8]")
@@ -265,7 +346,10 @@ void add_page(CLI::App& app, Run& run) {
       "  attn-demo train configs/toy.json --out toy\n"
       "  attn-demo page toy/probe.jsonl --html training.html\n"
       "  attn-demo page --alone try.html   # one file that translates by itself\n"
-      "  attn-demo page maps.json --html frame.html --embed");
+      "  attn-demo page maps.json --html frame.html --embed\n"
+      "  attn-demo translate \"The group went home\" --json float32.json\n"
+      "  attn-demo translate \"The group went home\" --precision int8 --json int8.json\n"
+      "  attn-demo page --compare float32.json int8.json --html compare.html");
   refuse_empty_values(*command, {});
   command->callback([options, &run] {
     run = [options] {

@@ -114,7 +114,7 @@ TEST_CASE("the maps of a newcomer's sentence fit a screen") {
   CHECK(narrow.back() == "More maps: --show all, --show cross:0, --show encoder:0:1.");
   CHECK(lines("The group went home", "120").size() <= 20);
   const std::string twelve = "The old man who lives in the house reads the newspaper today";
-  CHECK(lines(twelve, "80").size() <= 30);
+  CHECK(lines(twelve, "80").size() <= 40);
   CHECK(lines(twelve, "80", {"--show", "best", "--words", "--top", "2"}).size() < 22);
   CHECK(lines(twelve, "80", {"--n-best", "2", "--beam", "2"}).size() == 2);
   CHECK(lines("", "80") == std::vector<std::string>{""});

@@ -479,6 +479,16 @@ class LivePage(ServerCase):
         self.wait_text("#source-text", text)
         self.assertEqual(self.js("return document.querySelectorAll('img, b').length"), 0)
 
+    def test_a_sentence_to_try_and_its_gloss(self):
+        self.open()
+        self.js("[...document.querySelectorAll('#examples button')].find(b => b.textContent === 'The dog bit the man').click()")
+        self.wait_text("#live-target", "Der Hund biss den Mann")
+        until("the gloss", lambda: self.js("return [...document.querySelectorAll('.gloss-word')].map(e => [...e.children].map(c => c.textContent))")
+            == [["Der", "The"], ["Hund", "dog"], ["biss", "bit"], ["den", "the"], ["Mann", "man"]])
+        self.browser.click("#live-clear")
+        self.assertEqual(self.js("return document.getElementById('live-text').value"), "")
+        self.assertEqual(self.browser.focused()["id"], "live-text")
+
     def test_keyboard_alone(self):
         self.open()
         self.js("document.activeElement.blur()")
@@ -486,13 +496,13 @@ class LivePage(ServerCase):
         self.assertEqual(self.browser.focused()["id"], "live-text")
         self.browser.press(*"Tom")
         self.wait_text("#live-target", self.german(text="Tom"))
-        self.browser.press("Tab")
+        self.browser.press("Tab", "Tab")  # past the button that clears the sentence
         self.assertEqual(self.browser.focused()["id"], "live-target")
         self.browser.press("Escape", "x")
         until("the comparison", lambda: self.shown("#compare"))
         seen = []
         self.js("document.getElementById('live-text').focus()")
-        for _ in range(8):
+        for _ in range(20):  # ten of them are sentences to try
             self.browser.press("Tab")
             seen.append(self.browser.focused()["id"])
         for one in ("live-target", "live-beams", "live-swap-open", "live-compare-open", "live-link", "live-save"):
@@ -599,7 +609,7 @@ class LivePage(ServerCase):
                 self.open(server=server)
                 self.assertEqual([self.heading(field) for field in fields], [["", "English"], ["", "choose one"], None])
                 self.assertEqual(self.js("return document.getElementById('live-languages').options.length"), 202)
-                self.assertEqual(self.js("return document.getElementById('live-text').placeholder"), "type a sentence in English")
+                self.assertEqual(self.js("return document.getElementById('live-text').placeholder"), "The group went home")
                 # A code or a name counts once it is there; what the field then says is the name.
                 self.type("#live-target-lang", "deu_Latn")
                 until("the language", lambda: self.js("return location.hash.includes('target_lang=deu_Latn')"))

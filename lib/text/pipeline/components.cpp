@@ -1,4 +1,4 @@
-// The components of a pipeline: normalizers (Unicode forms are in text/unicode_normalizer.cpp),
+// The components of a pipeline: normalizers (Unicode forms are in unicode_normalizer.cpp),
 // pre-tokenizers and decoders.
 #include <unicode/uchar.h>
 

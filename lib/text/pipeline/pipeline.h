@@ -30,7 +30,7 @@ using PreTokenizer = std::function<std::vector<PreToken>(const PreToken&)>;
 /// Maps tokens to tokens; the results are joined into one text.
 using TokenDecoder = std::function<std::vector<std::string>(std::vector<std::string>)>;
 
-// The components (components.cpp, text/unicode_normalizer.cpp), named like those of the library.
+// The components (components.cpp, unicode_normalizer.cpp), named like those of the library.
 
 /// Applies a model's rules (text/sentencepiece/normalizer.h) to whole grapheme clusters, then to
 /// single characters. `charsmap` is a checked precompiled_charsmap.

@@ -205,8 +205,9 @@ const compareView = (() => {
         matrix || matrixAt(record, hypothesis, kind, layer, head), { room, ...look });
     const after = matrixAt(scene.record, pair.shown, kind, layer, head);
     const off = after.w.length > 0 && after.w.every((weight) => weight === 0);
-    const figures = [draw("before", before, pair.old, weightLook),
-      draw(off ? "after: switched off, it looks nowhere" : "after", scene.record, pair.shown, weightLook, after)];
+    const names = sideNames(before);
+    const figures = [draw(names[0], before, pair.old, weightLook),
+      draw(off ? "after: switched off, it looks nowhere" : names[1], scene.record, pair.shown, weightLook, after)];
     const shared = sharedOf(before, pair, kind);
     if (shared && shared.words) {
       const pick = (list, pairs) => list && pairs.map(([i]) => list[i]);
@@ -215,7 +216,7 @@ const compareView = (() => {
       const now = sharedMatrix(before, pair, shared, { kind, layer, head }, 1);
       const difference = { ...old, w: now.w.map((weight, i) => weight - old.w[i]) };
       figures.push(picture(make("span", {}, "difference: ", make("span", { class: "more", text: "more" }), " or ",
-          make("span", { class: "less", text: "less" }), " than before"),
+          make("span", { class: "less", text: "less" }), ` than ${names[0]}`),
         { ...axes, reads: pick(axes.reads, rows), writes: pick(axes.writes, rows), columns: pick(axes.columns, columns) },
         difference, { room, ...differenceLook }));
     }
@@ -261,15 +262,26 @@ const compareView = (() => {
           : movedHeads(before, pair).length > 0 ? "No head's attention moved." : "")];
   }
 
+  /** Returns the names of both sides: two models, or before and after a change. */
+  function sideNames(before) {
+    const [change] = scene.record.changes;
+    if (!/^model /.test(change)) return ["before", "after"];
+    const name = ({ model }) => printable(model.name + (model.precision ? ` (${model.precision})` : ""));
+    return [name(before), name(scene.record)];
+  }
+
   function update() {
     const before = beforeOf(state.sentence);
     const pair = before && state.branch === null ? pairOf(before) : null;
     find("compare").hidden = !pair;
     if (!pair) return;
-    replaceChildren(find("compare-changes"), "changed: ",
-        make("span", { class: "strong" }, dataText(printable(changesOf(scene.record)))));
-    replaceChildren(find("compare-texts"), textLine("before", pair.old, pair.shown),
-        textLine("after", pair.shown, pair.old));
+    const names = sideNames(before);
+    const models = names[0] !== "before";
+    putText(find("compare-title"), models ? "Two models" : "Before and after");
+    replaceChildren(find("compare-changes"), models ? "" : ["changed: ",
+        make("span", { class: "strong" }, dataText(printable(changesOf(scene.record))))]);
+    replaceChildren(find("compare-texts"), textLine(names[0], pair.old, pair.shown),
+        textLine(names[1], pair.shown, pair.old));
     replaceChildren(find("compare-maps"), maps(before, pair));
     find("compare-says").textContent = says(before, pair);
     find("compare-says").hidden = find("compare-says").textContent === "";

@@ -106,7 +106,8 @@ function changedHead() {
 }
 
 /** Returns the initial view: an experiment's result and the head that it changed; otherwise the
- *  head used for the word alignment, or the last layer's cross-attention. */
+ *  head used for the word alignment, the one that the model names, or the last layer's
+ *  cross-attention. */
 function firstView() {
   const experiment = sentences.findIndex(({ moments }) => changesOf(moments[0]) !== "");
   const sentence = Math.max(0, experiment);
@@ -118,7 +119,9 @@ function firstView() {
   const changed = changedHead();
   if (changed) return { ...first, ...changed };
   const best = alignment && /^cross:(\d+):(\d+)$/.exec(alignment.from);
-  return best ? { ...first, layer: Number(best[1]), head: Number(best[2]) } : first;
+  if (best) return { ...first, layer: Number(best[1]), head: Number(best[2]) };
+  const [named] = (kind === "cross" && sentences[sentence].moments[0].model.alignment_heads) || [];
+  return named ? { ...first, layer: named[0], head: named[1] } : first;
 }
 
 // The address. Only fields that differ from the initial view are written.
