@@ -35,6 +35,7 @@ struct ReceiptSum {
 
 /// The token that was nearly written instead, or the one that the user asked about.
 struct ReceiptFoil {
+  int step = 0;      ///< index of the written token
   std::string word;  ///< the token that was written
   std::string text;  ///< the token that it is compared with
   bool given = false;

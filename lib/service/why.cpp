@@ -156,6 +156,7 @@ std::vector<int> choose_words(const WhyContext& context, const HypothesisRecord&
       const bool shown = question.by_tokens || word.type != WordType::special;
       if (shown) units.shown.push_back(word);
     }
+    if (units.shown.empty()) units.shown = units.target;  // only </s>
     return foils;
   }
   units.shown = {for_field("word", [&] { return find_word(chosen.word, units.target); })};
@@ -163,9 +164,6 @@ std::vector<int> choose_words(const WhyContext& context, const HypothesisRecord&
   const FoilStep foil = for_field("instead", [&] {
     return first_difference({context, hypothesis.produced.ids, units.shown.front(), chosen.foil});
   });
-  // The difference may come after the word, where the foil is its beginning.
-  const int last = units.shown.front().first + units.shown.front().count - 1;
-  if (foil.step > last) units.shown.front().count += foil.step - last;
   units.foil_step = foil.step;
   at(foils, foil.step) = foil.id;
   return foils;

@@ -85,10 +85,11 @@ WordReceipt receipt_of(const Why& why, const WhyUnits& units, const Word& word) 
     add_sum(sum_step(why, *why.receipt, units, t), receipt.logit);
   }
   int step = word.first;
-  if (word.first <= units.foil_step && units.foil_step < word.first + word.count) {
+  if (units.foil_step >= 0) {
     step = units.foil_step;
     receipt.foil.given = true;
   }
+  receipt.foil.step = step;
   receipt.foil.word = at(why.target.tokens, step);
   receipt.foil.text = at(why.foil.tokens, step);
   receipt.foil.difference = sum_step(why, *why.contrast_receipt, units, step);

@@ -14,7 +14,9 @@ struct WhyUnits {
   std::vector<Word> source;  ///< all source tokens, in order
   std::vector<Word> target;  ///< all written tokens, in order
   std::vector<Word> shown;   ///< the groups of `target` that get a receipt
-  int foil_step = -1;        ///< the step of a given foil; −1: none was given
+  /// The step of a foil that was given for the only shown word; −1: none was given. It comes after
+  /// the word where the word is the beginning of the foil.
+  int foil_step = -1;
 };
 
 /// Sums `why.receipt` by words. Each foil is that of the word's first token, or the given one.

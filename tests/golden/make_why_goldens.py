@@ -15,10 +15,12 @@ import sys
 import torch
 import transformers
 
+from family_networks import options_for
+
 HERE = pathlib.Path(__file__).parent
 NAMES = ["marian-1-head-relu", "marian-3-heads-odd-width", "marian-6-heads-gelu", "marian-separate-vocabularies",
          "marian-untied-output", "pegasus-6-heads-swish", "pegasus-3-heads-untied", "bart-3-heads", "mbart-3-heads",
-         "m2m100-3-heads", "led-windows", "t5-wide-heads", "t5-gated-untied-f16", "mt5-tied", "umt5-every-distance"]
+         "m2m100-3-heads", "led-windows", "t5-wide-heads", "t5-gated-untied-f16", "mt5-tied", "umt5-tables"]
 OUTPUTS = ("out_proj", "fc2", "o", "wo")
 
 
@@ -70,7 +72,8 @@ class Frozen:
 
     def run(self, source, decoder_input):
         out = self.model(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([decoder_input]),
-                         output_attentions=True, use_cache=False)
+                         output_attentions=True, use_cache=False,
+                         **options_for(self.model, 1, len(source), (0,)))  # LED: the first token is global
         self.self_weights, self.cross_weights = out.decoder_attentions, out.cross_attentions
         return out.logits[0]
 
@@ -81,11 +84,11 @@ def of_row(tensor, t):
 
 
 def item(tensor, t):
-    return 0.0 if tensor.grad is None else float((of_row(tensor, t) * of_row(tensor.grad, t)).sum())
+    return 0.0 if tensor.grad is None else float((of_row(tensor, t) * of_row(tensor.grad, t)).sum().detach())
 
 
 def bias_item(bias, tensor, t):
-    return 0.0 if bias is None or tensor.grad is None else float((bias * of_row(tensor.grad, t)).sum())
+    return 0.0 if bias is None or tensor.grad is None else float((bias * of_row(tensor.grad, t)).sum().detach())
 
 
 def keys_of(net, projection, values, weights, t):
@@ -109,7 +112,7 @@ def receipt(net, source, decoder_input, words, foils=None):
         score = logits[t, word] - (logits[t, foils[t]] if foils else 0)
         score.backward()
         constant = 0.0 if bias is None else float(bias[0, word] - (bias[0, foils[t]] if foils else 0))
-        found["logit"].append(float(score))
+        found["logit"].append(float(score.detach()))
         found["output_bias"].append(constant)
         found["token"].append(item(net.leaves["embed_tokens"], t))
         found["position"].append(item(net.leaves["embed_positions"], t) if "embed_positions" in net.leaves else 0.0)
@@ -151,19 +154,119 @@ def occlusion(net, source, decoder_input, words, unk, eos):
         return {key: torch.stack([full - log_prob(ids) for ids in rows], 1).tolist() for key, rows in changed.items()}
 
 
+def blocks_of(model):
+    """Of every attention block: (site, output projection, values' projection, norm), in the order of the layers."""
+    t5 = hasattr(model.config, "d_kv")
+    for stack, sites in ((model.get_encoder(), ("encoder_self",)), (model.get_decoder(), ("decoder_self", "cross"))):
+        for layer in stack.block if t5 else stack.layers:
+            for site in sites:
+                if t5:
+                    part = layer.layer[1 if site == "cross" else 0]
+                    attention = part.EncDecAttention if site == "cross" else part.SelfAttention
+                    yield site, attention.o, attention.v, part.layer_norm
+                else:
+                    attention = layer.encoder_attn if site == "cross" else layer.self_attn
+                    norm = layer.encoder_attn_layer_norm if site == "cross" else layer.self_attn_layer_norm
+                    yield site, attention.out_proj, attention.v_proj, norm
+
+
+def linear_norm(norm, x, pre):
+    """The norm without its bias, with the sigma of each row of `pre` [T,D]; x [T,S,D]."""
+    if hasattr(norm, "normalized_shape"):
+        sigma = (pre.var(-1, unbiased=False) + norm.eps).sqrt()
+        x = x - x.mean(-1, keepdim=True)
+    else:
+        sigma = (pre.pow(2).mean(-1) + norm.variance_epsilon).sqrt()
+    return norm.weight * x / sigma[:, None, None]
+
+
+def block_maps(site, seen, norm, weights, post_norm):
+    """Kobayashi et al. 2020 and 2021, Ferrando et al. 2022, of one block."""
+    out, values, normed = seen
+    heads = weights.shape[0]
+    vectors = torch.einsum("hts,shk,hkd->htsd", weights, values.unflatten(-1, (heads, -1)),
+                           out["module"].weight.T.unflatten(0, (heads, -1)))
+    layer = vectors.sum(0)
+    x = normed["in"] - out["out"] if post_norm else normed["in"]
+    y = normed["out"] if post_norm else x + out["out"]
+    if site == "cross":
+        parts = torch.cat([layer, x[:, None]], 1)
+    else:
+        parts = layer + torch.eye(len(x), dtype=x.dtype)[..., None] * x
+    if post_norm:
+        parts = linear_norm(norm, parts, normed["in"])
+    own = parts[:, -1] if site == "cross" else parts.diagonal(dim1=0, dim2=1).T
+    mixing, preserving = (parts.sum(1) - own).norm(dim=-1), own.norm(dim=-1)
+    distances = (parts - y[:, None]).abs().sum(-1)
+    shares = (y.abs().sum(-1, keepdim=True) - distances).clamp(min=0)
+    nearest = torch.nn.functional.one_hot(distances.argmin(-1), shares.shape[1]).double()
+    shares = torch.where(shares.sum(-1, keepdim=True) > 0, shares, nearest)  # the nearest gets all if no vector helps
+    return {"value_weighted": vectors.norm(dim=-1), "value_weighted_layer": layer.norm(dim=-1), "res_ln_layer": parts.norm(dim=-1),
+            "mixing_ratio": mixing / (mixing + preserving), "alti": shares / shares.sum(-1, keepdim=True)}
+
+
+def contributions(model, source, read):
+    """Maps of all sites, and ALTI+'s last rows."""
+    seen, handles, blocks = [], [], list(blocks_of(model))
+    for _, out, values, norm in blocks:
+        kept = ({"module": out}, {}, {})
+        seen.append(kept)
+        for module, to in zip((out, values, norm), kept):
+            handles.append(module.register_forward_hook(
+                lambda m, i, o, to=to: to.update({"in": i[0][0], "out": o[0]})))
+    with torch.no_grad():
+        result = model(input_ids=torch.tensor([source]), decoder_input_ids=torch.tensor([read]), output_attentions=True,
+                       use_cache=False)
+        maps, layers = {}, {"encoder_self": 0, "decoder_self": 0, "cross": 0}
+        weights = {"encoder_self": result.encoder_attentions, "decoder_self": result.decoder_attentions,
+                   "cross": result.cross_attentions}
+        post_norm = model.config.model_type in ("marian", "bart")
+        for (site, _, _, norm), (out, values, normed) in zip(blocks, seen):
+            each = block_maps(site, (out, values["out"], normed), norm, weights[site][layers[site]][0], post_norm)
+            layers[site] += 1
+            for key, value in each.items():
+                maps.setdefault(key, {}).setdefault(site, []).append(value)
+        for handle in handles:
+            handle.remove()
+        encoder = maps["alti"]["encoder_self"][0]
+        for layer in maps["alti"]["encoder_self"][1:]:
+            encoder = layer @ encoder
+        total = torch.cat([torch.zeros(len(read), len(source)), torch.eye(len(read))], 1).double()
+        for own, cross in zip(maps["alti"]["decoder_self"], maps["alti"]["cross"]):
+            total = cross[:, -1:] * (own @ total)
+            total[:, :len(source)] += cross[:, :-1] @ encoder
+    found = {key: {site: torch.stack(of).tolist() for site, of in sites.items()} for key, sites in maps.items()}
+    return {**found, "alti_plus": {"encoder": encoder.tolist(), "total": total.tolist()}}
+
+
 def rounded(value):
     if isinstance(value, dict):
         return {key: rounded(each) for key, each in value.items()}
     if isinstance(value, list):
         return [rounded(each) for each in value]
-    return float(f"{value:.7g}") if isinstance(value, float) else value
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+def keep_double(model):
+    """T5's class computes norms and softmax in float32 whatever the type; here both stay in float64."""
+    torch.Tensor.float = lambda self: self
+    for module in model.modules():
+        if hasattr(module, "variance_epsilon"):
+            module.forward = lambda x, m=module: m.weight * x / (x.pow(2).mean(-1, keepdim=True) + m.variance_epsilon).sqrt()
+
+
+def load(directory):
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(directory, dtype=torch.float32, attn_implementation="eager")
+    model = model.eval().double()
+    if hasattr(model.config, "d_kv"):
+        keep_double(model)
+    return model
 
 
 def make(name):
     directory = HERE / "models" / name
     golden = json.loads((directory / "golden.json").read_text())
-    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(directory, dtype=torch.float32, attn_implementation="eager")
-    model = model.eval().double()
+    model, plain = load(directory), load(directory)  # one for receipts, one without hooks
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     case = next(c for c in golden["teacher_forced"] if len(c["source_ids"]) >= 3 and len(c["target_ids"]) >= 4)
@@ -178,6 +281,10 @@ def make(name):
     for found in result["receipt"].values():
         check(found)
     result["occlusion"] = occlusion(net, source, read, words, unk, model.config.eos_token_id)
+    if model.config.model_type == "led":
+        result["globals"] = [0]  # its global token has other values: no contributions
+    else:
+        result["contributions"] = contributions(plain, source, read)
     (HERE / "why" / f"{name}.json").write_text(json.dumps(rounded(result), separators=(",", ":")) + "\n")
 
 

@@ -120,8 +120,10 @@ std::string readable_token(const std::string& token) {
                                                                          : token);
 }
 
-/// Returns "+1.2 before Team: group +3.0, rest −0.5, …": what decided against the foil.
-std::string against(const ReceiptFoil& foil, int top) {
+/// Returns "3.0 over Haus: rest 3.1, home −0.4, 9 others 0.3": what decided against the foil. Names
+/// the token that was written if it is not clear from the word.
+std::string against(const WordReceipt& word, int top) {
+  const ReceiptFoil& foil = word.foil;
   const ReceiptSum& sum = foil.difference;
   std::vector<ReceiptEntry> entries = sum.source;
   entries.insert(entries.end(), sum.prefix.begin(), sum.prefix.end());
@@ -129,13 +131,24 @@ std::string against(const ReceiptFoil& foil, int top) {
   std::vector<Part> parts = largest(entries, top);
   const long total = std::lround(value_sum(parts) * kLogits.scale);
   round_to(parts, kLogits.scale, total);
-  return fmt::format("{} over {}: {}", kLogits(total), readable_token(foil.text),
+  const std::string at_token =
+      foil.step == word.word.first && word.word.count == 1 ? "" : readable_token(foil.word) + " ";
+  return fmt::format("{}{} over {}: {}", at_token, kLogits(total), readable_token(foil.text),
                      listed(parts, kLogits));
 }
 
 /// Cuts a line to the window.
 std::string fit(const std::string& line, const TerminalStyle& style) {
   return truncate_to_width(line, std::max(style.width, min_terminal_width)) + "\n";
+}
+
+/// Returns line(top) for the largest number of named words, up to `top`, whose line fits.
+template <typename Line>
+std::string fit_names(Line&& line, int top, const TerminalStyle& style) {
+  const int window = std::max(style.width, min_terminal_width);
+  int named = top;
+  while (named > 1 && display_width(line(named)) > window) --named;
+  return fit(line(named), style);
 }
 
 std::string padded(const std::string& text, int width) {
@@ -146,52 +159,66 @@ std::string three_lines(const WordReceipt& word, int width, const WhyTextOptions
                         const TerminalStyle& style) {
   const float logit = word.logit.total();
   const Unit unit = unit_of(logit);
-  const Groups g = rounded_groups(word.logit, options.top, unit.scale);
-  const std::string indent(to_size(width) + 1, ' ');
-  const auto group = [&](std::size_t i) {
-    return fmt::format("{} {:>6}", g.groups[i].text + (i == 2 ? "  " : ""),
-                       unit.total(g.groups[i].printed));
+  const std::string begin =
+      padded(printable(word.word.text), width) + fmt::format(" {:>5.1f}  ", logit);
+  const std::string indent(to_size(display_width(begin)), ' ');
+  const auto group = [&](const Groups& g, std::size_t i) {
+    const Part& part = g.groups[i];
+    return padded(part.text, 6) + fmt::format(" {:>6}", unit.total(part.printed));
   };
-  std::string out =
-      fit(padded(printable(word.word.text), width) + " " + group(0) + ": " + listed(g.source, unit),
-          style);
-  out += fit(indent + group(1) + ": " + listed(g.prefix, unit), style);
-  out += fit(indent + group(2) + fmt::format("; logit {:.1f}, ", logit) +
-                 against(word.foil, std::min(options.top, 3)),
-             style);
-  return out;
+  const auto line = [&](const std::string& before, std::size_t i,
+                        std::vector<Part> Groups::*parts) {
+    const auto with = [&](int top) {
+      const Groups g = rounded_groups(word.logit, top, unit.scale);
+      return before + group(g, i) + ": " + listed(g.*parts, unit);
+    };
+    return fit_names(with, options.top, style);
+  };
+  const std::string rest =
+      indent + group(rounded_groups(word.logit, options.top, unit.scale), 2) + "; ";
+  return line(begin, 0, &Groups::source) + line(indent, 1, &Groups::prefix) +
+         fit_names([&](int top) { return rest + against(word, top); }, options.top, style);
 }
 
 std::string one_line(const WordReceipt& word, int width, const WhyTextOptions& options,
                      const TerminalStyle& style) {
   const Unit unit = unit_of(word.logit.total());
-  const Groups g = rounded_groups(word.logit, std::min(options.top, 2), unit.scale);
-  return fit(padded(printable(word.word.text), width) + " ← " + listed(g.source, unit) +
-                 fmt::format("; prefix {}, rest {}", unit(g.groups[1].printed),
-                             unit.total(g.groups[2].printed)) +
-                 "; not " + readable_token(word.foil.text),
-             style);
+  const auto line = [&](int top) {
+    const Groups g = rounded_groups(word.logit, top, unit.scale);
+    return padded(printable(word.word.text), width) + " ← " + listed(g.source, unit) +
+           fmt::format("; prefix {}, rest {}", unit(g.groups[1].printed),
+                       unit.total(g.groups[2].printed)) +
+           "; not " + readable_token(word.foil.text);
+  };
+  return fit_names(line, std::min(options.top, 2), style);
 }
 
-/// Returns "without group −5.2, The −0.3": the falls of the log-probability, largest first.
-std::string occlusion_line(const WordReceipt& word, int top) {
-  const auto listed_falls = [&](float OcclusionEntry::*fall) {
-    std::vector<ReceiptEntry> entries;
-    for (const OcclusionEntry& entry : word.occlusion) entries.push_back({entry.text, entry.*fall});
-    std::ranges::stable_sort(entries, [](const ReceiptEntry& a, const ReceiptEntry& b) {
-      return std::abs(a.value) > std::abs(b.value);
-    });
-    entries.resize(std::min(entries.size(), to_size(std::max(top, 1))));
-    std::string out;
-    for (const ReceiptEntry& entry : entries) {
-      const long tenths = std::lround(-entry.value * kLogits.scale);
-      out +=
-          fmt::format("{}{} {}", out.empty() ? "" : ", ", printable(entry.text), kLogits(tenths));
-    }
-    return out;
+/// Returns "dropped: group −5.2, The −0.3": the falls of the log-probability, largest first.
+std::string falls_line(const WordReceipt& word, const char* name, float OcclusionEntry::*fall,
+                       int top) {
+  std::vector<ReceiptEntry> entries;
+  for (const OcclusionEntry& entry : word.occlusion) entries.push_back({entry.text, entry.*fall});
+  std::ranges::stable_sort(entries, [](const ReceiptEntry& a, const ReceiptEntry& b) {
+    return std::abs(a.value) > std::abs(b.value);
+  });
+  entries.resize(std::min(entries.size(), to_size(std::max(top, 1))));
+  std::string out;
+  for (const ReceiptEntry& entry : entries) {
+    const long tenths = std::lround(-entry.value * kLogits.scale);
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", printable(entry.text), kLogits(tenths));
+  }
+  return name + out;
+}
+
+std::string occlusion_lines(const WordReceipt& word, int width, int top,
+                            const TerminalStyle& style) {
+  const std::string indent(to_size(width) + 8, ' ');
+  const auto line = [&](const char* name, float OcclusionEntry::*fall) {
+    return fit_names([&](int named) { return indent + falls_line(word, name, fall, named); }, top,
+                     style);
   };
-  return "dropped: " + listed_falls(&OcclusionEntry::drop) +
-         "; as <unk>: " + listed_falls(&OcclusionEntry::unk);
+  return line("log p if dropped: ", &OcclusionEntry::drop) +
+         line("log p as <unk>:   ", &OcclusionEntry::unk);
 }
 
 }  // namespace
@@ -209,9 +236,7 @@ std::string why_text(const WordReceipts& receipts, const WhyTextOptions& options
   for (const WordReceipt& word : receipts.words) {
     out += options.brief ? one_line(word, width, options, style)
                          : three_lines(word, width, options, style);
-    if (!word.occlusion.empty()) {
-      out += fit(std::string(to_size(width) + 1, ' ') + occlusion_line(word, options.top), style);
-    }
+    if (!word.occlusion.empty()) out += occlusion_lines(word, width, options.top, style);
   }
   for (std::size_t k = 0; k < receipts.decoder_lens.size(); ++k) {
     out += fit(fmt::format("after {} encoder layer{}: {}", k, k == 1 ? "" : "s",
