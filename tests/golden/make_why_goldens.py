@@ -199,7 +199,7 @@ def block_maps(site, seen, norm, weights, post_norm):
     mixing, preserving = (parts.sum(1) - own).norm(dim=-1), own.norm(dim=-1)
     distances = (parts - y[:, None]).abs().sum(-1)
     shares = (y.abs().sum(-1, keepdim=True) - distances).clamp(min=0)
-    nearest = torch.nn.functional.one_hot(distances.argmin(-1), shares.shape[1]).double()
+    nearest = torch.nn.functional.one_hot(distances.argmin(-1), shares.shape[1]).to(shares.dtype)
     shares = torch.where(shares.sum(-1, keepdim=True) > 0, shares, nearest)  # the nearest gets all if no vector helps
     return {"value_weighted": vectors.norm(dim=-1), "value_weighted_layer": layer.norm(dim=-1), "res_ln_layer": parts.norm(dim=-1),
             "mixing_ratio": mixing / (mixing + preserving), "alti": shares / shares.sum(-1, keepdim=True)}
@@ -231,7 +231,7 @@ def contributions(model, source, read):
         encoder = maps["alti"]["encoder_self"][0]
         for layer in maps["alti"]["encoder_self"][1:]:
             encoder = layer @ encoder
-        total = torch.cat([torch.zeros(len(read), len(source)), torch.eye(len(read))], 1).double()
+        total = torch.cat([torch.zeros(len(read), len(source)), torch.eye(len(read))], 1).to(encoder.dtype)
         for own, cross in zip(maps["alti"]["decoder_self"], maps["alti"]["cross"]):
             total = cross[:, -1:] * (own @ total)
             total[:, :len(source)] += cross[:, :-1] @ encoder
@@ -253,6 +253,14 @@ def keep_double(model):
     for module in model.modules():
         if hasattr(module, "variance_epsilon"):
             module.forward = lambda x, m=module: m.weight * x / (x.pow(2).mean(-1, keepdim=True) + m.variance_epsilon).sqrt()
+
+
+def error(exact, single):
+    """The largest distance of float32 from float64, relative to the largest number of its list."""
+    if isinstance(exact, dict):
+        return max(error(exact[key], single[key]) for key in exact)
+    exact, single = torch.tensor(exact).double(), torch.tensor(single).double()
+    return float((exact - single).abs().max() / exact.abs().max().clamp(min=0.01))
 
 
 def load(directory):
@@ -285,6 +293,7 @@ def make(name):
         result["globals"] = [0]  # its global token has other values: no contributions
     else:
         result["contributions"] = contributions(plain, source, read)
+        result["contributions_error"] = error(result["contributions"], contributions(plain.to(torch.float32), source, read))
     (HERE / "why" / f"{name}.json").write_text(json.dumps(rounded(result), separators=(",", ":")) + "\n")
 
 

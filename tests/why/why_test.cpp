@@ -28,12 +28,14 @@ void collect(const Json& json, std::vector<double>& out) {
   }
 }
 
-/// Requires the same keys and shapes, and numbers within 1e-5 of the largest one of each list.
-void check_same(const Json& found, const Json& expected, const std::string& where) {
+/// Requires the same keys and shapes, and numbers within `relative` of the largest one of each
+/// list.
+void check_same(const Json& found, const Json& expected, const std::string& where,
+                double relative = kRelative) {
   if (expected.is_object()) {
     for (const auto& [key, value] : expected.items()) {
       REQUIRE_MESSAGE(found.contains(key), where, ".", key);
-      check_same(found[key], value, where + "." + key);
+      check_same(found[key], value, where + "." + key, relative);
     }
     return;
   }
@@ -46,7 +48,7 @@ void check_same(const Json& found, const Json& expected, const std::string& wher
     largest = std::max(largest, std::abs(b[i]));
     difference = std::max(difference, std::abs(a[i] - b[i]));
   }
-  CHECK_MESSAGE(difference <= kRelative * std::max(largest, 0.01), where, ": ", difference, " of ",
+  CHECK_MESSAGE(difference <= relative * std::max(largest, 0.01), where, ": ", difference, " of ",
                 largest);
 }
 
@@ -123,6 +125,7 @@ TEST_CASE("receipts and the falls without a token are PyTorch's, and so are cont
   const std::string root = std::string(ATTN_SOURCE_DIR) + "/tests/golden/why";
   std::size_t seen = 0;
   for (const auto& entry : std::filesystem::directory_iterator(root)) {
+    ++seen;
     const std::string name = entry.path().stem().string();
     GoldenModel golden(name);
     Json expected = read_json_file(entry.path().string());
@@ -135,8 +138,10 @@ TEST_CASE("receipts and the falls without a token are PyTorch's, and so are cont
     const Json found = Json::parse(why_json(explain_words(model, request)));
     CHECK_MESSAGE(found["foil"]["ids"] == expected["foil_ids"], name);
     for (const char* key : {"receipt", "occlusion"}) check_same(found[key], expected[key], name);
-    if (maps) check_same(found, expected["contributions"], name);
-    ++seen;
+    if (!maps) continue;
+    // ALTI subtracts norms that are nearly the same: PyTorch's own float32 may be further away.
+    const double error = expected["contributions_error"].get<double>();
+    check_same(found, expected["contributions"], name, std::max(kRelative, 3 * error));
   }
   CHECK(seen >= 15);
 }
