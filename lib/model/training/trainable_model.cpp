@@ -32,26 +32,30 @@ struct Layout {
 
 }  // namespace
 
-TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
+TrainableModel::TrainableModel(const ModelConfig& config, ParameterGradients gradients)
+    : config_(config) {
   const Layout layout(config);
   size_ = layout.trained_size;
   weights_ = std::make_shared<AlignedFloats>(size_);
-  gradients_ = AlignedFloats(size_);
   buffers_ = std::make_shared<AlignedFloats>(layout.fixed_size);
-  std::fill_n(gradients_.data(), size_, 0.0F);
+  if (gradients == ParameterGradients::computed) {
+    gradients_ = AlignedFloats(size_);
+    std::fill_n(gradients_.data(), size_, 0.0F);
+  }
   parameters_ = bind(weights_->data());
   gradient_parameters_ = bind(gradients_.data());
 }
 
 TrainableModel::TrainableModel(const ModelConfig& config, std::uint64_t seed)
-    : TrainableModel(config) {
+    : TrainableModel(config, ParameterGradients::computed) {
   visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
     if (info.tied_to.empty()) initialise_for_training(info, p, config_, seed);
   });
 }
 
-TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& start)
-    : TrainableModel(config) {
+TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& start,
+                               ParameterGradients gradients)
+    : TrainableModel(config, gradients) {
   std::vector<Parameter> from;
   visit_parameters(config, start.parameters(),
                    [&](const ParameterInfo&, const Parameter& p) { from.push_back(p); });
@@ -73,8 +77,12 @@ ModelParameters TrainableModel::bind(float* trained) const {
       parameter = made.at(info.tied_to);
       return;
     }
-    float* data = info.buffer ? buffers_->data() + layout.fixed.at(info.name)
-                              : trained + layout.trained.at(info.name);
+    float* data = trained;
+    if (info.buffer) {
+      data = buffers_->data() + layout.fixed.at(info.name);
+    } else if (trained != nullptr) {
+      data = trained + layout.trained.at(info.name);
+    }
     parameter = made[info.name] = parameter_at(info, data);
   });
 }
