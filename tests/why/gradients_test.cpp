@@ -36,14 +36,16 @@ TEST_CASE("gradients of the embeddings are autograd's on transformers' classes")
     const LoadedModel loaded = model_of(item);
     WordGradients gradients(loaded.transformer);
     // PyTorch's own float32 is up to 1e-5 from its float64 where weights are large.
-    const double allowed = std::max(1e-5, 3 * item.at("error").get<double>());
+    const double error = item.at("error").get<double>();
+    const double allowed = std::max(1e-5, 3 * error);
+    const double allowed_sum = std::max(1e-5, 10 * error);  // positive and negative terms cancel
     for (const bool contrast : {false, true}) {
       const EmbeddingGradients found = gradients.gradients(scores_of(item, contrast));
       const Json& expected = item.at("gradient").at(key_of(contrast));
-      CHECK(relative_difference(found.source_dot, expected.at("source_dot")) < allowed);
+      CHECK(relative_difference(found.source_dot, expected.at("source_dot")) < allowed_sum);
       CHECK(relative_difference(found.source_l2, expected.at("source_l2")) < allowed);
       CHECK(relative_difference(found.source_grad_l2, expected.at("source_grad_l2")) < allowed);
-      CHECK(relative_difference(found.target_dot, expected.at("target_dot")) < allowed);
+      CHECK(relative_difference(found.target_dot, expected.at("target_dot")) < allowed_sum);
       CHECK(relative_difference(found.target_l2, expected.at("target_l2")) < allowed);
       CHECK(relative_difference(found.target_grad_l2, expected.at("target_grad_l2")) < allowed);
     }

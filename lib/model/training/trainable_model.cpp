@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/at.h"
+#include "compute/threads.h"
 #include "model/transformer.h"
 
 namespace attn {
@@ -29,6 +30,15 @@ struct Layout {
     }
   }
 };
+
+/// Copies a weight to memory in the file's order: one of both strides is 1.
+void copy_numbers(const Parameter& from, const Parameter& to) {
+  const bool by_columns = to.row_stride == 1;
+  const Parameter source = by_columns ? from : from.transposed();
+  const Index stride = by_columns ? to.column_stride : to.row_stride;
+  parallel_for(source.columns, source.size(),
+               [&](Index j) { source.copy_column(j, to.data + j * stride); });
+}
 
 }  // namespace
 
@@ -63,9 +73,7 @@ TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& sta
   visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
     const Parameter& weight = from.at(index++);
     if (!info.tied_to.empty()) return;
-    for (Index i = 0; i < p.rows; ++i) {
-      for (Index j = 0; j < p.columns; ++j) p.element(i, j) = weight.at(i, j);
-    }
+    copy_numbers(weight, p);
   });
 }
 
