@@ -96,7 +96,7 @@ TEST_CASE("recovered shares are those of hooks on transformers' classes") {
 }
 
 TEST_CASE("a grid's entries are literal replacements in a run of their own") {
-  for (const std::string& name : full_golden_names()) {
+  for (const std::string& name : golden_names()) {
     CAPTURE(name);
     const LoadedModel loaded = load_model(golden_root() + "/" + name, Backend::panels);
     const ModelConfig& config = loaded.transformer.config();
