@@ -31,6 +31,7 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"why", {"base", "compute", "config", "text", "nn", "model", "record", "translate"}},
     {"train",
      {"base", "compute", "config", "text", "nn", "model", "record", "translate", "metrics"}},
+    {"why", {"base", "compute", "config", "text", "nn", "model", "record", "translate"}},
     {"raster", {"base"}},
     // What every front end does: all libraries but raster, which loads librsvg, and serve.
     {"service",
