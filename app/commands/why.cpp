@@ -15,6 +15,7 @@
 #include "service/output_safety.h"
 #include "service/translate_lines.h"
 #include "service/why.h"
+#include "service/why_csv.h"
 #include "terminal/console.h"
 #include "view/terminal/why_text.h"
 #include "why/why_json.h"
@@ -26,7 +27,7 @@ struct WhyOptions {
   ModelOptions source;
   SearchOptions search;
   std::vector<std::string> sentences;
-  std::string target, word, instead, methods, units, json;
+  std::string target, word, instead, methods, units, corrupt, json, csv;
   int top = 4;
   bool target_given = false, brief = false;
 };
@@ -41,6 +42,7 @@ class WhyCommand {
     FileGuard guard;
     register_inputs(choice, guard);
     guard.write("--json", options_.json);
+    guard.write("--csv", options_.csv);
     model_ = open_model(choice);
     settings_ = translation_settings(model_, options_.search);
     translator_.emplace(make_translator(model_));
@@ -48,6 +50,10 @@ class WhyCommand {
 
   void run() {
     note_all(model_.notes);
+    if (model_.seed) {
+      note(fmt::format("random weights (seed {}): the numbers show the mechanism, not German",
+                       *model_.seed));
+    }
     PreparedLine line =
         prepare_line(*translator_, settings_, options_.sentences.front(), Splitting::never);
     notes_.add(line, translator_->max_source_tokens());
@@ -56,11 +62,22 @@ class WhyCommand {
         answer_why({*translator_, *model_.transformer, settings_}, sentence, question_);
     notes_.report();
     if (!options_.json.empty()) write_output(options_.json, why_json(answer.why));
-    if (!options_.json.empty()) return;
+    if (!options_.csv.empty()) write_output(options_.csv, why_csv(answer.why));
+    if (!options_.json.empty() || !options_.csv.empty()) return;
+    note_methods_in_files();
     output().write(why_text(answer.words, {options_.top, options_.brief}, terminal_style()));
   }
 
  private:
+  /// Some methods have no view on the terminal.
+  void note_methods_in_files() const {
+    const WhyMethods& methods = question_.methods;
+    if (methods.contributions || methods.gradients || methods.integrated ||
+        !question_.corrupt.empty()) {
+      note("contributions, gradients and patching are matrices; --json FILE holds them");
+    }
+  }
+
   void check_usage() {
     if (options_.sentences.size() != 1) {
       throw UsageError("why needs exactly one sentence, and {} were given{}",
@@ -83,6 +100,10 @@ class WhyCommand {
     }
     if (options_.target_given) question_.target = options_.target;
     question_.by_tokens = options_.units == "tokens";
+    if (options_.json == "-" && options_.csv == "-") {
+      throw UsageError("--json - and --csv - both want stdout; give one of them a file");
+    }
+    question_.corrupt = options_.corrupt;
     question_.word = options_.word;
     question_.instead = options_.instead;
   }
@@ -106,7 +127,12 @@ void add_question_options(CLI::App& command, WhyOptions& options) {
        "Compare with this word; without --word, a translation with one other word [the runner-up]",
        "TEXT");
   text("--methods", options.methods,
-       "receipt, occlusion, contributions, lens, or all; commas between several [receipt]", "LIST");
+       "receipt, occlusion, contributions, lens, gradients, integrated, patch, or all; commas "
+       "between several [receipt]",
+       "LIST");
+  text("--corrupt", options.corrupt,
+       "The sentence with words swapped, for patching: which activations carry the difference",
+       "TEXT");
   text("--units", options.units, "Sum by words or tokens [words]", "words|tokens");
   add_number(command, options.top, WholeField{"top", 1, 1000},
              "How many words each line names; the others are summed [4]")
@@ -129,6 +155,9 @@ void add_why(CLI::App& app, Run& run) {
       ->group(help_group::reads);
   add_question_options(*command, *options);
   command->add_option("--json", options->json, "Write every number as JSON; - is stdout, alone")
+      ->type_name("FILE")
+      ->group(help_group::files);
+  command->add_option("--csv", options->csv, "Write the numbers as a table; - is stdout, alone")
       ->type_name("FILE")
       ->group(help_group::files);
   add_color_to(*command);

@@ -224,6 +224,13 @@ DecodeConfig lens_settings(const WhyContext& context) {
   return decode;
 }
 
+/// Returns the step that patching compares: that of the foil or of the word in question; −1: none
+/// was named.
+int patch_step(const WhyQuestion& question, const WhyUnits& units) {
+  if (units.foil_step >= 0) return units.foil_step;
+  return question.word.empty() ? -1 : units.shown.front().first;
+}
+
 }  // namespace
 
 WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
@@ -231,6 +238,10 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
   const auto& [translator, model, settings] = context;
   if (sentence.empty()) {
     throw InputError("the sentence has no tokens, so nothing was written; give some text");
+  }
+  if (question.methods.patch && question.corrupt.empty()) {
+    throw FieldError<UsageError>(FieldText(Field{"methods"}, " patch needs ", Field{"corrupt"},
+                                           ", the source with some of its words swapped"));
   }
   std::vector<int> target =
       question.target ? translator.target_ids(*question.target, settings)
@@ -244,6 +255,7 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
   const HypothesisRecord& hypothesis = record.hypotheses.front();
   WhyUnits units = units_of(record, question.by_tokens);
   const Tokenizer& tokenizer = translator.tokenizer();
+  methods.patch = !question.corrupt.empty();
   const WhyRequest request{
       .trace = trace,
       .methods = methods,
@@ -251,6 +263,9 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
       .named_tokens = tokenizer.target_vocab_size(),
       .unk = tokenizer.special_tokens().unk,
       .decode = lens_settings(context),
+      .corrupt =
+          methods.patch ? translator.prepare(question.corrupt, settings).ids : std::vector<int>(),
+      .patch_step = patch_step(question, units),
       .source_token = [&](int id) { return tokenizer.source_token(id); },
       .target_token =
           [&](int id) {

@@ -20,6 +20,8 @@ struct WhyQuestion {
   /// What the word is compared with; empty: the runner-up. Without `word`, a whole translation in
   /// which one word differs.
   std::string instead = {};
+  /// A source with words swapped, for activation patching; empty: none.
+  std::string corrupt = {};
 };
 
 struct WhyAnswer {

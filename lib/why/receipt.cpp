@@ -15,7 +15,7 @@ using Doubles = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Row
 using DoubleRow = Eigen::Matrix<double, 1, Eigen::Dynamic>;
 
 /// Returns row i of a parameter.
-DoubleRow row_of(const Parameter& parameter, Index i) {
+DoubleRow parameter_row(const Parameter& parameter, Index i) {
   DoubleRow row(parameter.columns);
   for (Index j = 0; j < parameter.columns; ++j) row(j) = parameter.at(i, j);
   return row;
@@ -29,8 +29,8 @@ class CarriedRows {
     const Parameter& table = model.parameters().output;
     u_.resize(std::ssize(of.words), table.columns);
     for (Index t = 0; t < u_.rows(); ++t) {
-      u_.row(t) = row_of(table, at(of.words, t));
-      if (!of.foils.empty()) u_.row(t) -= row_of(table, at(of.foils, t));
+      u_.row(t) = parameter_row(table, at(of.words, t));
+      if (!of.foils.empty()) u_.row(t) -= parameter_row(table, at(of.foils, t));
     }
     if (model.config().scale_output) u_ *= static_cast<double>(output_scale(model.config()));
   }
@@ -42,13 +42,13 @@ class CarriedRows {
 
   /// Returns the same for a bias, which is added in every row.
   double bias_item(const Parameter& bias, Index t) const {
-    return bias.exists() ? row_of(bias, 0).dot(u_.row(t)) : 0.0;
+    return bias.exists() ? parameter_row(bias, 0).dot(u_.row(t)) : 0.0;
   }
 
   /// Carries the rows through a norm that read `sum`: u ← (g ⊙ u − mean(g ⊙ u)) / σ_t. RMSNorm does
   /// not subtract a mean: u ← g ⊙ u / rms_t.
   void carry_through(const LayerNorm& norm, const Matrix& sum) {
-    const DoubleRow weight = row_of(norm.weight, 0);
+    const DoubleRow weight = parameter_row(norm.weight, 0);
     for (Index t = 0; t < u_.rows(); ++t) {
       DoubleRow x = sum.row(t).cast<double>();
       DoubleRow q = u_.row(t).cwiseProduct(weight);

@@ -22,7 +22,10 @@ constexpr std::array kMethods{
     MethodName{"receipt", &WhyMethods::receipt},
     MethodName{"occlusion", &WhyMethods::occlusion},
     MethodName{"contributions", &WhyMethods::contributions},
+    MethodName{"gradients", &WhyMethods::gradients},
+    MethodName{"integrated", &WhyMethods::integrated},
     MethodName{"lens", &WhyMethods::lens},
+    MethodName{"patch", &WhyMethods::patch},
 };
 
 TokenSequence named(const std::vector<int>& ids, const std::function<std::string(int)>& name) {
@@ -31,7 +34,7 @@ TokenSequence named(const std::vector<int>& ids, const std::function<std::string
   return sequence;
 }
 
-/// Returns the likeliest token of a row of logits besides the written one.
+/// Returns the likeliest token of a row of logits besides the written one; −1: of all.
 int runner_up(std::span<const float> logits, int written, int named_tokens) {
   const std::size_t count =
       named_tokens > 0 ? std::min(logits.size(), to_size(named_tokens)) : logits.size();
@@ -92,6 +95,59 @@ void add_lenses(const Transformer& model, const WhyRequest& request, Why& why) {
   }
 }
 
+void add_gradients(const Transformer& model, const WhyRequest& request, Why& why) {
+  const Trace& trace = request.trace;
+  const WordScores word{trace.source, trace.decoder_input, trace.written};
+  WordScores contrast = word;
+  contrast.foils = why.foil.ids;
+  WordGradients gradients(model);
+  if (request.methods.gradients) {
+    why.gradients = {gradients.gradients(word), gradients.gradients(contrast)};
+  }
+  if (request.methods.integrated) {
+    const IntegrationOptions options{.unk = request.unk};
+    why.integrated = {gradients.integrated(word, options), gradients.integrated(contrast, options)};
+  }
+}
+
+/// Returns what the corrupted source would write at each step of the given translation.
+std::vector<int> corrupted_choices(const Transformer& model, const WhyRequest& request) {
+  const Matrix hidden = model.decode(one_sentence(request.trace.decoder_input),
+                                     model.encode(one_sentence(request.corrupt)));
+  std::vector<int> choices;
+  for_logit_rows(model, hidden, [&](Index /*first*/, const Matrix& logits) {
+    for (Index r = 0; r < logits.rows(); ++r) {
+      choices.push_back(
+          runner_up({logits.row(r).data(), to_size(logits.cols())}, -1, request.named_tokens));
+    }
+  });
+  return choices;
+}
+
+/// Compares the written token with the one that the corrupted source would write, or with the
+/// foil at a step that was asked for if both are the same.
+void add_patching(const Transformer& model, const WhyRequest& request, Why& why) {
+  const Trace& trace = request.trace;
+  const std::vector<int> choices = corrupted_choices(model, request);
+  Index step = request.patch_step;
+  if (step < 0) {
+    const auto [written, choice] = std::ranges::mismatch(trace.written, choices);
+    if (written == trace.written.end()) {
+      throw InputError(
+          "with the corrupted source, the model would write the same tokens; swap a word that "
+          "changes the translation");
+    }
+    step = written - trace.written.begin();
+  }
+  const int word = at(trace.written, step);
+  const bool asked = !request.foils.empty() && at(request.foils, step) != -1;
+  int foil = at(choices, step);
+  if (asked || foil == word) foil = at(why.foil.ids, step);
+  PatchingRequest patch{trace.source, request.corrupt, trace.decoder_input, step, word, foil};
+  PatchingGrids grids = patch_activations(model, patch);
+  why.patching = {std::move(patch), std::move(grids)};
+}
+
 }  // namespace
 
 WhyMethods parse_why_methods(std::string_view list) {
@@ -99,7 +155,8 @@ WhyMethods parse_why_methods(std::string_view list) {
   for (const std::string_view part : split_at(list, ',')) {
     bool known = false;
     for (const MethodName& each : kMethods) {
-      if (part != each.name && part != "all") continue;
+      const bool in_all = part == "all" && each.method != &WhyMethods::patch;
+      if (part != each.name && !in_all) continue;
       methods.*each.method = true;
       known = true;
     }
@@ -131,6 +188,8 @@ Why explain_words(const Transformer& model, const WhyRequest& request) {
     why.occlusion = occlude(model, trace, spans, request.unk);
   }
   if (methods.lens) add_lenses(model, request, why);
+  if (methods.gradients || methods.integrated) add_gradients(model, request, why);
+  if (methods.patch) add_patching(model, request, why);
   return why;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/at.h"
 #include "record/json/json_parts.h"
+#include "why/gradients_json.h"
 
 namespace attn {
 namespace {
@@ -111,6 +112,50 @@ void write_sequence(JsonWriter& json, std::string_view name, const TokenSequence
   });
 }
 
+/// Writes a member for each of the gradients and for patching.
+void write_runs(JsonWriter& json, const Why& why) {
+  if (why.gradients) {
+    json.key("gradient");
+    json.object([&] {
+      json.member("log_prob", [&] { write_gradients(json, why.gradients->log_prob); });
+      json.member("contrast", [&] { write_gradients(json, why.gradients->contrast); });
+    });
+  }
+  if (why.integrated) {
+    json.key("integrated_gradients");
+    json.object([&] {
+      json.member("log_prob", [&] { write_integrated_gradients(json, why.integrated->log_prob); });
+      json.member("contrast", [&] { write_integrated_gradients(json, why.integrated->contrast); });
+    });
+  }
+  if (why.patching) {
+    json.key("patching");
+    write_patching(json, why.patching->request, why.patching->grids);
+  }
+}
+
+/// Writes a member for each method that has a result.
+void write_results(JsonWriter& json, const Why& why) {
+  if (why.receipt) {
+    json.key("receipt");
+    json.object([&] {
+      json.member("word", [&] { write_receipt(json, *why.receipt); });
+      json.member("contrast", [&] { write_receipt(json, *why.contrast_receipt); });
+    });
+  }
+  if (why.occlusion) {
+    json.key("occlusion");
+    json.object([&] {
+      member(json, "unk", why.occlusion->unk);
+      member(json, "drop", why.occlusion->drop);
+    });
+  }
+  if (why.contributions) write_contributions(json, *why.contributions);
+  if (why.logit_lens) write_logit_lens(json, *why.logit_lens);
+  if (why.decoder_lens) write_decoder_lens(json, *why.decoder_lens);
+  write_runs(json, why);
+}
+
 }  // namespace
 
 std::string why_json(const Why& why) {
@@ -129,23 +174,7 @@ std::string why_json(const Why& why) {
         write_tokens(json, why.foil);
         member(json, "logits", why.foil_logits);
       });
-      if (why.receipt) {
-        json.key("receipt");
-        json.object([&] {
-          json.member("word", [&] { write_receipt(json, *why.receipt); });
-          json.member("contrast", [&] { write_receipt(json, *why.contrast_receipt); });
-        });
-      }
-      if (why.occlusion) {
-        json.key("occlusion");
-        json.object([&] {
-          member(json, "unk", why.occlusion->unk);
-          member(json, "drop", why.occlusion->drop);
-        });
-      }
-      if (why.contributions) write_contributions(json, *why.contributions);
-      if (why.logit_lens) write_logit_lens(json, *why.logit_lens);
-      if (why.decoder_lens) write_decoder_lens(json, *why.decoder_lens);
+      write_results(json, why);
     });
   });
 }

@@ -28,7 +28,6 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"metrics", {}},
     {"explain", {"base", "paper", "compute", "config", "nn", "model", "record"}},
     {"translate", {"base", "compute", "config", "text", "nn", "model", "record"}},
-    {"why", {"base", "compute", "config", "text", "nn", "model", "record", "translate"}},
     {"train",
      {"base", "compute", "config", "text", "nn", "model", "record", "translate", "metrics"}},
     {"why", {"base", "compute", "config", "text", "nn", "model", "record", "translate"}},
