@@ -28,8 +28,9 @@ struct Command {
   std::string_view name;
   void (*add)(CLI::App& app, Run& run);
 };
-constexpr std::array<Command, 10> kCommands = {{{"translate", add_translate},
+constexpr std::array<Command, 11> kCommands = {{{"translate", add_translate},
                                                 {"explain", add_explain},
+                                                {"why", add_why},
                                                 {"page", add_page},
                                                 {"train", add_train},
                                                 {"init", add_init},

@@ -11,6 +11,7 @@ using Run = std::function<void()>;
 
 void add_translate(CLI::App& app, Run& run);
 void add_explain(CLI::App& app, Run& run);
+void add_why(CLI::App& app, Run& run);
 void add_page(CLI::App& app, Run& run);
 void add_train(CLI::App& app, Run& run);
 void add_init(CLI::App& app, Run& run);

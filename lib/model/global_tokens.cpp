@@ -139,12 +139,22 @@ void GlobalTokenFilter::output_ready(const AttentionHead& head) {
 
 void GlobalTokenFilter::stage_ready(const StageView& view) {
   Matrix rows(offsets_.back(), view.rows.cols());
-  for (Index b = 0; b + 1 < std::ssize(offsets_); ++b) {
-    const Index first = at(offsets_, b);
-    const Index length = at(offsets_, b + 1) - first;
-    rows.middleRows(first, length) = view.rows.middleRows(first + (b + 1) * globals_, length);
-  }
-  observer_.stage_ready({view.site, view.layer, view.stage, rows});
+  const auto for_each_sentence = [this](auto&& copy) {
+    for (Index b = 0; b + 1 < std::ssize(offsets_); ++b) {
+      const Index first = at(offsets_, b);
+      copy(first, first + (b + 1) * globals_, at(offsets_, b + 1) - first);
+    }
+  };
+  for_each_sentence([&](Index own, Index among_all, Index length) {
+    rows.middleRows(own, length) = view.rows.middleRows(among_all, length);
+  });
+  MatrixRef writable = rows;
+  observer_.stage_ready(
+      {view.site, view.layer, view.stage, rows, view.writable != nullptr ? &writable : nullptr});
+  if (view.writable == nullptr) return;
+  for_each_sentence([&](Index own, Index among_all, Index length) {
+    view.writable->middleRows(among_all, length) = rows.middleRows(own, length);
+  });
 }
 
 GlobalProjections project_global_tokens(const MultiHeadAttention& layer,

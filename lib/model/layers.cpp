@@ -22,7 +22,11 @@ struct StageReporter {
   AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
 
-  void operator()(Stage stage, const ConstMatrixRef& rows) const {
+  /// The observer may change `rows`.
+  void operator()(Stage stage, MatrixRef& rows) const {
+    if (observer != nullptr) observer->stage_ready({site, layer, stage, rows, &rows});
+  }
+  void read_only(Stage stage, const ConstMatrixRef& rows) const {
     if (observer != nullptr) observer->stage_ready({site, layer, stage, rows});
   }
 };
@@ -62,7 +66,7 @@ Block feed_forward_block(const StackRun& run, const LayerNorm& norm, Index layer
 
 /// Returns the block's input: x, or norm(x) in pre-norm models (Xiong et al. 2020, Pegasus). x [T,
 /// D] → [T, D].
-ConstMatrixRef pre_norm(const Block& block, const ConstMatrixRef& x) {
+ConstMatrixRef pre_norm(const Block& block, MatrixRef x) {
   if (block.stages.input) block.report(*block.stages.input, x);
   if (!block.run.config.normalize_before) return x;
   MatrixRef normal = block.run.work.normal.topRows(x.rows());
@@ -76,7 +80,7 @@ ConstMatrixRef pre_norm(const Block& block, const ConstMatrixRef& x) {
 
 /// Adds the block's output to the residual stream: x ← norm(x + out) in post-norm models ("Add &
 /// Norm" in the paper, Marian), else x ← x + out. x, out [T, D].
-void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
+void add_and_norm(const Block& block, MatrixRef out, MatrixRef x) {
   block.report(block.stages.attn_output, out);
   add_rows(out, x);
   block.report(block.stages.sum, x);
@@ -130,7 +134,7 @@ void cross_attention(const MultiHeadAttention& layer, const Block& block, const 
 
   layer.query_projection(x, queries, {source.data(), source.size()});
   block.report(Stage::projected, queries);
-  block.report(Stage::memory, source);
+  block.report.read_only(Stage::memory, source);
   attend(shape, {queries, keys_and_values(source), run.cross}, heads, run.observer);
   block.report(Stage::heads, heads);
   layer.output_projection(heads, out);
@@ -143,7 +147,7 @@ void feed_forward(const FeedForward& layer, const Block& block, const ConstMatri
   layer.forward(x, hidden, out);
   if (block.run.observer != nullptr) {
     const Index width = layer.second_packed.in();
-    block.report(Stage::feed_forward_hidden, hidden.topRows(x.rows()).leftCols(width));
+    block.report.read_only(Stage::feed_forward_hidden, hidden.topRows(x.rows()).leftCols(width));
   }
 }
 

@@ -134,7 +134,8 @@ EncodedSource Transformer::encode_with_global_tokens(const PackedTokens& source,
   }
   layout.prepend(parameters_.encoder.global_tokens, tokens, x);
   if (observer != nullptr) {
-    observer->stage_ready({AttentionSite::encoder_self, 0, Stage::embedded, x});
+    MatrixRef writable = x;
+    observer->stage_ready({AttentionSite::encoder_self, 0, Stage::embedded, x, &writable});
   }
   for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
     encoder_layer(parameters_.encoder_layers[i], to_index(i), run, x);

@@ -40,6 +40,7 @@ void LayerNorm::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, Matr
       }
     }
   });
+  if (!gradient.weight.exists()) return;
   for (Index block = 0; block < kBlocks; ++block) {
     kernels().add(sums.row(block).data(), gradient.weight.data, n);
     if (kind == NormType::layer) {

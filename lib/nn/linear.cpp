@@ -20,7 +20,8 @@ void add_column_sums(const ConstMatrixRef& x, const Parameter& sums) {
 
 /// A parameter whose elements follow those of `before`, appended column by column.
 Parameter joined(const Parameter& before, const Parameter& next, bool transposed) {
-  const bool adjacent = next.data == before.data + before.size() && next.rows == before.rows;
+  const bool follows = before.exists() ? next.data == before.data + before.size() : !next.exists();
+  const bool adjacent = follows && next.rows == before.rows;
   const bool strides = transposed ? next.row_stride == 1 && before.row_stride == 1
                                   : next.rows == 1 && next.column_stride == 1;
   if (!adjacent || !strides) throw std::logic_error("layers to fuse do not lie side by side");
@@ -78,6 +79,7 @@ void TrainableLinear::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy
 
 void TrainableLinear::add_gradients(const ConstMatrixRef& x, const ConstMatrixRef& dy) const {
   const Parameter& dw = gradient_.weight;  // [in, out], lying as [out, in]
+  if (!dw.exists()) return;
   const Eigen::Map<Matrix> rows(dw.data, dw.columns, dw.rows);
   add_transposed_matmul(dy, x, rows, backend_);
   if (gradient_.bias.data != nullptr) add_column_sums(dy, gradient_.bias);

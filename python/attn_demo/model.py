@@ -16,6 +16,8 @@ from .options import AttendOptions, TranslateOptions
 
 Path = str | os.PathLike[str]
 Watcher = Callable[[_core.Head], Any]
+StageWatcher = Callable[[_core.Stage], Any]
+Watchers = tuple["Watcher | None", "StageWatcher | None"]
 Progress = bool | Callable[[str, str, dict[str, Any]], Any]
 
 
@@ -85,7 +87,7 @@ class Model:
         own = os.fsdecode(self._core.directory)
         self._directory = own and os.path.abspath(own)
         self._cores = {options["precision"]: self._core}
-        self._watchers: contextvars.ContextVar[tuple[Watcher, ...]] = contextvars.ContextVar(
+        self._watchers: contextvars.ContextVar[tuple[Watchers, ...]] = contextvars.ContextVar(
             "watchers", default=())
 
     @property
@@ -191,20 +193,28 @@ class Model:
         return Attention(records)
 
     @contextlib.contextmanager
-    def observe(self, fn: Watcher) -> "Iterator[Model]":
+    def observe(self, fn: "Watcher | None" = None, *,
+                stages: "StageWatcher | None" = None) -> "Iterator[Model]":
         """While it is open, fn(head) is called for every head that this model computes in this
         thread or task (contextvars), whatever asks for it; inner ones see what outer ones left.
 
         head has kind ("encoder", "decoder", "cross"), layer, head, sentence (in its batch), scale,
         position (of all its queries in their sentences while a search writes word by word, else
         None: query i stands at i), and the arrays query [L, K], key and value [S, K], scores, mask
-        and weights [L, S]. What fn writes into head.weights is what the model goes on with. The
-        arrays are copies and may be kept; head itself ends with the call. In a beam search the
-        queries of a sentence are its beams. An exception of fn comes out where the model was
-        called, and the model goes on.
+        and weights [L, S], output [L, K]. What fn writes into head.query, value, weights or output
+        is what the model goes on with, once fn has returned: a query gives its weights anew, and
+        rows of weights, then of output, that are written too count more. The arrays are copies and
+        may be kept; head itself ends with the call. In a beam search the queries of a sentence are
+        its beams. An exception of fn comes out where the model was called, and the model goes on.
+
+        stages(stage) is called for the rows between the heads: stage has kind, layer, position,
+        name ("embedded", "block_input", "attn_output", "feed_forward_output", "layer_output", …)
+        and rows [T, D], which may be written to as well. docs/python.md lists the names.
         """
+        if fn is None and stages is None:
+            raise UsageError("observe: give a function for heads, or stages=")
         _use_arrays()
-        token = self._watchers.set((*self._watchers.get(), fn))
+        token = self._watchers.set((*self._watchers.get(), (fn, stages)))
         try:
             yield self
         finally:

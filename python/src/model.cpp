@@ -25,12 +25,13 @@ namespace py = pybind11;
 namespace attn {
 namespace {
 
-/// The observer functions, called in order.
+/// The observers' pairs of functions for heads and stages, called in order.
 class ObserverChain {
  public:
-  explicit ObserverChain(const py::list& functions) {
-    for (const py::handle fn : functions) {
-      PythonObserver& own = observers_.emplace_back(fn);
+  explicit ObserverChain(const py::list& pairs) {
+    for (const py::handle pair : pairs) {
+      const auto functions = py::reinterpret_borrow<py::tuple>(pair);
+      PythonObserver& own = observers_.emplace_back(functions[0], functions[1]);
       first_ = first_ == nullptr ? static_cast<AttentionObserver*>(&own)
                                  : &pairs_.emplace_back(first_, own);
     }

@@ -8,9 +8,9 @@ namespace attn::test {
 
 namespace {
 
-const std::vector<std::string> kCommands = {"translate", "explain", "page",    "train",
-                                            "init",      "convert", "inspect", "evaluate",
-                                            "tokenizer", "serve",   "help",    "version"};
+const std::vector<std::string> kCommands = {
+    "translate", "explain",  "why",       "page",  "train", "init",   "convert",
+    "inspect",   "evaluate", "tokenizer", "serve", "help",  "version"};
 
 std::string text_of(const std::vector<std::string>& args) {
   const Result result = run_program({.args = args});

@@ -30,11 +30,12 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"translate", {"base", "compute", "config", "text", "nn", "model", "record"}},
     {"train",
      {"base", "compute", "config", "text", "nn", "model", "record", "translate", "metrics"}},
+    {"why", {"base", "compute", "config", "text", "nn", "model", "record", "translate"}},
     {"raster", {"base"}},
     // What every front end does: all libraries but raster, which loads librsvg, and serve.
     {"service",
      {"base", "compute", "config", "text", "nn", "paper", "model", "record", "analysis", "metrics",
-      "explain", "translate", "train", "view", "view/terminal", "view/svg", "view/data",
+      "explain", "translate", "train", "why", "view", "view/terminal", "view/svg", "view/data",
       "view/page"}},
     {"serve",
      {"base", "compute", "config", "text", "nn", "model", "record", "analysis", "translate", "view",

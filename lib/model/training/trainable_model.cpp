@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/at.h"
+#include "compute/threads.h"
 #include "model/transformer.h"
 
 namespace attn {
@@ -30,28 +31,41 @@ struct Layout {
   }
 };
 
+/// Copies a weight to memory in the file's order: one of both strides is 1.
+void copy_numbers(const Parameter& from, const Parameter& to) {
+  const bool by_columns = to.row_stride == 1;
+  const Parameter source = by_columns ? from : from.transposed();
+  const Index stride = by_columns ? to.column_stride : to.row_stride;
+  parallel_for(source.columns, source.size(),
+               [&](Index j) { source.copy_column(j, to.data + j * stride); });
+}
+
 }  // namespace
 
-TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
+TrainableModel::TrainableModel(const ModelConfig& config, ParameterGradients gradients)
+    : config_(config) {
   const Layout layout(config);
   size_ = layout.trained_size;
   weights_ = std::make_shared<AlignedFloats>(size_);
-  gradients_ = AlignedFloats(size_);
   buffers_ = std::make_shared<AlignedFloats>(layout.fixed_size);
-  std::fill_n(gradients_.data(), size_, 0.0F);
+  if (gradients == ParameterGradients::computed) {
+    gradients_ = AlignedFloats(size_);
+    std::fill_n(gradients_.data(), size_, 0.0F);
+  }
   parameters_ = bind(weights_->data());
   gradient_parameters_ = bind(gradients_.data());
 }
 
 TrainableModel::TrainableModel(const ModelConfig& config, std::uint64_t seed)
-    : TrainableModel(config) {
+    : TrainableModel(config, ParameterGradients::computed) {
   visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
     if (info.tied_to.empty()) initialise_for_training(info, p, config_, seed);
   });
 }
 
-TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& start)
-    : TrainableModel(config) {
+TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& start,
+                               ParameterGradients gradients)
+    : TrainableModel(config, gradients) {
   std::vector<Parameter> from;
   visit_parameters(config, start.parameters(),
                    [&](const ParameterInfo&, const Parameter& p) { from.push_back(p); });
@@ -59,9 +73,7 @@ TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& sta
   visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
     const Parameter& weight = from.at(index++);
     if (!info.tied_to.empty()) return;
-    for (Index i = 0; i < p.rows; ++i) {
-      for (Index j = 0; j < p.columns; ++j) p.element(i, j) = weight.at(i, j);
-    }
+    copy_numbers(weight, p);
   });
 }
 
@@ -73,8 +85,12 @@ ModelParameters TrainableModel::bind(float* trained) const {
       parameter = made.at(info.tied_to);
       return;
     }
-    float* data = info.buffer ? buffers_->data() + layout.fixed.at(info.name)
-                              : trained + layout.trained.at(info.name);
+    float* data = trained;
+    if (info.buffer) {
+      data = buffers_->data() + layout.fixed.at(info.name);
+    } else if (trained != nullptr) {
+      data = trained + layout.trained.at(info.name);
+    }
     parameter = made[info.name] = parameter_at(info, data);
   });
 }

@@ -13,6 +13,10 @@
 
 namespace attn {
 
+/// Whether a model has memory for the gradients of its parameters. Explanations need those of the
+/// embedded tokens only.
+enum class ParameterGradients { computed, none };
+
 /// Weights and gradients. The optimizer sees two flat arrays; the layers see the same memory as
 /// named matrices. Matrices precede vectors, in the visitor's order, so query, key and value
 /// weights are contiguous and can be multiplied as one.
@@ -22,11 +26,12 @@ class TrainableModel {
   TrainableModel(const ModelConfig& config, std::uint64_t seed);
 
   /// Copies the weights of `start`, whose shape must match this config; gradients are 0.
-  TrainableModel(const ModelConfig& config, const Transformer& start);
+  TrainableModel(const ModelConfig& config, const Transformer& start,
+                 ParameterGradients gradients = ParameterGradients::computed);
 
   const ModelConfig& config() const { return config_; }
   std::span<float> weights() { return {weights_->data(), size_}; }
-  std::span<float> gradients() { return {gradients_.data(), size_}; }
+  std::span<float> gradients() { return {gradients_.data(), gradients_.size()}; }
   const ModelParameters& parameters() const { return parameters_; }
   const ModelParameters& gradient_parameters() const { return gradient_parameters_; }
 
@@ -45,16 +50,16 @@ class TrainableModel {
 
  private:
   /// Allocates uninitialized memory for weights and gradients.
-  explicit TrainableModel(const ModelConfig& config);
+  TrainableModel(const ModelConfig& config, ParameterGradients gradients);
 
-  /// Binds the parameters: trained ones into `trained`, in the layout's order; sinusoids and the
-  /// logits' bias into buffers_.
+  /// Binds the parameters: trained ones into `trained`, in the layout's order, or to no memory if
+  /// it is null; sinusoids and the logits' bias into buffers_.
   ModelParameters bind(float* trained) const;
 
   ModelConfig config_;
   std::size_t size_ = 0;
   std::shared_ptr<AlignedFloats> weights_;
-  AlignedFloats gradients_;
+  AlignedFloats gradients_;  ///< empty if there are none
   std::shared_ptr<AlignedFloats> buffers_;
   ModelParameters parameters_;
   ModelParameters gradient_parameters_;

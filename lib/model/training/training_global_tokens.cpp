@@ -35,6 +35,7 @@ MatrixRef TrainableGlobalTokens::leave_backward(MatrixRef dsentences) {
 void TrainableGlobalTokens::enter_backward(const MatrixRef& drows, MatrixRef dsentences) const {
   if (!layout_) return;
   layout_->gather(drows, dsentences);
+  if (!gradient_.exists()) return;
   layout_->for_each([&](Index first, Index /*own*/, Index /*length*/) {
     for (Index g = 0; g < layout_->globals(); ++g) {
       for (Index j = 0; j < drows.cols(); ++j) gradient_.element(g, j) += drows(first + g, j);

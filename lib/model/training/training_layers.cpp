@@ -11,7 +11,7 @@ namespace {
 /// Returns query, key and value side by side; if queries and keys share a projection, it and the
 /// value.
 Linear fused(const MultiHeadAttention& layer) {
-  if (layer.key.weight.data == nullptr) return side_by_side({layer.query, layer.value});
+  if (layer.key.weight.rows == 0) return side_by_side({layer.query, layer.value});
   return side_by_side({layer.query, layer.key, layer.value});
 }
 

@@ -1,88 +1,17 @@
 #include "model/training/training_pass.h"
 
 #include <algorithm>
-#include <deque>
-#include <stdexcept>
 
 #include "base/at.h"
 #include "model/layers.h"
-#include "model/training/training_layers.h"
+#include "model/training/trainable_stacks.h"
 #include "nn/attention/tiled_attention.h"
-#include "nn/embedding.h"
 
 namespace attn {
 namespace {
 
 /// Rows of logits at a time: those of the whole batch would be the largest matrix of the pass.
 constexpr Index kLogitRows = 256;
-
-}  // namespace
-
-/// The input and output of a stack: embedding with positions, its norm and dropout; the final norm.
-class TrainableStackEnds {
- public:
-  /// `scale` multiplies the output of the final norm.
-  TrainableStackEnds(const ModelConfig& config, const StackParameters& parameters,
-                     const StackParameters& gradient, float scale = 1.0F)
-      : config_(config), parameters_(parameters), gradient_(gradient), scale_(scale) {}
-
-  ConstMatrixRef enter(const PackedTokens& tokens, std::span<const Index> positions,
-                       const Dropout& dropout) {
-    positions_ = positions;
-    dropout_ = dropout;
-    const auto rows = std::ssize(tokens.ids);
-    MatrixRef embedded = embedded_.resize(rows, config_.d_model);
-    embed(embedding_tables(config_, parameters_), {tokens.ids, positions_}, embedded);
-    if (!config_.normalize_embedding) {
-      dropout_.apply(embedded);
-      return embedded_;
-    }
-    MatrixRef normal = normal_.resize(rows, config_.d_model);
-    parameters_.embedding_norm.forward(embedded, normal);
-    dropout_.apply(normal);
-    return normal_;
-  }
-
-  void enter_backward(const PackedTokens& tokens, MatrixRef dx) {
-    dropout_.apply(dx);
-    if (config_.normalize_embedding) {
-      parameters_.embedding_norm.backward(embedded_, dx, dx, gradient_.embedding_norm);
-    }
-    embed_backward(
-        dx, {tokens.ids, positions_}, frozen_row(config_),
-        {gradient_.embedding,
-         config_.static_positions ? Parameter{} : position_rows(config_, gradient_.positions),
-         embedding_scale(config_)});
-  }
-
-  ConstMatrixRef leave(const ConstMatrixRef& x) {
-    if (!config_.add_final_layer_norm) return x;
-    MatrixRef normal = final_.resize(x.rows(), x.cols());
-    parameters_.final_norm.forward(x, normal);
-    if (scale_ != 1.0F) normal *= scale_;
-    return final_;
-  }
-
-  void leave_backward(const ConstMatrixRef& x, MatrixRef dx) const {
-    if (scale_ != 1.0F) dx *= scale_;
-    if (config_.add_final_layer_norm) {
-      parameters_.final_norm.backward(x, dx, dx, gradient_.final_norm);
-    }
-  }
-
- private:
-  const ModelConfig& config_;
-  const StackParameters& parameters_;
-  const StackParameters& gradient_;
-  float scale_;
-  Dropout dropout_;
-  std::span<const Index> positions_;
-  ActivationBuffer embedded_;
-  ActivationBuffer normal_;
-  ActivationBuffer final_;
-};
-
-namespace {
 
 /// Returns the part of the output layer that covers the loss classes: [D, C].
 Linear first_classes(const Parameter& table, Index classes) {
@@ -126,117 +55,28 @@ class TrainingPass::Layers {
   Layers(TrainableModel& model, Backend backend)
       : config_(model.config()),
         parameters_(model.parameters()),
-        gradient_(model.gradient_parameters()),
-        encoder_ends_(config_, parameters_.encoder, gradient_.encoder),
-        decoder_ends_(config_, parameters_.decoder, gradient_.decoder, output_scale(config_)),
-        global_tokens_(config_, model.parameters().encoder.global_tokens,
-                       model.gradient_parameters().encoder.global_tokens),
+        stacks_(model, backend),
         output_(first_classes(model.parameters().output, loss_classes(config_)),
                 first_classes(model.gradient_parameters().output, loss_classes(config_)), backend) {
     read_logits_bias();
-    const ModelParameters& p = parameters_;
-    const ModelParameters& g = gradient_;
-    for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
-      encoder_.emplace_back(config_, to_index(i), p.encoder_layers[i], g.encoder_layers[i],
-                            backend);
-    }
-    for (std::size_t i = 0; i < p.decoder_layers.size(); ++i) {
-      decoder_.emplace_back(config_, to_index(i), p.decoder_layers[i], g.decoder_layers[i],
-                            backend);
-    }
   }
 
   void prepare() {
-    for (TrainableEncoderLayer& layer : encoder_) layer.prepare();
-    for (TrainableDecoderLayer& layer : decoder_) layer.prepare();
+    stacks_.prepare();
     output_.prepare();
     read_logits_bias();
   }
 
   LossSum run(const TrainingBatch& batch, const PassOptions& options, bool with_backward) {
-    check(batch);
-    DropoutKeys keys(options.seed, options.batch);
-    const float dropout = options.dropout ? config_.dropout : 0.0F;
-    const std::vector<AttentionGroup> source_groups = global_tokens_.begin(batch.source);
-    const std::vector<AttentionGroup> target_groups =
-        self_groups(batch.decoder_input, /*causal=*/true);
-    const std::vector<AttentionGroup> cross =
-        cross_groups(batch.decoder_input, batch.source.offsets, {});
-    const AttentionPositionEncoding source_position_encoding(
-        config_, parameters_.encoder, parameters_.encoder_layers, longest_sentence(batch.source));
-    const AttentionPositionEncoding target_position_encoding(config_, parameters_.decoder,
-                                                             parameters_.decoder_layers,
-                                                             longest_sentence(batch.decoder_input));
-    const std::vector<Index> source_positions = positions_of(batch.source);
-    const std::vector<Index> target_positions = positions_of(batch.decoder_input);
-    const LayerPass encoder_pass{source_groups,
-                                 {},
-                                 keys,
-                                 options.dropout,
-                                 scratch_,
-                                 source_position_encoding,
-                                 source_positions,
-                                 gradient_.encoder.relative_bias};
-    const LayerPass decoder_pass{target_groups,
-                                 cross,
-                                 keys,
-                                 options.dropout,
-                                 scratch_,
-                                 target_position_encoding,
-                                 target_positions,
-                                 gradient_.decoder.relative_bias};
-
-    // Forward pass. The encoder's rows are [S, D], the decoder's [T, D].
-    source_inputs_.clear();
-    source_inputs_.push_back(global_tokens_.enter(
-        encoder_ends_.enter(batch.source, source_positions, keys.next(dropout))));
-    for (TrainableEncoderLayer& layer : encoder_) {
-      source_inputs_.push_back(layer.forward(source_inputs_.back(), encoder_pass));
-    }
-    const ConstMatrixRef encoded = global_tokens_.leave(source_inputs_.back());
-    const ConstMatrixRef source = encoder_ends_.leave(encoded);
-    target_inputs_.clear();
-    target_inputs_.push_back(
-        decoder_ends_.enter(batch.decoder_input, target_positions, keys.next(dropout)));
-    for (TrainableDecoderLayer& layer : decoder_) {
-      target_inputs_.push_back(layer.forward(target_inputs_.back(), source, decoder_pass));
-    }
-    const ConstMatrixRef hidden = decoder_ends_.leave(target_inputs_.back());
-
-    MatrixRef dtarget = dtarget_.resize(hidden.rows(), hidden.cols());
-    const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dtarget);
-    if (!with_backward) return sum;
-
-    backward(batch, {encoder_pass, decoder_pass}, encoded, source, dtarget);
+    const ConstMatrixRef hidden = stacks_.forward({batch.source, batch.decoder_input},
+                                                  {options.dropout, options.seed, options.batch});
+    MatrixRef dhidden = dhidden_.resize(hidden.rows(), hidden.cols());
+    const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dhidden);
+    if (with_backward) stacks_.backward(dhidden);
     return sum;
   }
 
  private:
-  struct Passes {
-    const LayerPass& encoder;
-    const LayerPass& decoder;
-  };
-
-  /// Runs the backward pass from dtarget [T, D], the gradient of the decoder's final states. The
-  /// decoder layers add to the gradient of the encoder's output.
-  void backward(const TrainingBatch& batch, const Passes& passes, const ConstMatrixRef& encoded,
-                const ConstMatrixRef& source, MatrixRef dtarget) {
-    MatrixRef dsource = dsource_.resize(source.rows(), source.cols());
-    dsource.setZero();
-    decoder_ends_.leave_backward(target_inputs_.back(), dtarget);
-    for (std::size_t i = decoder_.size(); i-- > 0;) {
-      decoder_[i].backward(target_inputs_[i], {source, dsource}, passes.decoder, dtarget);
-    }
-    decoder_ends_.enter_backward(batch.decoder_input, dtarget);
-    encoder_ends_.leave_backward(encoded, dsource);
-    MatrixRef drows = global_tokens_.leave_backward(dsource);
-    for (std::size_t i = encoder_.size(); i-- > 0;) {
-      encoder_[i].backward(source_inputs_[i], passes.encoder, drows);
-    }
-    global_tokens_.enter_backward(drows, dsource);
-    encoder_ends_.enter_backward(batch.source, dsource);
-  }
-
   /// Reads final_logits_bias for the loss classes, which is not trained; leaves it empty if it is
   /// all 0.
   void read_logits_bias() {
@@ -246,15 +86,6 @@ class TrainingPass::Layers {
     RowVector numbers(output_.out());
     for (Index j = 0; j < numbers.size(); ++j) numbers[j] = bias.at(0, j);
     if (!numbers.isZero(0)) logits_bias_ = numbers;
-  }
-
-  void check(const TrainingBatch& batch) const {
-    check_tokens(batch.source, config_.vocab_size, config_.max_positions, "source");
-    check_tokens(batch.decoder_input, config_.decoder_vocab_size, config_.decoder_positions(),
-                 "target");
-    if (batch.source.sentences() != batch.decoder_input.sentences()) {
-      throw std::logic_error("a batch needs as many targets as sources");
-    }
   }
 
   /// Runs output layer and loss, a few rows at a time; dhidden becomes the gradient of `hidden`.
@@ -291,22 +122,11 @@ class TrainingPass::Layers {
 
   const ModelConfig& config_;
   const ModelParameters& parameters_;
-  const ModelParameters& gradient_;
-  TrainableStackEnds encoder_ends_;
-  TrainableStackEnds decoder_ends_;
-  TrainableGlobalTokens global_tokens_;
-  std::deque<TrainableEncoderLayer> encoder_;
-  std::deque<TrainableDecoderLayer> decoder_;
+  TrainableStacks stacks_;
   TrainableLinear output_;
   RowVector logits_bias_;  ///< [C] or [0]
-  std::vector<ConstMatrixRef>
-      source_inputs_;  ///< of every encoder layer, and the last one's output
-  std::vector<ConstMatrixRef>
-      target_inputs_;  ///< of every decoder layer, and the last one's output
   ActivationBuffer logits_;
-  ActivationBuffer dsource_;  ///< [S, D]
-  ActivationBuffer dtarget_;  ///< [T, D]
-  TrainingScratch scratch_;
+  ActivationBuffer dhidden_;  ///< [T, D]
 };
 
 TrainingPass::TrainingPass(TrainableModel& model, Backend backend)

@@ -102,6 +102,9 @@ struct StageView {
   Index layer = 0;
   Stage stage = Stage::embedded;
   ConstMatrixRef rows;
+  /// The same rows, for an observer that changes them: the model continues with what it writes.
+  /// Null where the model does not read the rows again (`memory`, `feed_forward_hidden`).
+  MatrixRef* writable = nullptr;
 };
 
 /// Attention calls the first two methods for every head, in the order sentence, head. A null
@@ -133,7 +136,8 @@ class AttentionObserver {
   /// their sentences. Without this call, as for whole sentences, query i is at position i.
   virtual void step_begins(Index /*position*/) {}
 
-  /// Shows the rows at a stage between the layers' computations.
+  /// Shows the rows at a stage between the layers' computations. The observer may change
+  /// `writable`.
   virtual void stage_ready(const StageView& /*view*/) {}
 };
 

@@ -271,7 +271,10 @@ void attend_exactly_backward(const AttentionShape& shape, const AttentionInput& 
                              AttentionInputGradient gradient) {
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
-  RelativePositionBiasGradient relative_bias(shape.relative_bias, tasks);
+  const bool has_bias_gradient =
+      gradient.extras != nullptr && gradient.extras->relative_bias.exists();
+  RelativePositionBiasGradient relative_bias(has_bias_gradient ? shape.relative_bias : nullptr,
+                                             tasks);
   parallel_for(tasks, 5 * query_key_pairs(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = to_size(task / heads);
     const AttentionGroup& group = input.groups[g];

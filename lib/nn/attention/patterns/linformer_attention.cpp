@@ -156,10 +156,11 @@ void back(const Side& side, const AttentionGroup& group, const UnpaddedKeys& key
   if (keys.count() < group.keys) drows.setZero();
   if (keys.count() == 0) return;
   const Matrix found = product(rows_for(side.projection, keys), weight);
+  for (Index n = 0; n < keys.count(); ++n) drows.row(keys.position(n)) = found.row(n);
+  if (!side.dprojection.exists()) return;
   const Matrix dprojection =
       product(shown_rows(side.rows, side.stride, width, group, keys), weight.transposed());
   for (Index n = 0; n < keys.count(); ++n) {
-    drows.row(keys.position(n)) = found.row(n);
     for (Index c = 0; c < dprojection.cols(); ++c) {
       side.dprojection.element(keys.position(n), c) += dprojection(n, c);
     }

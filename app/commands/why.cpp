@@ -1,0 +1,179 @@
+// attn-demo why: where each written word's logit came from.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/help.h"
+#include "commands/model_options.h"
+#include "commands/search_options.h"
+#include "files/output_file.h"
+#include "service/model/open_model.h"
+#include "service/output_safety.h"
+#include "service/translate_lines.h"
+#include "service/why.h"
+#include "service/why_csv.h"
+#include "terminal/console.h"
+#include "view/terminal/why_text.h"
+#include "why/why_json.h"
+
+namespace attn {
+namespace {
+
+struct WhyOptions {
+  ModelOptions source;
+  SearchOptions search;
+  std::vector<std::string> sentences;
+  std::string target, word, instead, methods, units, corrupt, json, csv;
+  int top = 4;
+  bool target_given = false, brief = false;
+};
+
+class WhyCommand {
+ public:
+  explicit WhyCommand(WhyOptions options) : options_(std::move(options)) {
+    check_usage();
+    const ModelChoice choice = options_.source.choice();
+    decode_options(options_.search);  // rejects invalid values before opening files
+    use_threads(options_.search.threads);
+    FileGuard guard;
+    register_inputs(choice, guard);
+    guard.write("--json", options_.json);
+    guard.write("--csv", options_.csv);
+    model_ = open_model(choice);
+    settings_ = translation_settings(model_, options_.search);
+    translator_.emplace(make_translator(model_));
+  }
+
+  void run() {
+    note_all(model_.notes);
+    if (model_.seed) {
+      note(fmt::format("random weights (seed {}): the numbers show the mechanism, not German",
+                       *model_.seed));
+    }
+    PreparedLine line =
+        prepare_line(*translator_, settings_, options_.sentences.front(), Splitting::never);
+    notes_.add(line, translator_->max_source_tokens());
+    const PreparedSentence sentence = std::move(line.parts.front());
+    const WhyAnswer answer =
+        answer_why({*translator_, *model_.transformer, settings_}, sentence, question_);
+    notes_.report();
+    if (!options_.json.empty()) write_output(options_.json, why_json(answer.why));
+    if (!options_.csv.empty()) write_output(options_.csv, why_csv(answer.why));
+    if (!options_.json.empty() || !options_.csv.empty()) return;
+    note_methods_in_files();
+    output().write(why_text(answer.words, {options_.top, options_.brief}, terminal_style()));
+  }
+
+ private:
+  /// Some methods have no view on the terminal.
+  void note_methods_in_files() const {
+    const WhyMethods& methods = question_.methods;
+    if (methods.contributions || methods.gradients || methods.integrated ||
+        !question_.corrupt.empty()) {
+      note("contributions, gradients and patching are matrices; --json FILE holds them");
+    }
+  }
+
+  void check_usage() {
+    if (options_.sentences.size() != 1) {
+      throw UsageError("why needs exactly one sentence, and {} were given{}",
+                       options_.sentences.size(),
+                       are_single_words(options_.sentences)
+                           ? "; quotation marks around them make words a sentence"
+                           : "");
+    }
+    if (!options_.units.empty() && options_.units != "words" && options_.units != "tokens") {
+      throw UsageError("--units {}: expected words or tokens", excerpt(options_.units));
+    }
+    if (options_.source.models.size() > 1) {
+      throw UsageError(
+          "why explains one model, and --model was given {} times: an ensemble's logits are no sum "
+          "of one model's parts",
+          options_.source.models.size());
+    }
+    if (!options_.methods.empty()) {
+      question_.methods = for_field("methods", [&] { return parse_why_methods(options_.methods); });
+    }
+    if (options_.target_given) question_.target = options_.target;
+    question_.by_tokens = options_.units == "tokens";
+    if (options_.json == "-" && options_.csv == "-") {
+      throw UsageError("--json - and --csv - both want stdout; give one of them a file");
+    }
+    question_.corrupt = options_.corrupt;
+    question_.word = options_.word;
+    question_.instead = options_.instead;
+  }
+
+  WhyOptions options_;
+  WhyQuestion question_;
+  ReadyModel model_;
+  TranslationSettings settings_;
+  std::optional<Translator> translator_;
+  SentenceNotes notes_{say};
+};
+
+/// Adds the options that say what is explained, and how it is printed.
+void add_question_options(CLI::App& command, WhyOptions& options) {
+  const auto text = [&](const char* name, std::string& value, const char* help, const char* type) {
+    return command.add_option(name, value, help)->type_name(type)->group(help_group::explained);
+  };
+  text("--word", options.word, "The written word: its text, or a token's number from 0 [all]",
+       "N|TEXT");
+  text("--instead", options.instead,
+       "Compare with this word; without --word, a translation with one other word [the runner-up]",
+       "TEXT");
+  text("--methods", options.methods,
+       "receipt, occlusion, contributions, lens, gradients, integrated, patch, or all; commas "
+       "between several [receipt]",
+       "LIST");
+  text("--corrupt", options.corrupt,
+       "The sentence with words swapped, for patching: which activations carry the difference",
+       "TEXT");
+  text("--units", options.units, "Sum by words or tokens [words]", "words|tokens");
+  add_number(command, options.top, WholeField{"top", 1, 1000},
+             "How many words each line names; the others are summed [4]")
+      ->type_name("N")
+      ->group(help_group::terminal);
+  command.add_flag("--short", options.brief, "One line per word, for a blackboard")
+      ->group(help_group::terminal);
+}
+
+}  // namespace
+
+void add_why(CLI::App& app, Run& run) {
+  auto options = std::make_shared<WhyOptions>();
+  CLI::App* command =
+      app.add_subcommand("why", "Where each written word came from, in sums that add up");
+  command->add_option("SENTENCE", options->sentences, "The sentence")->group(help_group::reads);
+  command->add_option("--target", options->target, "Explain this translation")
+      ->type_name("TEXT")
+      ->each([options](const std::string&) { options->target_given = true; })
+      ->group(help_group::reads);
+  add_question_options(*command, *options);
+  command->add_option("--json", options->json, "Write every number as JSON; - is stdout, alone")
+      ->type_name("FILE")
+      ->group(help_group::files);
+  command->add_option("--csv", options->csv, "Write the numbers as a table; - is stdout, alone")
+      ->type_name("FILE")
+      ->group(help_group::files);
+  add_color_to(*command);
+  options->source.add_models_to(*command);
+  options->source.add_to(*command);
+  options->source.add_globals_to(*command);
+  options->source.add_prefix_to(*command);
+  options->source.add_heads_to(*command);
+  add_search_options(*command, options->search, on_explain);
+  command->footer(
+      "Examples:\n"
+      "  attn-demo why \"The group went home\"\n"
+      "  attn-demo why \"The group went home\" --word Hause --instead Haus\n"
+      "  attn-demo why \"The group went home\" --methods all --json why.json");
+  refuse_empty_values(*command, {"--target"});
+  command->callback([options, &run] { run = [options] { WhyCommand(*options).run(); }; });
+}
+
+}  // namespace attn

@@ -1,0 +1,289 @@
+#include "service/why.h"
+
+#include <algorithm>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/strings/utf8.h"
+#include "record/words.h"
+#include "service/field_text.h"
+#include "why/word_receipts.h"
+
+namespace attn {
+namespace {
+
+/// Returns a token without its word-boundary character, unless it is nothing else.
+std::string token_text(const std::string& token) {
+  constexpr std::string_view mark = "▁";
+  const bool marked = token.starts_with(mark) && token.size() > mark.size();
+  return marked ? token.substr(mark.size()) : token;
+}
+
+/// Returns one word per token.
+std::vector<Word> tokens_as_words(const std::vector<std::string>& tokens,
+                                  const std::vector<Word>& words) {
+  std::vector<Word> single;
+  for (const Word& word : words) {
+    for (int t = word.first; t < word.first + word.count; ++t) {
+      single.push_back({token_text(at(tokens, t)), t, 1, word.type, word.text_index});
+    }
+  }
+  return single;
+}
+
+/// Groups both sides into words or tokens.
+WhyUnits units_of(const AttentionRecord& record, bool by_tokens) {
+  RecordWords words = words_in_record(record, 0);
+  WhyUnits units{std::move(words.source), std::move(words.target), {}, -1};
+  if (by_tokens) {
+    units.source = tokens_as_words(record.source.tokens, units.source);
+    units.target = tokens_as_words(record.hypotheses.front().produced.tokens, units.target);
+  }
+  return units;
+}
+
+/// Returns the word that a user named by its text or by the number of one of its tokens.
+Word find_word(const std::string& named, const std::vector<Word>& words) {
+  const int token = find_token(named, {"translation", words});
+  for (const Word& word : words) {
+    if (word.first <= token && token < word.first + word.count) return word;
+  }
+  throw UsageError("{}: the translation has tokens 0 to {}", excerpt(named),
+                   words.empty() ? 0 : words.back().first + words.back().count - 1);
+}
+
+/// A foil as tokens in the place of a word.
+struct FoilRequest {
+  const WhyContext& context;
+  const std::vector<int>& written;
+  const Word& word;
+  const std::string& text;
+};
+
+/// Returns the ids of the foil's text. It is tokenized after the words before it, so that it gets
+/// the same pieces as in a whole translation; on its own if those words get other pieces.
+std::vector<int> foil_ids(const FoilRequest& foil) {
+  const auto& [translator, model, settings] = foil.context;
+  const Tokenizer& tokenizer = translator.tokenizer();
+  const std::vector<int> before(foil.written.begin(), foil.written.begin() + foil.word.first);
+  const std::string text_before = tokenizer.decode_target(before);
+  const std::string first = tokenizer.target_token(at(foil.written, foil.word.first));
+  const bool spaced = first.starts_with("▁") && !text_before.empty();
+  std::vector<int> ids =
+      translator.target_ids(text_before + (spaced ? " " : "") + foil.text, settings);
+  const bool same =
+      ids.size() >= before.size() && std::equal(before.begin(), before.end(), ids.begin());
+  if (same) {
+    ids.erase(ids.begin(), ids.begin() + std::ssize(before));
+  } else {
+    ids = translator.target_ids(foil.text, settings);
+  }
+  const int eos = tokenizer.special_tokens().eos;
+  while (!ids.empty() && ids.back() == eos) ids.pop_back();
+  return ids;
+}
+
+/// The first step at which the translation and the one with the foil differ.
+struct FoilStep {
+  int step = -1;
+  int id = 0;
+};
+
+FoilStep first_difference(const FoilRequest& foil) {
+  const std::vector<int> ids = foil_ids(foil);
+  const int unk = foil.context.translator.tokenizer().special_tokens().unk;
+  if (std::ranges::find(ids, unk) != ids.end()) {
+    throw UsageError("{}: the target vocabulary has no tokens for it; give another word",
+                     excerpt(foil.text));
+  }
+  std::vector<int> other(foil.written.begin(), foil.written.begin() + foil.word.first);
+  other.insert(other.end(), ids.begin(), ids.end());
+  other.insert(other.end(), foil.written.begin() + foil.word.first + foil.word.count,
+               foil.written.end());
+  const auto [here, there] = std::ranges::mismatch(foil.written, other);
+  if (ids.empty() || here == foil.written.end() || there == other.end()) {
+    throw UsageError("{}: the translation has this word already; give another one",
+                     excerpt(foil.text));
+  }
+  return {to_int(here - foil.written.begin()), *there};
+}
+
+/// Splits a text at spaces.
+std::vector<std::string> spaced_words(const std::string& text) {
+  std::vector<std::string> words;
+  for (int i = 0; i < count_text_words(text); ++i) words.push_back(text_word(text, i));
+  return words;
+}
+
+/// A written word and what it is compared with.
+struct WordAndFoil {
+  std::string word;
+  std::string foil;
+};
+
+/// Returns the only word in which `instead` differs from the translation.
+WordAndFoil only_difference(const std::string& instead, const std::string& translation) {
+  const std::vector<std::string> given = spaced_words(instead), written = spaced_words(translation);
+  if (given == written) {
+    throw UsageError("{}: this is the translation itself; change one word of it", excerpt(instead));
+  }
+  std::vector<WordAndFoil> different;
+  for (std::size_t i = 0; i < written.size() && given.size() == written.size(); ++i) {
+    if (given[i] != written[i]) {
+      different.push_back({strip_punctuation(written[i]), strip_punctuation(given[i])});
+    }
+  }
+  if (different.size() == 1) return different.front();
+  throw FieldError<UsageError>(FieldText(
+      fmt::format("{}: {} the translation “{}”; add ", excerpt(instead),
+                  different.empty() ? "it has another number of words than"
+                                    : fmt::format("{} of its words differ from", different.size()),
+                  excerpt(translation)),
+      Field{"word"}, " to say which word it replaces"));
+}
+
+/// Sets the words that get a receipt and the foils of their steps.
+std::vector<int> choose_words(const WhyContext& context, const HypothesisRecord& hypothesis,
+                              const WhyQuestion& question, WhyUnits& units) {
+  std::vector<int> foils(hypothesis.produced.ids.size(), -1);
+  WordAndFoil chosen{question.word, question.instead};
+  if (chosen.word.empty() && !chosen.foil.empty()) {
+    chosen = for_field("instead", [&] { return only_difference(chosen.foil, hypothesis.text); });
+  }
+  if (chosen.word.empty()) {
+    for (const Word& word : units.target) {
+      const bool shown = question.by_tokens || word.type != WordType::special;
+      if (shown) units.shown.push_back(word);
+    }
+    if (units.shown.empty()) units.shown = units.target;  // only </s>
+    return foils;
+  }
+  units.shown = {for_field("word", [&] { return find_word(chosen.word, units.target); })};
+  if (chosen.foil.empty()) return foils;
+  const FoilStep foil = for_field("instead", [&] {
+    return first_difference({context, hypothesis.produced.ids, units.shown.front(), chosen.foil});
+  });
+  units.foil_step = foil.step;
+  at(foils, foil.step) = foil.id;
+  return foils;
+}
+
+/// Occludes the words of the source, or its tokens, and adds the falls to each shown word.
+void add_occlusion(const WhyContext& context, const WhyRequest& request, const WhyUnits& units,
+                   WordReceipts& words) {
+  std::vector<OccludedSpan> spans;
+  std::vector<std::string> names;
+  for (const Word& word : units.source) {
+    if (word.type == WordType::special) continue;
+    spans.push_back({word.first, word.count});
+    names.push_back(word.text);
+  }
+  const Occlusion falls = occlude(context.model, request.trace, spans, request.unk);
+  for (WordReceipt& receipt : words.words) {
+    for (Index n = 0; n < std::ssize(spans); ++n) {
+      OcclusionEntry entry{at(names, n), 0, 0};
+      for (int t = receipt.word.first; t < receipt.word.first + receipt.word.count; ++t) {
+        entry.drop += falls.drop(t, n);
+        entry.unk += falls.unk(t, n);
+      }
+      receipt.occlusion.push_back(std::move(entry));
+    }
+  }
+}
+
+/// A translation and the values of its pass.
+struct TracedTranslation {
+  AttentionRecord record;
+  Trace trace;
+};
+
+/// Records the translation in one teacher-forced pass, which the trace observes as well.
+TracedTranslation trace_record(const WhyContext& context, const PreparedSentence& sentence,
+                               std::vector<int> target) {
+  TraceRecorder recorder;
+  TranslationSettings settings = context.settings;
+  settings.observer = &recorder;
+  RecordRequest request{{&sentence, 1}, settings};
+  request.search = false;
+  request.target = std::move(target);
+  TracedTranslation traced{std::move(context.translator.record(request).front()), {}};
+  const HypothesisRecord& hypothesis = traced.record.hypotheses.front();
+  traced.trace = {sentence.ids, hypothesis.decoder_input.ids, hypothesis.produced.ids,
+                  recorder.take_encoder(), recorder.take_decoder()};
+  return traced;
+}
+
+/// Returns the settings without embedding rows that have no token.
+DecodeConfig lens_settings(const WhyContext& context) {
+  DecodeConfig decode = context.settings.decode;
+  const int named = context.translator.tokenizer().target_vocab_size();
+  for (int id = named; id < context.model.config().decoder_vocab_size; ++id) {
+    decode.bad_words_ids.push_back({id});
+  }
+  return decode;
+}
+
+/// Returns the step that patching compares: that of the foil or of the word in question; −1: none
+/// was named.
+int patch_step(const WhyQuestion& question, const WhyUnits& units) {
+  if (units.foil_step >= 0) return units.foil_step;
+  return question.word.empty() ? -1 : units.shown.front().first;
+}
+
+}  // namespace
+
+WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
+                     const WhyQuestion& question) {
+  const auto& [translator, model, settings] = context;
+  if (sentence.empty()) {
+    throw InputError("the sentence has no tokens, so nothing was written; give some text");
+  }
+  if (question.methods.patch && question.corrupt.empty()) {
+    throw FieldError<UsageError>(FieldText(Field{"methods"}, " patch needs ", Field{"corrupt"},
+                                           ", the source with some of its words swapped"));
+  }
+  std::vector<int> target =
+      question.target ? translator.target_ids(*question.target, settings)
+                      : translator.translate({{&sentence, 1}, settings}).front().front().ids;
+  const std::size_t steps = target.size();
+  WhyMethods methods = question.methods;
+  methods.receipt = true;
+  require_memory(answer_bytes(model.config(), methods, sentence.ids.size(), steps),
+                 fmt::format("explaining {} written tokens", steps));
+  const auto [record, trace] = trace_record(context, sentence, std::move(target));
+  const HypothesisRecord& hypothesis = record.hypotheses.front();
+  WhyUnits units = units_of(record, question.by_tokens);
+  const Tokenizer& tokenizer = translator.tokenizer();
+  methods.patch = !question.corrupt.empty();
+  const WhyRequest request{
+      .trace = trace,
+      .methods = methods,
+      .foils = choose_words(context, hypothesis, question, units),
+      .named_tokens = tokenizer.target_vocab_size(),
+      .unk = tokenizer.special_tokens().unk,
+      .decode = lens_settings(context),
+      .corrupt =
+          methods.patch ? translator.prepare(question.corrupt, settings).ids : std::vector<int>(),
+      .patch_step = patch_step(question, units),
+      .source_token = [&](int id) { return tokenizer.source_token(id); },
+      .target_token =
+          [&](int id) {
+            return id < tokenizer.target_vocab_size() ? tokenizer.target_token(id)
+                                                      : fmt::format("<row {}>", id);
+          },
+      .target_text = [&](const std::vector<int>& ids) { return tokenizer.decode_target(ids); }};
+  WhyAnswer answer{explain_words(model, request), {}};
+  answer.why.model = record.model;
+  answer.why.source_text = record.source_text;
+  answer.words = word_receipts(answer.why, units);
+  if (methods.occlusion) add_occlusion(context, request, units, answer.words);
+  return answer;
+}
+
+std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
+                           std::size_t source_tokens, std::size_t steps) {
+  return why_bytes(config, methods, source_tokens, steps);
+}
+
+}  // namespace attn

@@ -1,0 +1,50 @@
+// Answers "why this word?": translates a sentence, records the pass, and explains its words.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "record/word_receipt.h"
+#include "translate/translator.h"
+#include "why/why.h"
+
+namespace attn {
+
+/// A question about a sentence and its translation.
+struct WhyQuestion {
+  WhyMethods methods = {};                           ///< the receipt is always computed
+  bool by_tokens = false;                            ///< entries are tokens instead of words
+  std::optional<std::string> target = std::nullopt;  ///< explained instead of a translation
+  /// The written word to explain: its text, or the number of one of its tokens; empty: all words.
+  std::string word = {};
+  /// What the word is compared with; empty: the runner-up. Without `word`, a whole translation in
+  /// which one word differs.
+  std::string instead = {};
+  /// A source with words swapped, for activation patching; empty: none.
+  std::string corrupt = {};
+};
+
+struct WhyAnswer {
+  Why why;             ///< of all tokens
+  WordReceipts words;  ///< of the words in question
+};
+
+/// The model and how it translates.
+struct WhyContext {
+  const Translator& translator;
+  const Transformer& model;  ///< the translator's only model
+  const TranslationSettings& settings;
+};
+
+/// Answers a question. Throws UsageError, naming the field, for words that do not occur and for
+/// foils that equal the word or contain tokens outside the vocabulary; InputError for a sentence
+/// without tokens, a target with more tokens than the model has positions, and what explain_words()
+/// refuses; MemoryError if trace and results would not fit.
+WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
+                     const WhyQuestion& question);
+
+/// Returns the bytes that an answer needs at most, including the attention maps of its record.
+std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
+                           std::size_t source_tokens, std::size_t steps);
+
+}  // namespace attn
