@@ -14,6 +14,7 @@
 #include "commands/help.h"
 #include "commands/model_options.h"
 #include "commands/search_options.h"
+#include "commands/translate_text.h"
 #include "commands/view_options.h"
 #include "commands/what_if_options.h"
 #include "files/line_output.h"
@@ -22,7 +23,6 @@
 #include "service/model/languages.h"
 #include "service/model/open_model.h"
 #include "service/progress.h"
-#include "service/translate_lines.h"
 #include "service/what_if.h"
 #include "terminal/console.h"
 #include "terminal/line_input.h"
@@ -69,6 +69,7 @@ class TranslateCommand {
     models_ = open_models(choice);
     settings_ = translation_settings(models_.first(), options.search);
     translator_.emplace(make_translator(models_));
+    texts_ = markup_settings(options.search, view_, {split_, options.search.batch, kWindow});
     note_missing_language(*translator_, settings_, say);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_field("show", [&] { check_map_selection(selection, summary); });
@@ -87,7 +88,7 @@ class TranslateCommand {
     if (!shown && options.what_if.given()) selection = options.what_if.selection(changes_);
     files_->choose(selection);
     // The terminal stays quiet where something else was asked for.
-    const bool other = view_.need_records() || options.search.n_best.has_value();
+    const bool other = view_.need_records() || options.search.n_best.has_value() || is_html();
     if (!shown && (by_line_ || writes_lines() || other)) selection = parse_map_selection({"none"});
     shown_ = std::move(selection);
     views_->select(shown_);
@@ -107,7 +108,9 @@ class TranslateCommand {
     if (options_.what_if.given()) {
       run_what_ifs();
     } else {
-      if (by_line_) {
+      if (by_line_ && is_html()) {
+        translate({{whole_text(*lines_), 0}});
+      } else if (by_line_) {
         run_lines();
       } else {
         run_arguments();
@@ -115,15 +118,22 @@ class TranslateCommand {
       heads = views_->finish(models_.mapped().name, *files_);
     }
     notes_.report();
+    if (const std::string kept = markup_note(markup_); !kept.empty()) note(kept);
     files_->finish(heads);
     if (translations_) translations_->commit();
   }
 
  private:
+  bool is_html() const { return options_.search.html_input; }
   bool writes_lines() const { return !options_.output.empty() && options_.output != "-"; }
 
   void check_usage(const ModelChoice& choice) const {
     view_.check();
+    if (is_html()) {
+      check_html_input(view_, options_.target_given      ? "--target"
+                              : options_.what_if.given() ? "--without, --force and --swap"
+                                                         : "");
+    }
     if (options_.search.sample && (options_.target_given || view_.tree)) {
       throw UsageError("--sample does not go with {}", view_.tree
                                                            ? "--tree, which shows a beam search"
@@ -201,22 +211,6 @@ class TranslateCommand {
     }
   }
 
-  /// A sentence that is a file's name was meant as the file.
-  static void hint_at_file(const std::string& sentence) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(sentence, error)) return;
-    note(fmt::format("{} is a file, and its name is translated; --input {} translates its lines",
-                     excerpt(sentence), excerpt(sentence)));
-  }
-
-  static void hint_at_sentence(const std::string& sentence) {
-    if (sentence == "help") {
-      note("help is translated; attn-demo help translate shows the options");
-    } else if (sentence.find_first_not_of(" \t\n") == sentence.npos) {
-      note("the sentence is empty; there is nothing to translate");
-    }
-  }
-
   void run_what_ifs() {
     const bool several = options_.sentences.size() > 1;
     for (const std::string& sentence : options_.sentences) {
@@ -282,24 +276,26 @@ class TranslateCommand {
   }
 
   void translate(const LineSource::Lines& lines) {
-    if (options_.target_given || views_->wants_records()) return record(lines);
+    if (options_.target_given || (views_->wants_records() && !is_html())) return record(lines);
     std::vector<std::string> texts;
     for (const LineReader::Line& line : lines) texts.push_back(line.bytes);
-    std::size_t next = 0;
-    const auto prepared = [&](const PreparedLine& line) {
-      notes_.add(line, translator_->max_source_tokens(), lines[next++].dropped);
+    const auto prepared = [&](std::size_t text, const PreparedLine& line) {
+      notes_.add(line, translator_->max_source_tokens(), lines[text].dropped);
     };
-    for (const std::vector<LineTranslation>& found :
-         translate_lines(*translator_, settings_, texts, {split_, options_.search.batch, kWindow},
-                         {prepared})) {
-      views_->print(found);
+    for (const TranslatedText& text :
+         translate_texts(*translator_, settings_, texts, texts_, {prepared})) {
+      views_->print(text.translations);
+      markup_ += text.markup;
     }
   }
 
   /// Translates with every head on view, or scores the target.
   void record(const LineSource::Lines& lines) {
     std::vector<PreparedLine> prepared;
-    for (const LineReader::Line& line : lines) prepared.push_back(prepare(line));
+    for (const LineReader::Line& line : lines) {
+      prepared.push_back(prepare(line));
+      shown_markup_.add(line.bytes);
+    }
     if (options_.target_given) {
       AttentionRecord scored = record_sentence(*translator_, settings_,
                                                prepared.front().parts.front(), target(), detail_);
@@ -348,6 +344,9 @@ class TranslateCommand {
   std::unique_ptr<LineOutput> views_;
   std::size_t lines_taken_ = 0;
   SentenceNotes notes_{say};
+  TextSettings texts_;
+  MarkupCounts markup_;  ///< of all translations
+  ShownMarkupNote shown_markup_;
 };
 
 }  // namespace
