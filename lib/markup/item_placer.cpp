@@ -1,6 +1,7 @@
 #include "markup/item_placer.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string_view>
 
@@ -171,22 +172,24 @@ class ItemPlacer {
     return best.empty() ? any_free(element, parent, free) : best;
   }
 
+  /// The beginning of the free units that ends with a unit of the child and has the most votes.
   Range best_prefix(std::size_t child, Range free, std::size_t last) const {
     Range best{free.begin, free.begin};
-    int sum = 0, most = 0;
+    int sum = 0, most = std::numeric_limits<int>::min();
     for (std::size_t k = free.begin; k <= last && k < free.end && !taken_[k]; ++k) {
       sum += vote(k, child);
-      if (sum > most) most = sum, best.end = k + 1;
+      if (vote(k, child) > 0 && sum > most) most = sum, best.end = k + 1;
     }
     return best;
   }
 
+  /// The same at the end of the free units.
   Range best_suffix(std::size_t child, Range free, std::size_t first) const {
     Range best{free.end, free.end};
-    int sum = 0, most = 0;
+    int sum = 0, most = std::numeric_limits<int>::min();
     for (std::size_t k = free.end; k > free.begin && k > first && !taken_[k - 1]; --k) {
       sum += vote(k - 1, child);
-      if (sum > most) most = sum, best.begin = k - 1;
+      if (vote(k - 1, child) > 0 && sum > most) most = sum, best.begin = k - 1;
     }
     return best;
   }

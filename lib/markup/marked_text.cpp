@@ -101,6 +101,11 @@ class SegmentBuilder {
   }
 
  private:
+  /// True for whitespace that a space cannot stand for: in HTML a line break or "&nbsp;".
+  bool is_special(const std::string& space) const {
+    return html_ ? space.find_first_not_of(" \t") != space.npos : space != " ";
+  }
+
   /// Decides what the whitespace and the markup since the last text leave in the text, now that
   /// `next` follows.
   void settle_spaces(std::string_view next) {
@@ -116,7 +121,7 @@ class SegmentBuilder {
       placeholder = placeholder || item.placeholder;
       if (item.type != ItemType::space) continue;
       space = true;
-      if (item.bytes != " " && special == nullptr) special = &item;
+      if (special == nullptr && is_special(item.bytes)) special = &item;
     }
     for (std::size_t i = first; i < segment_.items.size(); ++i) {
       MarkupItem& item = segment_.items[i];

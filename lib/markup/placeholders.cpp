@@ -121,6 +121,10 @@ class PlaceholderFinder {
     constexpr std::size_t kLongestName = 64;
     const bool inside =
         begin > 0 && is_word(text_[begin - 1]) && (found_.empty() || found_.back().end != begin);
+    std::size_t number_end = begin;
+    while (number_end > 0 && text_[number_end - 1] == ' ') --number_end;
+    const bool after_number = number_end > 0 && is_digit(text_[number_end - 1]) &&
+                              (found_.empty() || found_.back().end != number_end);
     std::size_t i = begin + 1;
     if (at(i) == '%') return i + 1;
     if (at(i) == '(') {
@@ -128,12 +132,10 @@ class PlaceholderFinder {
       const std::size_t length = name.find(')');
       if (length == name.npos || length == 0) return begin;
       i += length + 2;
-    } else if (inside) {
-      return begin;
-    } else if (is_ascii_letter(at(i)) || at(i) == '_') {
+    } else if (!inside && (is_ascii_letter(at(i)) || at(i) == '_')) {
       std::size_t end = i;
-      while (end - i < kLongestName && (is_word(at(end)) || at(end) == '.')) ++end;
-      if (at(end) == '%' && end > i + 1) return end + 1;
+      while (end - i < kLongestName && is_word(at(end))) ++end;
+      if (at(end) == '%' && end > i + 1 && !is_word(at(end + 1))) return end + 1;
     }
     const std::size_t number = i;
     while (is_digit(at(i))) ++i;
@@ -148,9 +150,11 @@ class PlaceholderFinder {
     }
     const std::size_t size = i;
     while (i < size + 2 && is_any_of(at(i), "hlqjztL")) ++i;
-    if (is_any_of(at(i), "diouxXeEfFgGaAcCsSpnr@") && !is_word(at(i + 1))) return i + 1;
+    // "100 %discount" holds none.
+    const bool ends = !after_number || !is_word(at(i + 1));
+    if (is_any_of(at(i), "diouxXeEfFgGaAcCsSpnr@") && ends) return i + 1;
     // Qt's %1, unlike "100 %" and "5%".
-    return counted && i - number <= 2 && !is_word(at(i)) ? i : begin;
+    return counted && !inside && i - number <= 2 && !is_word(at(i)) ? i : begin;
   }
 
   // Markdown.

@@ -19,13 +19,18 @@ class MarkupWriter {
                const UnitAlignment& units)
       : segment_(segment), translation_(translation), units_(units) {
     assign_spaces();
+    std::size_t count = 0;
+    for (const MarkupItem& item : segment.items) {
+      placeholders_.push_back(count);
+      count += item.placeholder ? 1 : 0;
+    }
   }
 
   std::string write(const std::vector<PlacedItem>& items) {
     auto next = items.begin();
     const auto write_slot = [&](Slot slot) {
       for (; next != items.end() && next->slot <= slot; ++next) {
-        write_item(at(segment_.items, next->item));
+        write_item(next->item, slot_before(0) < slot && slot < slot_behind(units_.target.size()));
       }
     };
     const std::size_t count = units_.target.size();
@@ -86,13 +91,26 @@ class MarkupWriter {
     if (own != nullptr || !text.empty()) wants_space_ = false;
   }
 
-  void write_item(const MarkupItem& item) {
-    if (item.placeholder) {
-      const bool inner = !out_.empty() && !is_ascii_space(out_.back());
-      if (wants_space_ || (item.space_before && inner)) add_space();
+  /// Writes an item; `inside`: not at an end of the translation.
+  void write_item(int index, bool inside) {
+    const MarkupItem& item = at(segment_.items, index);
+    // Spaces in an element at the source's end are left out where the element is elsewhere.
+    if (inside && std::ranges::all_of(item.bytes, is_ascii_space)) return;
+    const bool visible = is_visible(index);
+    if (visible && item.type != ItemType::close) {
+      if (wants_space_ || item.space_before) add_space();
     }
     out_ += item.bytes;
-    wants_space_ = item.placeholder ? item.space_after : wants_space_;
+    if (visible) wants_space_ = item.type != ItemType::open && item.space_after;
+  }
+
+  /// True for placeholders and for elements that hold nothing else.
+  bool is_visible(int index) const {
+    const MarkupItem& item = at(segment_.items, index);
+    if (item.partner < 0) return item.placeholder;
+    const MarkupItem& partner = at(segment_.items, item.partner);
+    return item.offset == partner.offset &&
+           at(placeholders_, index) != at(placeholders_, item.partner);
   }
 
   void add_space() {
@@ -130,8 +148,9 @@ class MarkupWriter {
   const MarkedSegment& segment_;
   std::string_view translation_;
   const UnitAlignment& units_;
-  std::vector<const MarkupItem*> gaps_;  ///< what replaces the whitespace before each unit
-  std::string rest_;                     ///< whitespace without a gap
+  std::vector<const MarkupItem*> gaps_;    ///< what replaces the whitespace before each unit
+  std::vector<std::size_t> placeholders_;  ///< how many come before each item
+  std::string rest_;                       ///< whitespace without a gap
   std::string out_;
   bool wants_space_ = false;  ///< a placeholder came last, with a space behind it in the source
 };

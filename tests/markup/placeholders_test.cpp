@@ -73,6 +73,7 @@ TEST_CASE("placeholders of programs are found whole") {
   }
   CHECK(marked("{0}{1}") == "|{0}||{1}|");
   CHECK(marked("%s%s") == "|%s||%s|");
+  CHECK(marked("a%sb %dpx") == "a|%s|b |%d|px");
   CHECK(marked("({0})") == "(|{0}|)");
 }
 
@@ -107,7 +108,7 @@ TEST_CASE("patterns of --keep are found first") {
   CHECK(marked("see ABC-12, A-12, foo, food {x}", true, keep) ==
         "see |ABC-12|, |A-12|, |foo|, food |{x}|");
   CHECK(marked("**ABC-1**", true, keep) == "(**|ABC-1|**)");
-  const KeepPatterns inside({"lo}"});
+  const KeepPatterns inside({"lo\\}"});
   CHECK(marked("{hello} x", true, [&](std::string_view text) { return inside.find(text); }) ==
         "{hel|lo}| x");
   CHECK_THROWS_WITH_AS(

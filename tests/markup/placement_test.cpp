@@ -242,7 +242,7 @@ TEST_CASE("10,000 random broken fragments keep their tags") {
                                            "</",  "<a b", "&amp", "&lt;",  "\n\n", "<code>"};
   for (int i = 0; i < 10'000; ++i) {
     std::string html;
-    for (unsigned n = random() % 12; n > 0; --n) html += pieces[random() % pieces.size()];
+    for (auto n = random() % 12; n > 0; --n) html += pieces[random() % pieces.size()];
     const MarkedText text = read_html(html);
     std::string out;
     for (const MarkedSegment& segment : text.segments) {
@@ -263,7 +263,7 @@ TEST_CASE("10,000 random lines keep their placeholders") {
                                            " ",       " ",   ".",  "**",   "__",   "[",   "](u)"};
   for (int i = 0; i < 10'000; ++i) {
     std::string line = "a";
-    for (unsigned n = random() % 12; n > 0; --n) line += pieces[random() % pieces.size()];
+    for (auto n = random() % 12; n > 0; --n) line += pieces[random() % pieces.size()];
     const MarkedText text = read_plain_text(line);
     std::string out;
     for (const MarkedSegment& segment : text.segments) {
