@@ -14,7 +14,7 @@
 #include "service/model/shipped.h"
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
-#include "service/translate_lines.h"
+#include "service/translate_texts.h"
 #include "translate/search/search_queue.h"
 
 namespace attn_demo {
@@ -104,10 +104,11 @@ std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
     settings.searcher = &*loaded_->queue;
     const attn::Translator translator = attn::make_translator(loaded_->models);
     std::vector<std::string> translations;
-    for (auto& line : attn::translate_lines(
-             translator, settings, texts,
-             {.split = attn::splitting_of(search), .batch = search.batch, .by_length = true})) {
-      translations.push_back(std::move(line.front().text));
+    const attn::LineSettings lines{
+        .split = attn::splitting_of(search), .batch = search.batch, .by_length = true};
+    for (auto& text :
+         attn::translate_texts(translator, settings, texts, attn::text_settings(search, lines))) {
+      translations.push_back(std::move(text.translations.front().text));
     }
     return translations;
   });

@@ -15,6 +15,7 @@
 #include "commands/model_options.h"
 #include "commands/search_options.h"
 #include "commands/translate_setup.h"
+#include "commands/translate_text.h"
 #include "commands/view_options.h"
 #include "files/line_output.h"
 #include "files/output_file.h"
@@ -22,7 +23,6 @@
 #include "service/model/languages.h"
 #include "service/model/open_model.h"
 #include "service/progress.h"
-#include "service/translate_lines.h"
 #include "service/what_if.h"
 #include "terminal/console.h"
 #include "terminal/line_input.h"
@@ -43,6 +43,8 @@ class TranslateCommand {
     inputs_.files.choose(display_.drawn);
     display_.output.select(display_.shown);
     if (!options_.keeps_lines_whole()) notes_.suggest_split();
+    texts_ = markup_settings(options_.search, options_.view,
+                             {plan.split, options_.search.batch, kWindow});
   }
 
   void run() {
@@ -56,7 +58,9 @@ class TranslateCommand {
     if (options_.what_if.given()) {
       run_what_ifs();
     } else {
-      if (options_.by_line()) {
+      if (options_.by_line() && is_html()) {
+        translate({{whole_text(*inputs_.lines), 0}});
+      } else if (options_.by_line()) {
         run_lines();
       } else {
         run_arguments();
@@ -64,11 +68,14 @@ class TranslateCommand {
       heads = display_.output.finish(inputs_.models.mapped().name, inputs_.files);
     }
     notes_.report();
+    if (const std::string kept = markup_note(markup_); !kept.empty()) note(kept);
     inputs_.files.finish(heads);
     if (inputs_.translations) inputs_.translations->commit();
   }
 
  private:
+  bool is_html() const { return options_.search.html_input; }
+
   void run_arguments() {
     const std::size_t count = options_.sentences.size();
     for (const std::string& sentence : options_.sentences) {
@@ -88,22 +95,6 @@ class TranslateCommand {
       for (std::size_t i = first; i < last; ++i) batch.push_back({options_.sentences[i], 0});
       translate(batch);
       progress.update_of(last, count);
-    }
-  }
-
-  /// A sentence that is a file's name was meant as the file.
-  static void hint_at_file(const std::string& sentence) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(sentence, error)) return;
-    note(fmt::format("{} is a file, and its name is translated; --input {} translates its lines",
-                     excerpt(sentence), excerpt(sentence)));
-  }
-
-  static void hint_at_sentence(const std::string& sentence) {
-    if (sentence == "help") {
-      note("help is translated; attn-demo help translate shows the options");
-    } else if (sentence.find_first_not_of(" \t\n") == sentence.npos) {
-      note("the sentence is empty; there is nothing to translate");
     }
   }
 
@@ -176,24 +167,28 @@ class TranslateCommand {
   }
 
   void translate(const LineSource::Lines& lines) {
-    if (options_.target_given || display_.output.wants_records()) return record(lines);
+    if (options_.target_given || (display_.output.wants_records() && !is_html())) {
+      return record(lines);
+    }
     std::vector<std::string> texts;
     for (const LineReader::Line& line : lines) texts.push_back(line.bytes);
-    std::size_t next = 0;
-    const auto prepared = [&](const PreparedLine& line) {
-      notes_.add(line, inputs_.translator.max_source_tokens(), lines[next++].dropped);
+    const auto prepared = [&](std::size_t text, const PreparedLine& line) {
+      notes_.add(line, inputs_.translator.max_source_tokens(), lines[text].dropped);
     };
-    for (const std::vector<LineTranslation>& found :
-         translate_lines(inputs_.translator, inputs_.settings, texts,
-                         {plan_.split, options_.search.batch, kWindow}, {prepared})) {
-      display_.output.print(found);
+    for (const TranslatedText& text :
+         translate_texts(inputs_.translator, inputs_.settings, texts, texts_, {prepared})) {
+      display_.output.print(text.translations);
+      markup_ += text.markup;
     }
   }
 
   /// Translates with every head on view, or scores the target.
   void record(const LineSource::Lines& lines) {
     std::vector<PreparedLine> prepared;
-    for (const LineReader::Line& line : lines) prepared.push_back(prepare(line));
+    for (const LineReader::Line& line : lines) {
+      prepared.push_back(prepare(line));
+      shown_markup_.add(line.bytes);
+    }
     if (options_.target_given) {
       AttentionRecord scored =
           record_sentence(inputs_.translator, inputs_.settings, prepared.front().parts.front(),
@@ -233,6 +228,9 @@ class TranslateCommand {
   TranslateDisplay display_;
   std::size_t lines_taken_ = 0;
   SentenceNotes notes_{say};
+  TextSettings texts_;
+  MarkupCounts markup_;  ///< of all translations
+  ShownMarkupNote shown_markup_;
 };
 
 /// Adds --without, --force and --swap.

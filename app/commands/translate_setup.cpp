@@ -5,6 +5,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"
+#include "commands/translate_text.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
@@ -28,6 +29,11 @@ void check_what_if(const TranslateOptions& options) {
 
 void check_usage(const TranslateOptions& options, const ModelChoice& model) {
   options.view.check();
+  if (options.search.html_input) {
+    check_html_input(options.view, options.target_given      ? "--target"
+                                   : options.what_if.given() ? "--without, --force and --swap"
+                                                             : "");
+  }
   if (options.search.sample && (options.target_given || options.view.tree)) {
     throw UsageError("--sample does not go with {}", options.view.tree
                                                          ? "--tree, which shows a beam search"
@@ -127,7 +133,8 @@ TranslateDisplay choose_display(const TranslatePlan& plan, const TranslateInputs
     display.drawn = display.shown = options.what_if.selection(display.changes);
   }
   // By default, the terminal shows maps only if nothing else is asked for.
-  const bool other = view.need_records() || options.search.n_best.has_value();
+  const bool other =
+      view.need_records() || options.search.n_best.has_value() || options.search.html_input;
   if (options.by_line() || options.writes_lines() || other) {
     display.shown = parse_map_selection({"none"});
   }

@@ -23,7 +23,9 @@ void ViewOptions::add_maps_to(CLI::App& command) {
       ->take_all()
       ->allow_extra_args(false)
       ->group(help_group::terminal);
-  command.add_flag("--words", words, "Maps by whole words, on the terminal and in files; --json holds both")
+  command
+      .add_flag("--words", words,
+                "Maps by whole words, on the terminal and in files; --json holds both")
       ->group(help_group::terminal);
   command.add_flag("--pieces", pieces, "By pieces even where only words fit the window's height")
       ->group(help_group::terminal);

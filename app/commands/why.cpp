@@ -11,8 +11,8 @@
 #include "commands/model_options.h"
 #include "commands/search_options.h"
 #include "files/output_file.h"
-#include "service/model/open_model.h"
 #include "service/output_safety.h"
+#include "service/training/untrained_model.h"
 #include "service/translate_lines.h"
 #include "service/why.h"
 #include "service/why_csv.h"
@@ -43,7 +43,7 @@ class WhyCommand {
     register_inputs(choice, guard);
     guard.write("--json", options_.json);
     guard.write("--csv", options_.csv);
-    model_ = open_model(choice);
+    model_ = open_or_make_model(choice);
     settings_ = translation_settings(model_, options_.search);
     translator_.emplace(make_translator(model_));
   }

@@ -11,6 +11,8 @@
 #include "analysis/map_selection.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
+#include "markup/marked_text.h"
+#include "markup/text_layout.h"
 #include "terminal/console.h"
 #include "view/data/evaluation_json.h"
 #include "view/terminal/evaluation_text.h"
@@ -21,14 +23,30 @@
 namespace attn {
 namespace {
 
+/// Returns a translation as a terminal may show it: line ends and tabs are the source's.
+std::string printable_lines(const std::string& text) {
+  std::string lines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\t\n\r", at), text.size());
+    lines += printable(std::string_view(text).substr(at, end - at));
+    if (end < text.size() && text[end] != '\r') lines += text[end];
+    at = end + 1;
+  }
+  return lines;
+}
+
 /// Formats a translation as a line. `rank` counts from 0; lines of n-best lists include it.
 std::string translation_line(const LineTranslation& translation, std::size_t rank, bool in_list,
                              bool for_terminal) {
   // A model's output is untrusted text: raw control characters of its vocabulary never reach
   // stdout. On a terminal they, escapes and bidirectional marks are made visible.
   const std::string& text = translation.text;
-  const std::string safe = for_terminal ? printable(text) : clean_text(text).text;
-  return in_list ? fmt::format("{}\t{:.4f}\t{}\n", rank + 1, translation.score, safe) : safe + "\n";
+  if (in_list) {  // one line each
+    std::string safe = for_terminal ? printable_lines(text) : clean_text(text).text;
+    std::ranges::replace_if(safe, is_ascii_space, ' ');
+    return fmt::format("{}\t{:.4f}\t{}\n", rank + 1, translation.score, safe);
+  }
+  return (for_terminal ? printable_lines(text) : clean_markup(text).text) + "\n";
 }
 
 /// Lines that explain the map that is shown by default.

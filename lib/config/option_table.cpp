@@ -18,6 +18,7 @@ constexpr unsigned kEverywhere =
 constexpr unsigned kNotExplained = kEverywhere & ~unsigned{on_explain};
 constexpr unsigned kSampled = on_translate | in_python | on_server | in_library;
 constexpr unsigned kByLine = on_translate | on_evaluate | in_python_translate | in_library;
+constexpr unsigned kTexts = on_translate | in_python_translate | in_library;
 
 constexpr std::uint64_t kMostBeams = 1000, kMostServerBeams = 64;
 constexpr std::uint64_t kMostTokens = 1'000'000, kLongestNgram = 1000;
@@ -104,6 +105,21 @@ const std::array kTable = {
                .group = kInputGroup,
                .help = "Text that is put before every source text, such as T5's \"translate "
                        "English to German: \""},
+    OptionSpec{.name = "html_input",
+               .member = &S::html_input,
+               .places = kTexts,
+               .fallback = "plain text",
+               .group = kInputGroup,
+               .help = "The input is HTML: its tags, comments and entities stay around and inside "
+                       "the translation"},
+    OptionSpec{.name = "keep",
+               .member = &S::keep,
+               .places = kTexts,
+               .value_name = "REGEX",
+               .fallback = "placeholders and Markdown",
+               .group = kInputGroup,
+               .help = "What this regular expression matches is not translated, like placeholders "
+                       "such as {name} and %s"},
     OptionSpec{.name = "no_repeat_ngram",
                .member = &S::no_repeat_ngram,
                .places = kNotExplained,

@@ -48,6 +48,9 @@ struct SearchOptions {
   std::string split = "auto";  ///< "never", "sentences" or "auto"
   bool document = false;       ///< cut a long line into groups of sentences
   std::size_t batch = 32;      ///< sentences translated together
+
+  bool html_input = false;        ///< the texts are HTML, and so are their translations
+  std::vector<std::string> keep;  ///< regular expressions: what they match is not translated
 };
 
 }  // namespace attn_demo

@@ -15,7 +15,7 @@
 #include "service/model/languages.h"
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
-#include "service/translate_lines.h"
+#include "service/translate_texts.h"
 #include "view/page/page_html.h"
 
 namespace attn {
@@ -23,6 +23,10 @@ namespace {
 
 std::vector<std::string> texts_of(const ApiRequest& request) {
   return request.texts.value_or(std::vector<std::string>{request.text});
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
 }  // namespace
@@ -33,21 +37,26 @@ std::vector<ServerHandler::Translated> ServerHandler::translate_all(const ApiReq
   const TranslationSettings settings = settings_of(request, stop, timings);
   const Translator translator = make_translator(model_of(request));
   const std::vector<std::string> texts = texts_of(request);
-  std::vector<Translated> all;
+  std::vector<Translated> all(texts.size());
   std::optional<ScopedTimer> timed(std::in_place, &timings, &Timings::segmentation);
-  const auto told = [&](const PreparedLine& line) {
-    all.emplace_back();
+  const auto told = [&](std::size_t text, const PreparedLine& line) {
+    std::vector<std::string>& notes = all[text].notes;
     for (const PreparedSentence& part : line.parts) {
       check_search_size(translator, settings.decode, part);
-      add_notes(all.back().notes, part, translator, settings);
+      add_notes(notes, part, translator, settings);
     }
-    if (line.parts.size() > 1) all.back().notes.emplace_back("translated sentence by sentence");
-    if (all.size() == texts.size()) timed.reset();
+    if (line.parts.size() > 1) add_once(notes, "translated sentence by sentence");
+    if (text + 1 == texts.size()) timed.reset();
   };
   // Submits all lines at once; the queue limits how many are searched at a time.
   const LineSettings at_once{.batch = std::numeric_limits<std::size_t>::max()};
-  auto found = translate_lines(translator, settings, texts, at_once, {told});
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].found = std::move(found[i]);
+  const TextSettings options{.lines = at_once, .html = request.html};
+  auto found = translate_texts(translator, settings, texts, options, {told});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].found = std::move(found[i].translations);
+    const std::string note = markup_note(found[i].markup);
+    if (!note.empty()) all[i].notes.push_back(note);
+  }
   return all;
 }
 
@@ -127,10 +136,6 @@ std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
     if (const auto pair = languages_in_name(name)) pairs.push_back(*pair);
   }
   return pairs;
-}
-
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
 }  // namespace

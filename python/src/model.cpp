@@ -17,7 +17,7 @@
 #include "service/model/languages.h"
 #include "service/model/model_choice.h"
 #include "service/training/untrained_model.h"
-#include "service/translate_lines.h"
+#include "service/translate_texts.h"
 #include "service/what_if.h"
 
 namespace py = pybind11;
@@ -87,15 +87,22 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
   note_missing_language(translator, settings, append_to(notes));
   SentenceNotes read(append_to(notes));
   read.suggest_split();
-  LineHooks hooks;
-  hooks.prepared = [&](const PreparedLine& line) {
+  TextHooks hooks;
+  hooks.prepared = [&](std::size_t, const PreparedLine& line) {
     if (read.lines() % search.batch == 0) check_signals();
     read.add(line, translator.max_source_tokens());
   };
   hooks.searched = [](const TranslationProgress&) { check_signals(); };
-  Translations done =
-      translate_lines(translator, settings, lines, {splitting_of(search), search.batch}, hooks);
+  Translations done;
+  MarkupCounts markup;
+  for (TranslatedText& text :
+       translate_texts(translator, settings, lines,
+                       text_settings(search, {splitting_of(search), search.batch}), hooks)) {
+    done.push_back(std::move(text.translations));
+    markup += text.markup;
+  }
   read.report();
+  if (const std::string note = markup_note(markup); !note.empty()) append_to(notes)(note);
   return {std::move(done), std::move(notes)};
 }
 

@@ -26,6 +26,7 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"record", {"base", "config"}},
     {"analysis", {"base", "config", "record"}},
     {"metrics", {}},
+    {"markup", {"base"}},
     {"explain", {"base", "paper", "compute", "config", "nn", "model", "record"}},
     {"translate", {"base", "compute", "config", "text", "nn", "model", "record"}},
     {"train",
@@ -35,7 +36,7 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     // What every front end does: all libraries but raster, which loads librsvg, and serve.
     {"service",
      {"base", "compute", "config", "text", "nn", "paper", "model", "record", "analysis", "metrics",
-      "explain", "translate", "train", "why", "view", "view/terminal", "view/svg", "view/data",
+      "explain", "translate", "train", "why", "markup", "view", "view/terminal", "view/svg", "view/data",
       "view/page"}},
     {"serve",
      {"base", "compute", "config", "text", "nn", "model", "record", "analysis", "translate", "view",

@@ -161,6 +161,31 @@ class Answers(ServerCase):
             sources = [ask("/api/attend", model=t5, text="group", **more)[1]["source"]["text"] for more in ({}, {"prefix": "to German: "}, {"prefix": ""})]
             self.assertEqual(sources, ["The group", "to German: group", "group"])
 
+    def test_line_breaks_and_markup_survive(self):
+        def translated(text, **more):
+            status, answer = self.server.post("/api/translate", {"text": text, **more})
+            self.assertEqual(status, 200, answer)
+            return answer["translations"][0]["text"], answer.get("notes", [])
+
+        first, second = translated("The group went home.")[0], translated("The children slept.")[0]
+        text = "  The group went home.\r\n\r\n\tThe children slept.\n"
+        self.assertEqual(translated(text), (f"  {first}\r\n\r\n\t{second}\n", []))
+        self.assertEqual(translated("<p>The group went home.</p><br/><i>The children slept.</i> ", format="html"),
+                         (f"<p>{first}</p><br/><i>{second}</i> ",
+                          ["5 tags kept: taken out before the translation and put back by the word alignment"]))
+        kept, notes = translated("Hello {{customer.name}}, the <b>house</b> & the group")
+        self.assertIn("{{customer.name}}", kept)
+        self.assertTrue(any(note.startswith("1 placeholder kept") for note in notes), notes)
+        status, answer = self.server.post("/translate", {"q": [text, "<b>The group went home.</b>"], "target": "de", "format": "html"})
+        self.assertEqual((status, answer["translatedText"][1]), (200, f"<b>{first}</b>"))
+        status, answer = self.server.post("/translate", {"q": text, "target": "de"})
+        self.assertEqual((status, answer), (200, {"translatedText": f"  {first}\r\n\r\n\t{second}\n"}))
+        status, answer = self.server.post("/api/page", {"text": "The group\n  went home", "whole": True})
+        self.assertEqual([(one["gap"], one["source"]) for one in answer["live"]["parts"]],
+                         [("", "The group"), ("\n  ", "went home")])
+        status, answer = self.server.post("/api/attend", {"text": "The group\nwent home"})
+        self.assertEqual(answer["source"]["text"], "The group went home")
+
     def test_clients_of_libretranslate_are_answered(self):
         def ask(body, path="/translate"):
             status, _, text = self.server.post(path, body)
@@ -184,7 +209,7 @@ class Answers(ServerCase):
         self.assertEqual((status, json.loads(text)), (413, {"error": "the form is larger than 8192 bytes"}))
         self.assertEqual(self.server.ask("POST", "/api/translate", "text=a", form)[0], 415)
         for more, message in (({"target": "es"}, "no model translates en to es; served: en to de"),
-                              ({"format": "html"}, "body.format is html; expected text"),
+                              ({"format": "xml"}, "body.format is xml; expected text or html"),
                               ({"alternatives": 64}, "body.alternatives is 64; expected 0 to 63"),
                               ({"files": 1}, "files")):
             status, answer = ask({**usual, **more})

@@ -13,6 +13,7 @@
 #include "config/key_reader.h"
 #include "record/json/record_json.h"
 #include "service/api/response_limits.h"
+#include "service/api/text_lines.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
 #include "service/translate_lines.h"
@@ -70,7 +71,8 @@ RecordDetail detail_of(const ApiRequest& request, const DecodeConfig& decode) {
 PreparedLine line_of(const Translator& translator, const TranslationSettings& settings,
                      const std::string& text, Splitting splitting, Timings& timings) {
   const ScopedTimer timed(&timings, &Timings::segmentation);
-  return prepare_line(translator, settings, text, splitting);
+  return splitting == Splitting::never ? prepare_line(translator, settings, text, splitting)
+                                       : prepare_text(translator, settings, text, splitting);
 }
 
 /// The sentences to record of a text: the whole text as one, all the parts that translations split
@@ -104,7 +106,7 @@ TextParts as_one(const Translator& translator, const TranslationSettings& settin
 /// Returns the number, from 1, of the part that contains byte `caret` of the text.
 int part_at(const PreparedLine& line, std::size_t caret) {
   const std::size_t first = line.text.find(line.parts.front().text);
-  std::size_t end = first == line.text.npos ? 0 : first;
+  std::size_t end = first == line.text.npos ? 0 : first - line.gaps.front().size();
   for (std::size_t i = 0; i < line.parts.size(); ++i) {
     end += line.gaps[i].size() + line.parts[i].text.size();
     if (caret <= end) return to_int(i + 1);

@@ -138,13 +138,23 @@ bool take_texts(KeyReader& keys, const std::string& key, ApiRequest& request) {
   return true;
 }
 
+/// Reads `format`: true for HTML, false for text.
+bool is_html(KeyReader& keys) {
+  const Json* value = keys.find_not_null("format");
+  const std::string format = value == nullptr ? "text" : keys.text("format").value_or("text");
+  if (format != "text" && format != "html") {
+    keys.fail("format", fmt::format("is {}; expected text or html", excerpt(format)));
+  }
+  return format == "html";
+}
+
 /// As LibreTranslate's clients ask.
 ApiRequest parse_libretranslate_request(KeyReader& keys) {
   constexpr int kBeams = 4;  // of a search for alternatives, which is one of beams
   ApiRequest request;
   const bool given = take_texts(keys, "q", request);
   request.languages = {keys.text("source").value_or("auto"), keys.text("target").value_or("")};
-  const std::string format = keys.text("format").value_or("text");
+  request.html = is_html(keys);
   keys.text("api_key");  // nobody needs one here
   const int more = to_int(whole_of(keys, {"alternatives", 0, max_beams - 1}).value_or(0));
   if (more != 0) {
@@ -157,7 +167,6 @@ ApiRequest parse_libretranslate_request(KeyReader& keys) {
   if (request.languages->target.empty()) {
     throw InputError("the request: body.target is missing; expected a language such as de");
   }
-  if (format != "text") keys.fail("format", fmt::format("is {}; expected text", excerpt(format)));
   return request;
 }
 
@@ -188,6 +197,7 @@ ApiRequest parse_request(const Json& body, Endpoint kind) {
   bool given = false;
   if (kind == Endpoint::translate) {
     given = take_texts(keys, "text", request);
+    request.html = is_html(keys);
   } else if (const std::optional<std::string> text = sentence_of(keys, "text")) {
     given = true;
     request.text = *text;

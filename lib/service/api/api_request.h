@@ -23,6 +23,7 @@ struct ApiRequest {
   std::string text;
   std::optional<std::vector<std::string>> texts;  ///< a list of them instead
   std::optional<LanguagePair> languages;          ///< choose the model, where none is named
+  bool html = false;                              ///< the texts are HTML
   std::string model;                              ///< empty: the first one
   std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
   std::optional<std::string> target;   ///< scored instead of searching
@@ -38,7 +39,7 @@ struct ApiRequest {
 
 /// Which keys a body may have.
 enum class Endpoint {
-  translate,       ///< text, model and the search's
+  translate,       ///< text, format, model and the search's
   attend,          ///< also part, target, without, force, swap, vectors, tree, report
   page,            ///< also compare, caret, whole, choices
   libretranslate,  ///< q, source, target, format, alternatives and api_key, as LibreTranslate has

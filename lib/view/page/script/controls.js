@@ -51,6 +51,7 @@ const controls = (() => {
       const [input, text] = label.children;
       putText(text, printable(parts[i].text) || "(empty)");
       putAttribute(label, "title", printable(parts[i].source));
+      label.classList.toggle("begins-line", i > 0 && /[\n\r\u2028\u2029]/.test(parts[i].gap || ""));
       const isNew = parts[i].chosen && !label.classList.contains("is-chosen");
       input.checked = parts[i].chosen;
       label.classList.toggle("is-chosen", parts[i].chosen);

@@ -97,22 +97,22 @@ const live = (() => {
   /** Identifies what the parts and their translations depend on. */
   const wholeKey = () => JSON.stringify([asked.text, asked.model, asked.beams, asked.source_lang, asked.target_lang, asked.prefix]);
 
-  /** Returns all parts of a text in parts, one of which is on show: [{source, text, chosen}]. */
+  /** Returns all parts of a text in parts, one of which is on show: [{gap, source, text, chosen}]. */
   function parts() {
     const [{ moments: [first] }] = sentences;
     if (!first.part || whole.parts.length !== first.part.of) return [];
     // not the sentence that it is compared with
     const shown = scene.record.part ? scene.record : first;
-    return whole.parts.map(({ source, text }, i) => {
+    return whole.parts.map(({ gap, source, text }, i) => {
       const chosen = i + 1 === first.part.number;
-      return { source, text: chosen && shown.hypotheses.length > 0 ? shown.hypotheses[0].text : text, chosen };
+      return { gap, source, text: chosen && shown.hypotheses.length > 0 ? shown.hypotheses[0].text : text, chosen };
     });
   }
 
   /** Shows the part that contains the caret. */
   function moveCaret(at) {
     if (whole.key !== wholeKey() || whole.parts.length < 2) return;
-    let end = Math.max(0, asked.text.indexOf(whole.parts[0].source));
+    let end = Math.max(0, asked.text.indexOf(whole.parts[0].source) - whole.parts[0].gap.length);
     const found = whole.parts.findIndex(({ gap, source }) => at <= (end += gap.length + source.length));
     const number = found < 0 ? whole.parts.length : found + 1;
     if (number !== asked.part) want({ part: number });

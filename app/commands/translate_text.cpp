@@ -1,0 +1,78 @@
+#include "commands/translate_text.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/strings/utf8.h"
+#include "markup/placeholders.h"
+#include "service/field_text.h"
+#include "terminal/console.h"
+
+namespace attn {
+
+void hint_at_file(const std::string& sentence) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(sentence, error)) return;
+  note(fmt::format("{} is a file, and its name is translated; --input {} translates its lines",
+                   excerpt(sentence), excerpt(sentence)));
+}
+
+void hint_at_sentence(const std::string& sentence) {
+  if (sentence == "help") {
+    note("help is translated; attn-demo help translate shows the options");
+  } else if (sentence.find_first_not_of(" \t\n") == sentence.npos) {
+    note("the sentence is empty; there is nothing to translate");
+  }
+}
+
+void check_html_input(const ViewOptions& view, std::string_view with) {
+  ViewOptions others = view;
+  others.align.clear();
+  if (with.empty() && !others.need_records() && view.show.empty()) return;
+  throw UsageError(
+      "--html-input does not go with {}, which shows a sentence; leave one of them out",
+      !with.empty()       ? with
+      : view.show.empty() ? "files and tables of maps"
+                          : "--show");
+}
+
+TextSettings markup_settings(const SearchOptions& search, const ViewOptions& view,
+                             const LineSettings& lines) {
+  TextSettings settings = text_settings(search, lines);
+  if (!view.align.empty()) {
+    settings.alignment = for_field("align", [&] { return parse_alignment_method(view.align); });
+  }
+  return settings;
+}
+
+std::string whole_text(LineSource& lines) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20, kBatch = 256;
+  std::string text;
+  lines.for_each(kBatch, [&](const LineSource::Lines& batch) {
+    for (const LineReader::Line& line : batch) {
+      if (line.dropped > 0) {
+        throw InputError("{}: a line has more than {} bytes; break it into lines", lines.name(),
+                         LineReader::max_line_bytes);
+      }
+      text += line.bytes + "\n";
+      if (text.size() <= kMostBytes) continue;
+      throw InputError("{} has more than {} bytes; translate it in parts", lines.name(),
+                       kMostBytes);
+    }
+  });
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+void ShownMarkupNote::add(const std::string& sentence) {
+  if (noted_ || find_placeholders(sentence, true).empty()) return;
+  noted_ = true;
+  note(
+      "placeholders and Markdown are translated like words where maps are shown; --show none keeps "
+      "them as they are");
+}
+
+}  // namespace attn

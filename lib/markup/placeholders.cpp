@@ -1,0 +1,340 @@
+#include "markup/placeholders.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/strings/utf8.h"
+#include "markup/text_layout.h"
+
+namespace attn {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// True for characters of identifiers, and for all that is not ASCII.
+bool is_word(char c) {
+  return is_ascii_letter(c) || is_digit(c) || c == '_' || byte_value(c) >= 0x80;
+}
+
+bool is_any_of(char c, std::string_view characters) {
+  return characters.find(c) != characters.npos;
+}
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+/// For each opening bracket the position of the one that closes it, and kNone elsewhere.
+std::vector<std::size_t> matching_brackets(std::string_view text, char open, char close) {
+  std::vector<std::size_t> partner(text.size(), kNone);
+  std::vector<std::size_t> waiting;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == open) waiting.push_back(i);
+    if (text[i] != close || waiting.empty()) continue;
+    partner[waiting.back()] = i;
+    waiting.pop_back();
+  }
+  return partner;
+}
+
+class PlaceholderFinder {
+ public:
+  PlaceholderFinder(std::string_view text, bool markdown)
+      : text_(text), markdown_(markdown), braces_(matching_brackets(text, '{', '}')) {
+    if (markdown) {
+      squares_ = matching_brackets(text, '[', ']');
+      rounds_ = matching_brackets(text, '(', ')');
+    }
+  }
+
+  std::vector<TextSpan> find(const std::vector<TextSpan>& given) {
+    auto next = given.begin();
+    for (std::size_t at = 0; at < text_.size();) {
+      if (next != given.end() && at >= next->begin) {
+        found_.push_back(*next);
+        at = std::max(at + 1, next++->end);
+        continue;
+      }
+      const std::size_t most = next == given.end() ? text_.size() : next->begin;
+      const std::size_t end = read(at);
+      if (end > at && end <= most) {
+        at = end;
+      } else {
+        drop_from(at);
+        ++at;
+      }
+    }
+    return pair_up();
+  }
+
+ private:
+  char at(std::size_t position) const { return position < text_.size() ? text_[position] : ' '; }
+
+  /// Forgets what was found from a position on: a match of the caller's begins inside it.
+  void drop_from(std::size_t position) {
+    while (!found_.empty() && found_.back().begin >= position) found_.pop_back();
+    while (!delimiters_.empty() && delimiters_.back().span >= found_.size()) delimiters_.pop_back();
+  }
+
+  /// Adds what begins at a position, if anything does, and returns its end; else the position.
+  std::size_t read(std::size_t begin) {
+    const char c = text_[begin];
+    std::size_t end = begin;
+    if (c == '{') {
+      end = brace_end(begin);
+    } else if (is_any_of(c, "$#@%") && at(begin + 1) == '{') {
+      end = closed(begin + 1);
+      if (end == begin + 1) end = begin;
+    } else if (c == '%') {
+      end = percent_end(begin);
+    } else if (markdown_) {
+      return read_markdown(begin);
+    }
+    if (end > begin) found_.push_back({begin, end, SpanType::placeholder});
+    return end;
+  }
+
+  /// Returns the end of the balanced braces that begin here; the position if there are none.
+  std::size_t closed(std::size_t begin) const {
+    return braces_[begin] == kNone ? begin : braces_[begin] + 1;
+  }
+
+  /// Returns the end of a placeholder in braces: {{…}}, {%…%} and {#…#} with any content, and {…}
+  /// with a name, a number or nothing, or with what a format adds to it.
+  std::size_t brace_end(std::size_t begin) const {
+    const std::size_t end = closed(begin);
+    if (end == begin || is_any_of(at(begin + 1), "{%#")) return end;
+    std::size_t i = begin + 1;
+    while (is_ascii_space(at(i)) && i < end) ++i;
+    const std::size_t name = i;
+    if (at(i) == '$' || at(i) == '@') ++i;
+    while (is_word(at(i)) || is_any_of(at(i), ".-/")) ++i;
+    const bool named = i > name;
+    while (is_ascii_space(at(i)) && i < end) ++i;
+    if (at(i) == '}') return end;
+    return is_any_of(at(i), named ? ",:|!([" : ":!") ? end : begin;
+  }
+
+  /// Returns the end of printf's, Python's, Qt's or Windows' placeholder.
+  std::size_t percent_end(std::size_t begin) const {
+    constexpr std::size_t kLongestName = 64;
+    const bool inside =
+        begin > 0 && is_word(text_[begin - 1]) && (found_.empty() || found_.back().end != begin);
+    std::size_t number_end = begin;
+    while (number_end > 0 && text_[number_end - 1] == ' ') --number_end;
+    const bool after_number = number_end > 0 && is_digit(text_[number_end - 1]) &&
+                              (found_.empty() || found_.back().end != number_end);
+    std::size_t i = begin + 1;
+    if (at(i) == '%') return i + 1;
+    if (at(i) == '(') {
+      const std::string_view name = text_.substr(i + 1, kLongestName);
+      const std::size_t length = name.find(')');
+      if (length == name.npos || length == 0) return begin;
+      i += length + 2;
+    } else if (!inside && (is_ascii_letter(at(i)) || at(i) == '_')) {
+      std::size_t end = i;
+      while (end - i < kLongestName && is_word(at(end))) ++end;
+      if (at(end) == '%' && end > i + 1 && !is_word(at(end + 1))) return end + 1;
+    }
+    const std::size_t number = i;
+    while (is_digit(at(i))) ++i;
+    const bool counted = i > number;
+    if (counted && at(i) == '$') ++i;
+    while (is_any_of(at(i), "-+0#'")) ++i;
+    while (is_digit(at(i)) || at(i) == '*') ++i;
+    if (at(i) == '.') {
+      const std::size_t dot = i++;
+      while (is_digit(at(i)) || at(i) == '*') ++i;
+      if (!is_ascii_letter(at(i))) i = dot;
+    }
+    const std::size_t size = i;
+    while (i < size + 2 && is_any_of(at(i), "hlqjztL")) ++i;
+    // "100 %discount" holds none.
+    const bool ends = !after_number || !is_word(at(i + 1));
+    if (is_any_of(at(i), "diouxXeEfFgGaAcCsSpnr@") && ends) return i + 1;
+    // Qt's %1, unlike "100 %" and "5%".
+    return counted && !inside && i - number <= 2 && !is_word(at(i)) ? i : begin;
+  }
+
+  // Markdown.
+
+  std::size_t read_markdown(std::size_t begin) {
+    switch (text_[begin]) {
+      case '`':
+        return read_code(begin);
+      case '<':
+        return read_address(begin);
+      case '!':
+        return read_picture(begin);
+      case '[':
+        return read_link(begin);
+      case ']':
+        return read_link_end(begin);
+      case '*':
+      case '_':
+      case '~':
+        return read_delimiter(begin);
+      default:
+        return begin;
+    }
+  }
+
+  std::size_t add(std::size_t begin, std::size_t end, SpanType type) {
+    found_.push_back({begin, end, type});
+    return end;
+  }
+
+  std::size_t read_code(std::size_t begin) {
+    std::size_t run = begin;
+    while (at(run) == '`') ++run;
+    const std::size_t length = run - begin;
+    constexpr std::size_t kLongestRun = 8;
+    if (length > kLongestRun || no_code_[length - 1]) return run;
+    for (std::size_t i = text_.find('`', run); i != text_.npos; i = text_.find('`', i)) {
+      const std::size_t close = i;
+      while (at(i) == '`') ++i;
+      if (i - close == length) return add(begin, i, SpanType::placeholder);
+    }
+    no_code_[length - 1] = true;
+    return run;
+  }
+
+  std::size_t read_address(std::size_t begin) {
+    const std::string_view rest = text_.substr(begin + 1);
+    const bool address =
+        rest.starts_with("http://") || rest.starts_with("https://") || rest.starts_with("mailto:");
+    if (!address) return begin;
+    std::size_t i = begin + 1;
+    while (i < text_.size() && text_[i] != '>' && text_[i] != '<' && !is_ascii_space(text_[i])) ++i;
+    return at(i) == '>' ? add(begin, i + 1, SpanType::placeholder) : begin;
+  }
+
+  /// Returns the end of "(…)" or "[…]" behind the bracket of a link's text; `close` if there is
+  /// neither.
+  std::size_t target_end(std::size_t close) const {
+    const std::size_t begin = close + 1;
+    if (at(begin) == '(' && rounds_[begin] != kNone) return rounds_[begin] + 1;
+    if (at(begin) == '[' && squares_[begin] != kNone) return squares_[begin] + 1;
+    return close;
+  }
+
+  std::size_t read_picture(std::size_t begin) {
+    const std::size_t open = begin + 1;
+    if (at(open) != '[' || squares_[open] == kNone) return begin;
+    const std::size_t close = squares_[open];
+    const std::size_t end = target_end(close);
+    return end > close ? add(begin, end, SpanType::placeholder) : begin;
+  }
+
+  std::size_t read_link(std::size_t begin) {
+    const std::size_t close = squares_[begin];
+    if (close == kNone || target_end(close) == close) return begin;
+    link_ends_.push_back(close);
+    return add(begin, begin + 1, SpanType::open);
+  }
+
+  std::size_t read_link_end(std::size_t begin) {
+    while (!link_ends_.empty() && link_ends_.back() < begin) link_ends_.pop_back();
+    if (link_ends_.empty() || link_ends_.back() != begin) return begin;
+    link_ends_.pop_back();
+    return add(begin, target_end(begin), SpanType::close);
+  }
+
+  /// A run of delimiters of emphasis. It opens if no space follows it, and closes if none precedes
+  /// it; inside a word it does neither.
+  std::size_t read_delimiter(std::size_t begin) {
+    const char c = text_[begin];
+    std::size_t end = begin;
+    while (at(end) == c) ++end;
+    const std::size_t length = end - begin;
+    if (length > 3 || (c == '~' && length != 2)) return end;
+    const char before = begin > 0 ? text_[begin - 1] : ' ';
+    const bool opens = !is_ascii_space(at(end)) && !is_word(before);
+    const bool closes = !is_ascii_space(before) && !is_word(at(end));
+    if (!opens && !closes) return end;
+    delimiters_.push_back({found_.size(), opens, closes});
+    return add(begin, end, closes && !opens ? SpanType::close : SpanType::open);
+  }
+
+  struct Delimiter {
+    std::size_t span = 0;  ///< in found_
+    bool opens = false;
+    bool closes = false;
+  };
+
+  /// Pairs delimiters and the brackets of links, so that pairs are nested; what has no partner is
+  /// text.
+  std::vector<TextSpan> pair_up() {
+    struct Open {
+      std::size_t span;
+      std::string_view bytes;
+    };
+    std::vector<Open> open;
+    std::vector<bool> paired(found_.size(), false);
+    std::array<std::size_t, 128 * 4> waiting{};  // how many are open, by character and length
+    const auto kind = [](std::string_view bytes) {
+      return (byte_value(bytes.front()) & 0x7FU) * 4 + std::min<std::size_t>(bytes.size(), 3);
+    };
+    auto delimiter = delimiters_.begin();
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      while (delimiter != delimiters_.end() && delimiter->span < i) ++delimiter;
+      const bool is_delimiter = delimiter != delimiters_.end() && delimiter->span == i;
+      const std::string_view bytes = text_.substr(found_[i].begin, found_[i].end - found_[i].begin);
+      const bool link_end = bytes.front() == ']';
+      if (found_[i].type == SpanType::placeholder) {
+        paired[i] = true;
+        continue;
+      }
+      const std::string_view opener = link_end ? "[" : bytes;
+      const bool closes = is_delimiter ? delimiter->closes : link_end;
+      if (closes && waiting[kind(opener)] > 0 && !is_empty_pair(open.back().span, i)) {
+        while (open.back().bytes != opener) {
+          --waiting[kind(open.back().bytes)];
+          open.pop_back();
+        }
+        paired[i] = paired[open.back().span] = true;
+        found_[i].type = SpanType::close;
+        --waiting[kind(opener)];
+        open.pop_back();
+      } else if (is_delimiter ? delimiter->opens : !link_end) {
+        open.push_back({i, bytes});
+        found_[i].type = SpanType::open;
+        ++waiting[kind(bytes)];
+      }
+    }
+    std::vector<TextSpan> kept;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (paired[i]) kept.push_back(found_[i]);
+    }
+    return kept;
+  }
+
+  /// True if there is nothing between an opening delimiter and the next one.
+  bool is_empty_pair(std::size_t open, std::size_t close) const {
+    return found_[open].end == found_[close].begin;
+  }
+
+  std::string_view text_;
+  bool markdown_;
+  std::vector<std::size_t> braces_, squares_, rounds_;
+  std::vector<TextSpan> found_;
+  std::vector<std::size_t> link_ends_;  ///< of the links that are open
+  std::vector<Delimiter> delimiters_;
+  std::array<bool, 8> no_code_{};  ///< no run of so many backticks follows
+};
+
+}  // namespace
+
+bool may_have_placeholders(std::string_view text) {
+  return text.find_first_of("{%`[*_~<") != text.npos;
+}
+
+std::vector<TextSpan> find_placeholders(std::string_view text, bool markdown,
+                                        const SpanFinder& more) {
+  const std::vector<TextSpan> given = more ? more(text) : std::vector<TextSpan>{};
+  if (given.empty() && !may_have_placeholders(text)) return {};
+  return PlaceholderFinder(text, markdown).find(given);
+}
+
+}  // namespace attn

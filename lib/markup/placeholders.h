@@ -1,0 +1,46 @@
+// Placeholders and Markdown in text: what a translation must contain as it is.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+enum class SpanType {
+  placeholder,  ///< stays as it is
+  open,         ///< begins a span of text: "**", or "[" of a link
+  close,        ///< ends it: "**", or "](https://…)"
+};
+
+/// A part of a text that is not translated.
+struct TextSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  SpanType type = SpanType::placeholder;
+  bool operator==(const TextSpan&) const = default;
+};
+
+/// Returns the parts of a text that more patterns match, in order and without overlap.
+using SpanFinder = std::function<std::vector<TextSpan>(std::string_view)>;
+
+/// Finds, in order and without overlap:
+///
+///   {0} {} {name} {user.name} {price:.2f}    Python, C#, Java, Rust
+///   {count, plural, one {# file} other {…}}  ICU messages, whole
+///   {{name}} {% if %} {# note #}             Mustache, Jinja, Handlebars, Angular, Vue
+///   ${x} #{x} %{x} @{x}                      shells, JavaScript, Ruby, Vue
+///   %(name)s %s %1$d %.2f %@ %% %1 %NAME%    printf, Python, Qt, Windows
+///   what `more` finds, which has precedence
+///
+/// and with `markdown` also `code`, <https://…>, ![pictures](…), and as pairs of open and close
+/// [links](…), [links][…], **…**, __…__, ~~…~~, *…* and _…_ by CommonMark's rules for delimiters.
+/// Pairs are nested properly. Accepts any bytes, in linear time.
+std::vector<TextSpan> find_placeholders(std::string_view text, bool markdown,
+                                        const SpanFinder& more = nullptr);
+
+/// True if the text may contain a placeholder or Markdown: a quick check.
+bool may_have_placeholders(std::string_view text);
+
+}  // namespace attn

@@ -1,0 +1,60 @@
+#include "markup/text_layout.h"
+
+#include <unicode/uchar.h>
+
+#include "base/strings/utf8.h"
+
+namespace attn {
+namespace {
+
+/// Returns the length of the line end at the start of the text; 0 if there is none.
+std::size_t line_end_length(std::string_view text) {
+  if (text.starts_with("\r\n")) return 2;
+  if (text.starts_with('\n') || text.starts_with('\r')) return 1;
+  return text.starts_with("\u2028") || text.starts_with("\u2029") ? 3 : 0;
+}
+
+}  // namespace
+
+std::size_t whitespace_length(std::string_view text) {
+  if (text.empty()) return 0;
+  if (is_ascii_space(text.front())) return 1;
+  if (text.starts_with("\u00a0")) return 2;
+  const bool wide =
+      text.starts_with("\u3000") || text.starts_with("\u2028") || text.starts_with("\u2029");
+  return wide ? 3 : 0;
+}
+
+std::vector<LayoutLine> split_text(std::string_view text) {
+  std::vector<LayoutLine> lines;
+  std::size_t begin = 0;  // of the whitespace before the line
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t space = whitespace_length(text.substr(at)); space > 0) {
+      at += space;
+      continue;
+    }
+    const std::size_t content = at;
+    std::size_t end = at;  // of what is not whitespace
+    while (at < text.size() && line_end_length(text.substr(at)) == 0) {
+      const std::size_t space = whitespace_length(text.substr(at));
+      at += space > 0 ? space : 1;
+      if (space == 0) end = at;
+    }
+    lines.push_back({text.substr(begin, content - begin), text.substr(content, end - content), {}});
+    begin = at = end;
+  }
+  if (lines.empty()) return {{text, text.substr(text.size()), {}}};
+  lines.back().after = text.substr(begin);
+  return lines;
+}
+
+bool has_words(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint c = decode_code_point(text);
+    if (c.valid && u_isalnum(static_cast<UChar32>(c.value)) != 0) return true;
+    text.remove_prefix(c.length);
+  }
+  return false;
+}
+
+}  // namespace attn

@@ -1,0 +1,37 @@
+// Lines of a text, so that each is translated by itself and all whitespace around it survives.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// One line. `before`, `content` and `after` follow each other in the text without gaps.
+struct LayoutLine {
+  std::string_view before;   ///< blank lines and indentation
+  std::string_view content;  ///< without whitespace at its ends
+  std::string_view after;    ///< only of the text's last line: whitespace and line ends behind it
+};
+
+/// Splits a text into its lines that are not blank. Lines end with LF, CR LF, CR, or one of the
+/// separators U+2028 and U+2029; spaces, tabs, U+00A0 and U+3000 around a line are whitespace. The
+/// lines' parts are the whole text. A blank text is one line without content.
+std::vector<LayoutLine> split_text(std::string_view text);
+
+/// True for spaces, tabs and ASCII line ends.
+constexpr bool is_ascii_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+constexpr bool is_ascii_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Returns the length of the whitespace character at the start of the text; 0 if there is none.
+std::size_t whitespace_length(std::string_view text);
+
+/// True if the text has a letter or digit of any script: something to translate.
+bool has_words(std::string_view text);
+
+}  // namespace attn

@@ -1,0 +1,368 @@
+#include "service/translate_texts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/at.h"
+#include "base/strings/utf8.h"
+#include "markup/keep_patterns.h"
+#include "markup/placement.h"
+#include "markup/text_layout.h"
+#include "service/field_text.h"
+
+namespace attn {
+namespace {
+
+/// A text taken apart, and the translations of its segments.
+struct PendingText {
+  MarkedText marked;
+  std::size_t invalid_bytes = 0, controls = 0;      ///< that were replaced in it
+  std::vector<std::vector<LineTranslation>> found;  ///< of each segment
+};
+
+PendingText take_apart(const std::string& text, const TextSettings& settings) {
+  PendingText pending;
+  if (!settings.html && !settings.keep && is_one_plain_line(text)) {
+    pending.marked.segments.emplace_back().text = text;
+  } else {
+    const CleanedMarkup clean = clean_markup(text);
+    pending.invalid_bytes = clean.invalid_bytes;
+    pending.controls = clean.controls;
+    pending.marked = settings.html ? read_html(clean.text, settings.keep)
+                                   : read_plain_text(clean.text, settings.keep);
+    // A line without words but with punctuation is the model's, unless markup was taken out.
+    if (pending.marked.segments.empty()) {
+      const bool plain = !settings.html && pending.marked.counts.placeholders == 0 &&
+                         pending.marked.counts.tags == 0;
+      const std::vector<LayoutLine> lines = split_text(pending.marked.tail);
+      MarkedSegment& segment = pending.marked.segments.emplace_back();
+      if (plain && lines.size() == 1) {
+        segment.before = lines.front().before;
+        segment.text = lines.front().content;
+        pending.marked.tail = std::string(lines.front().after);
+      } else {
+        segment.before = std::exchange(pending.marked.tail, {});
+      }
+    }
+  }
+  pending.found.resize(pending.marked.segments.size());
+  return pending;
+}
+
+/// A segment of a text.
+struct SegmentIndex {
+  std::size_t text = 0;
+  std::size_t segment = 0;
+};
+
+// Lines with markup inside: translated with a record of the attention, for the alignment.
+
+/// Returns the byte ranges of a text's words, split at spaces as WordAlignment counts them.
+std::vector<AlignedSpan> word_ranges(std::string_view text) {
+  std::vector<AlignedSpan> words;
+  bool inside = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t space = whitespace_length(text.substr(at));
+    if (space == 0 && !inside) words.push_back({at, at, at, at});
+    inside = space == 0;
+    at += inside ? decode_code_point(text.substr(at)).length : space;
+    if (inside) words.back().target_end = words.back().source_end = at;
+  }
+  return words;
+}
+
+/// Adds the links of one part to those of the line, whose part begins at these offsets. `prefix`
+/// bytes of the part's source are not in the line.
+struct PartOffsets {
+  std::size_t source = 0, target = 0, prefix = 0;
+};
+
+void add_links(std::vector<AlignedSpan>& spans, const AttentionRecord& record,
+               std::size_t hypothesis, const AlignmentMethod& method, const PartOffsets& offsets) {
+  const HypothesisRecord& found = record.hypotheses[hypothesis];
+  if (found.produced.ids.empty()) return;
+  const WordAlignment words = align(record, hypothesis, {method, std::nullopt});
+  const std::vector<AlignedSpan> sources = word_ranges(record.source_text);
+  const std::vector<AlignedSpan> targets = word_ranges(found.text);
+  for (const AlignmentLink& link : words.links) {
+    if (to_size(link.source) >= sources.size() || to_size(link.target) >= targets.size()) continue;
+    const AlignedSpan& source = sources[to_size(link.source)];
+    const AlignedSpan& target = targets[to_size(link.target)];
+    if (source.source_end <= offsets.prefix) continue;
+    const auto in_line = [&](std::size_t offset) {
+      return offsets.source + std::max(offset, offsets.prefix) - offsets.prefix;
+    };
+    spans.push_back({offsets.target + target.target_begin, offsets.target + target.target_end,
+                     in_line(source.source_begin), in_line(source.source_end), link.weight});
+  }
+}
+
+/// A line with markup inside, and the records of its parts.
+class MarkedLine {
+ public:
+  MarkedLine(const MarkedSegment& segment, PreparedLine line)
+      : segment_(segment), line_(std::move(line)) {}
+
+  const PreparedLine& line() const { return line_; }
+
+  /// Adds the record of the next part.
+  void add(AttentionRecord record) {
+    for (HypothesisRecord& found : record.hypotheses) found.text = clean_text(found.text).text;
+    records_.push_back(std::move(record));
+  }
+  bool is_complete() const { return records_.size() == line_.parts.size(); }
+
+  /// Returns the line's translations with markup.
+  std::vector<LineTranslation> translations(const DecodeConfig& decode,
+                                            const AlignmentMethod& method) const {
+    std::vector<std::vector<Translation>> parts;
+    for (const AttentionRecord& record : records_) {
+      std::vector<Translation>& part = parts.emplace_back();
+      for (const HypothesisRecord& found : record.hypotheses) {
+        part.push_back({found.text, found.produced.ids, found.score});
+      }
+    }
+    std::vector<LineTranslation> joined = join_parts(parts, line_.gaps, decode);
+    for (LineTranslation& each : joined) {
+      each.text = place_markup(segment_, each.text, links(each, method));
+    }
+    return joined;
+  }
+
+ private:
+  std::vector<AlignedSpan> links(const LineTranslation& translation,
+                                 const AlignmentMethod& method) const {
+    std::vector<AlignedSpan> spans;
+    PartOffsets offsets;
+    for (std::size_t i = 0; i < records_.size(); ++i) {
+      const AttentionRecord& record = records_[i];
+      const std::size_t rank = translation.ranks[i];
+      const std::string& text = record.hypotheses[rank].text;
+      offsets.source += line_.gaps[i].size();
+      if (offsets.target > 0 && !text.empty()) offsets.target += line_.gaps[i].size();
+      const std::size_t own = own_bytes(record.source_text, offsets.source);
+      offsets.prefix = record.source_text.size() - own;
+      add_links(spans, record, rank, method, offsets);
+      offsets.source += own;
+      offsets.target += text.size();
+    }
+    return spans;
+  }
+
+  /// Returns how many bytes at the end of a part's source are the line's: what is put before them
+  /// is a prefix or a language tag.
+  std::size_t own_bytes(std::string_view source, std::size_t begin) const {
+    const std::string_view rest =
+        std::string_view(segment_.text).substr(std::min(begin, segment_.text.size()));
+    std::size_t own = std::min(source.size(), rest.size());
+    while (own > 0 && source.substr(source.size() - own) != rest.substr(0, own)) --own;
+    return own;
+  }
+
+  const MarkedSegment& segment_;
+  PreparedLine line_;
+  std::vector<AttentionRecord> records_;
+};
+
+/// Translates segments with markup inside.
+class MarkedLines {
+ public:
+  MarkedLines(const Translator& translator, const TranslationSettings& settings,
+              const TextSettings& text_settings, const TextHooks& hooks)
+      : translator_(translator), settings_(settings), options_(text_settings), hooks_(hooks) {}
+
+  void translate(std::vector<PendingText>& texts, const std::vector<SegmentIndex>& segments) {
+    // Records hold the maps of all heads, so only few are made at a time.
+    constexpr std::size_t kMostAtOnce = 8;
+    const std::size_t batch = std::min(options_.lines.batch, kMostAtOnce);
+    std::size_t done = 0;
+    for (const SegmentIndex& index : segments) {
+      PendingText& text = texts[index.text];
+      const MarkedSegment& segment = text.marked.segments[index.segment];
+      MarkedLine line(segment,
+                      prepare_line(translator_, settings_, segment.text, options_.lines.split));
+      if (hooks_.prepared) hooks_.prepared(index.text, line.line());
+      const std::span<const PreparedSentence> parts = line.line().parts;
+      for (std::size_t first = 0; first < parts.size(); first += batch) {
+        const auto next = parts.subspan(first, std::min(batch, parts.size() - first));
+        for (AttentionRecord& record : translator_.record({next, settings_})) {
+          line.add(std::move(record));
+        }
+      }
+      text.found[index.segment] = line.translations(settings_.decode, options_.alignment);
+      if (hooks_.searched) {
+        const auto fraction = static_cast<double>(++done) / static_cast<double>(segments.size());
+        hooks_.searched({done, fraction});
+      }
+    }
+  }
+
+ private:
+  const Translator& translator_;
+  const TranslationSettings& settings_;
+  const TextSettings& options_;
+  const TextHooks& hooks_;
+};
+
+// The whole text.
+
+/// One of the best ways to put the first segments' translations together.
+struct Partial {
+  double sum = 0;  ///< of log-probabilities
+  std::size_t tokens = 0;
+  float score = 0;
+  std::size_t before = 0;  ///< the way that it extends
+  std::size_t rank = 0;    ///< which translation of the segment it adds
+};
+
+/// Returns for each translation of a text which translation of each segment it has, and its score:
+/// as join_parts(), in time that is linear in the segments.
+std::vector<LineTranslation> join_segments(const std::vector<std::vector<LineTranslation>>& found,
+                                           const DecodeConfig& decode) {
+  std::vector<std::vector<Partial>> steps{{Partial{}}};
+  for (const std::vector<LineTranslation>& segment : found) {
+    std::vector<Partial> longer;
+    for (std::size_t b = 0; b < steps.back().size(); ++b) {
+      for (std::size_t rank = 0; rank < segment.size(); ++rank) {
+        const LineTranslation& part = segment[rank];
+        Partial next{steps.back()[b].sum, steps.back()[b].tokens + part.tokens,
+                     steps.back()[b].score, b, rank};
+        if (part.tokens > 0) {
+          next.sum +=
+              part.score * length_penalty_divisor(to_index(part.tokens), decode.length_penalty);
+          next.score = next.tokens == part.tokens
+                           ? part.score
+                           : hypothesis_score(static_cast<float>(next.sum), next.tokens,
+                                              decode.length_penalty);
+        }
+        longer.push_back(next);
+      }
+    }
+    std::ranges::stable_sort(longer, std::ranges::greater{}, &Partial::score);
+    longer.resize(std::min(longer.size(), to_size(decode.num_return_sequences)));
+    steps.push_back(std::move(longer));
+  }
+  std::vector<LineTranslation> joined;
+  for (std::size_t way = 0; way < steps.back().size(); ++way) {
+    LineTranslation& line = joined.emplace_back();
+    line.tokens = steps.back()[way].tokens;
+    line.score = steps.back()[way].score;
+    line.ranks.resize(found.size());
+    std::size_t at = way;
+    for (std::size_t i = found.size(); i > 0; --i) {
+      line.ranks[i - 1] = steps[i][at].rank;
+      at = steps[i][at].before;
+    }
+  }
+  return joined;
+}
+
+std::vector<LineTranslation> put_together(PendingText& text, const DecodeConfig& decode) {
+  const std::vector<MarkedSegment>& segments = text.marked.segments;
+  std::vector<LineTranslation> joined;
+  if (segments.size() == 1) {
+    joined = std::move(text.found.front());
+    for (LineTranslation& each : joined) {
+      each.text = segments.front().before + each.text + text.marked.tail;
+    }
+    return joined;
+  }
+  joined = join_segments(text.found, decode);
+  for (LineTranslation& each : joined) {
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      each.text += segments[i].before + text.found[i][each.ranks[i]].text;
+    }
+    each.text += text.marked.tail;
+  }
+  return joined;
+}
+
+}  // namespace
+
+TextSettings text_settings(const SearchOptions& given, const LineSettings& lines) {
+  TextSettings settings{lines, given.html_input};
+  if (!given.keep.empty()) {
+    const auto patterns =
+        for_field("keep", [&] { return std::make_shared<const KeepPatterns>(given.keep); });
+    settings.keep = [patterns](std::string_view text) { return patterns->find(text); };
+  }
+  return settings;
+}
+
+std::vector<TranslatedText> translate_texts(const Translator& translator,
+                                            const TranslationSettings& settings,
+                                            const std::vector<std::string>& texts,
+                                            const TextSettings& text_settings,
+                                            const TextHooks& hooks) {
+  std::vector<PendingText> pending;
+  std::vector<SegmentIndex> plain, marked;
+  std::vector<std::string> lines;
+  for (const std::string& text : texts) {
+    pending.push_back(take_apart(text, text_settings));
+    const std::vector<MarkedSegment>& segments = pending.back().marked.segments;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      const bool outside = segments[i].items_are_outside();
+      (outside ? plain : marked).push_back({pending.size() - 1, i});
+      if (outside) lines.push_back(segments[i].text);
+    }
+  }
+  // The first line of a text also reports what was replaced in all of it.
+  TextHooks noting = hooks;
+  if (hooks.prepared) {
+    noting.prepared = [&](std::size_t text, const PreparedLine& line) {
+      const std::size_t invalid = std::exchange(pending[text].invalid_bytes, 0);
+      const std::size_t controls = std::exchange(pending[text].controls, 0);
+      if (invalid + controls == 0) return hooks.prepared(text, line);
+      PreparedLine noted = line;
+      noted.parts.front().invalid_bytes += invalid;
+      noted.parts.front().controls += controls;
+      hooks.prepared(text, noted);
+    };
+  }
+  LineHooks line_hooks{.prepared = nullptr, .searched = hooks.searched};
+  std::size_t next = 0;
+  if (hooks.prepared) {
+    line_hooks.prepared = [&](const PreparedLine& line) {
+      noting.prepared(plain[next++].text, line);
+    };
+  }
+  if (!lines.empty()) {
+    auto found = translate_lines(translator, settings, lines, text_settings.lines, line_hooks);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      PendingText& text = pending[plain[i].text];
+      const MarkedSegment& segment = text.marked.segments[plain[i].segment];
+      for (LineTranslation& each : found[i]) {
+        if (segment.html || !segment.items.empty())
+          each.text = place_markup(segment, each.text, {});
+      }
+      text.found[plain[i].segment] = std::move(found[i]);
+    }
+  }
+  MarkedLines(translator, settings, text_settings, noting).translate(pending, marked);
+  std::vector<TranslatedText> translated;
+  for (PendingText& text : pending) {
+    translated.push_back({put_together(text, settings.decode), text.marked.counts});
+  }
+  return translated;
+}
+
+std::string markup_note(const MarkupCounts& counts) {
+  const auto count = [](std::size_t number, const char* what) {
+    return number == 0 ? std::string()
+                       : fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+  };
+  const std::string tags = count(counts.tags, "tag");
+  const std::string placeholders = count(counts.placeholders, "placeholder");
+  if (tags.empty() && placeholders.empty()) return "";
+  return fmt::format(
+      "{}{}{} kept: taken out before the translation and put back by the word alignment", tags,
+      tags.empty() || placeholders.empty() ? "" : " and ", placeholders);
+}
+
+}  // namespace attn

@@ -1,0 +1,53 @@
+// Lines of a text and the whitespace around them.
+#include "markup/text_layout.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "markup/marked_text.h"
+
+using namespace attn;
+
+namespace {
+
+std::string joined(const std::vector<LayoutLine>& lines) {
+  std::string text;
+  for (const LayoutLine& line : lines) {
+    text += std::string(line.before) + std::string(line.content) + std::string(line.after);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a text is split into lines, and nothing of it is lost") {
+  for (const std::string text : {"First line.\nSecond line.", "  a\r\n\r\n\tb  \r\n", "\n\n", "",
+                                 " \u00a0x\u3000\u2028y", "a\rb", "one line", " \t indented"}) {
+    CAPTURE(text);
+    CHECK(joined(split_text(text)) == text);
+  }
+  const auto lines = split_text("  a b \r\n\r\n\tc\u00a0\n");
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].before == "  ");
+  CHECK(lines[0].content == "a b");
+  CHECK(lines[1].before == " \r\n\r\n\t");
+  CHECK(lines[1].content == "c");
+  CHECK(lines[1].after == "\u00a0\n");
+  CHECK(split_text(" \n").size() == 1);
+}
+
+TEST_CASE("a plain line is recognized") {
+  CHECK(is_one_plain_line("The group went home."));
+  for (const char* text : {"", " a", "a ", "a\nb", "a\r", "{x}", "100%", "a\u2028b"}) {
+    CAPTURE(text);
+    CHECK_FALSE(is_one_plain_line(text));
+  }
+}
+
+TEST_CASE("text with markup is clean but keeps its line ends") {
+  const CleanedMarkup clean = clean_markup("a\tb\r\nc\x1b\xff\xfe");
+  CHECK(clean.text == "a\tb\r\nc\ufffd\ufffd\ufffd");
+  CHECK(clean.controls == 1);
+  CHECK(clean.invalid_bytes == 2);
+}
