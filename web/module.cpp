@@ -87,6 +87,7 @@ Handler handler_of(const std::string& path) {
   if (path == "/api/page") return &ApiHandler::page;
   if (path == "/api/file") return &ApiHandler::file;
   if (path == "/api/attend") return &ApiHandler::attend;
+  if (path == "/api/why") return &ApiHandler::why;
   return nullptr;
 }
 

@@ -12,6 +12,7 @@
 #include "config/attention_site.h"
 #include "record/attention_maps.h"
 #include "record/head_report.h"
+#include "record/word_receipt.h"
 
 namespace attn {
 
@@ -122,6 +123,7 @@ struct HypothesisRecord {
   std::optional<SiteReport> decoder_report = std::nullopt;              ///< if requested
   std::optional<SiteReport> cross_report = std::nullopt;                ///< if requested
   std::optional<WordAlignment> alignment = std::nullopt;                ///< if requested
+  std::optional<WordReceipts> receipts = std::nullopt;                  ///< if requested
 };
 
 /// The properties of a model that readers of a record need.

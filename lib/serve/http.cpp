@@ -101,7 +101,7 @@ const char* allowed_method(const std::string& path) {
     return "GET";
   }
   if (path == "/api/translate" || path == "/translate" || path == "/api/attend" ||
-      path == "/api/page" || path == "/api/file") {
+      path == "/api/why" || path == "/api/page" || path == "/api/file") {
     return "POST";
   }
   return nullptr;
@@ -115,8 +115,8 @@ HttpError check_headers(const httplib::Request& request) {
             "auto for the one of the model"};
   }
   if (method == nullptr) {
-    return {404, fmt::format("nothing is at {}; the page is at /, the API at /api/translate and "
-                             "/api/attend",
+    return {404, fmt::format("nothing is at {}; the page is at /, the API at /api/translate, "
+                             "/api/attend and /api/why",
                              excerpt(request.path))};
   }
   const bool reads = reads_only(request);

@@ -62,7 +62,7 @@ Json schema_of(const OptionSpec& option) {
 
 std::string openapi_document() {
   Json document = Json::parse(openapi_json);
-  for (const char* request : {"Translate", "Attend", "Page"}) {
+  for (const char* request : {"Translate", "Attend", "WhyQuestion", "Page"}) {
     Json& properties = document["components"]["schemas"][request]["properties"];
     for (const OptionSpec* option : search_options_at(on_server)) {
       const std::string_view name =

@@ -250,6 +250,7 @@ void LiveServer::Http::add_routes() {
   add("/translate", Endpoint::libretranslate, &ServerHandler::libretranslate, json_type);
   add("/api/translate", Endpoint::translate, &ServerHandler::translate, json_type);
   add("/api/attend", Endpoint::attend, &ServerHandler::attend, json_type);
+  add("/api/why", Endpoint::why, &ServerHandler::why, json_type);
   add("/api/page", Endpoint::page, &ServerHandler::page, json_type);
   add("/api/file", Endpoint::page, &ServerHandler::file, html_type);
 }

@@ -1,6 +1,7 @@
 #include "service/why.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -279,6 +280,29 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
   answer.words = word_receipts(answer.why, units);
   if (methods.occlusion) add_occlusion(context, request, units, answer.words);
   return answer;
+}
+
+void add_receipts(const WhyContext& context, AttentionRecord& record) {
+  const int named = context.translator.tokenizer().target_vocab_size();
+  for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
+    HypothesisRecord& hypothesis = record.hypotheses[i];
+    if (hypothesis.produced.ids.empty() || record.source.ids.empty()) continue;
+    const RecordWords words = words_in_record(record, i);
+    WhyUnits units{words.source, words.target, {}, -1};
+    std::ranges::copy_if(words.target, std::back_inserter(units.shown),
+                         [](const Word& word) { return word.type != WordType::special; });
+    try {
+      const Trace trace = trace_translation(context.model, record.source.ids,
+                                            hypothesis.decoder_input.ids, hypothesis.produced.ids);
+      WhyRequest request{.trace = trace, .methods = {.receipt = true}, .named_tokens = named};
+      request.target_token = [&](int id) {
+        return id < named ? context.translator.tokenizer().target_token(id) : std::string();
+      };
+      hypothesis.receipts = word_receipts(explain_words(context.model, request), units);
+    } catch (const InputError&) {
+      return;  // some patterns have no exact receipt
+    }
+  }
 }
 
 std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,

@@ -43,6 +43,10 @@ struct WhyContext {
 WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
                      const WhyQuestion& question);
 
+/// Adds the receipts of all words to each hypothesis of a record of the context's model, which is
+/// run once more for each. Does nothing for a model whose receipts cannot be computed exactly.
+void add_receipts(const WhyContext& context, AttentionRecord& record);
+
 /// Returns the bytes that an answer needs at most, including the attention maps of its record.
 std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
                            std::size_t source_tokens, std::size_t steps);

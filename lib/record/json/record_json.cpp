@@ -1,4 +1,5 @@
 #include "record/json/record_json.h"
+#include "record/json/receipts_json.h"
 
 #include <algorithm>
 #include <numeric>
@@ -256,6 +257,9 @@ void RecordWriter::write_hypothesis(const HypothesisRecord& hypothesis) {
     if (form_.alignment && hypothesis.alignment) {
       json_.key("alignment");
       write_alignment(json_, *hypothesis.alignment, !form_.packed);
+    }
+    if (hypothesis.receipts) {
+      json_.member("why", [&] { write_receipts(json_, *hypothesis.receipts); });
     }
   });
 }

@@ -7,6 +7,7 @@
 #include "base/strings/utf8.h"
 #include "config/model_config.h"
 #include "record/json/json_parts_reader.h"
+#include "record/json/receipts_json.h"
 
 namespace attn {
 namespace {
@@ -179,6 +180,7 @@ HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRe
   if (const auto alignment = hypothesis.find("alignment")) {
     read.alignment = read_alignment(*alignment);
   }
+  if (const auto receipts = hypothesis.find("why")) read.receipts = read_receipts(*receipts);
   if (const auto found = hypothesis.find("alternatives")) {
     read.alternatives = read_alternatives(*found, length);
   }

@@ -11,6 +11,7 @@
 #include "base/scoped_timer.h"
 #include "base/strings/utf8.h"
 #include "config/key_reader.h"
+#include "record/json/receipts_json.h"
 #include "record/json/record_json.h"
 #include "service/api/response_limits.h"
 #include "service/api/text_lines.h"
@@ -18,8 +19,10 @@
 #include "service/search_settings.h"
 #include "service/translate_lines.h"
 #include "service/what_if.h"
+#include "service/why.h"
 #include "translate/recorder.h"
 #include "view/page/page_html.h"
+#include "why/why_json.h"
 
 namespace attn {
 namespace {
@@ -247,6 +250,7 @@ TranslationSettings ApiHandler::settings_of(const ApiRequest& request,
 
 struct ApiHandler::PreparedRequest {
   const ApiRequest& request;
+  const Transformer& model;
   TranslationSettings settings;
   Translator translator;
   PreparedLine line;  ///< the text, split as prepare_request() was told
@@ -276,6 +280,8 @@ struct ApiHandler::PageRecords {
     const ScopedTimer timed(&prepared.timings, &Timings::record);
     for (AttentionRecord& record : found) {
       if (request.report) add_head_metrics(record);
+      // Those of an experiment would be of the model without the change.
+      if (record.changes.empty()) add_receipts({translator, prepared.model, settings}, record);
       records.push_back(page_record(record, {.vectors = request.vectors, .search = request.tree}));
     }
   }
@@ -288,7 +294,8 @@ ApiHandler::PreparedRequest ApiHandler::prepare_request(const ApiRequest& reques
   TranslationSettings settings = settings_of(request, stop, timings);
   const Translator translator = make_translator(model_of(request));
   PreparedLine line = line_of(translator, settings, request.text, splitting, timings);
-  return {request, std::move(settings), translator, std::move(line), timings};
+  return {request, *model_of(request).transformer, std::move(settings), translator, std::move(line),
+          timings};
 }
 
 std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool>& stop,
@@ -317,6 +324,27 @@ std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool
   const ScopedTimer timed(&timings, &Timings::record);
   if (request.report) add_head_metrics(record);
   return to_json_line(record);
+}
+
+std::string ApiHandler::why(const ApiRequest& request, const std::atomic<bool>& stop,
+                            Timings& timings) const {
+  const PreparedRequest prepared = prepare_request(request, Splitting::never, stop, timings);
+  WhyQuestion question;
+  if (!request.methods.empty()) {
+    question.methods = for_field("methods", [&] {
+      return parse_why_methods(fmt::format("{}", fmt::join(request.methods, ",")));
+    });
+  }
+  question.by_tokens = request.by_tokens;
+  question.target = request.target;
+  question.word = request.word;
+  question.instead = request.instead;
+  question.corrupt = request.corrupt;
+  const WhyAnswer answer = answer_why({prepared.translator, prepared.model, prepared.settings},
+                                      prepared.line.parts.front(), question);
+  const ScopedTimer timed(&timings, &Timings::record);
+  if (!request.summed) return why_json(answer.why);
+  return json_line([&](JsonWriter& json) { write_receipts(json, answer.words); });
 }
 
 std::string ApiHandler::page(const ApiRequest& request, const std::atomic<bool>& stop,

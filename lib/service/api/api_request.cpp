@@ -170,6 +170,21 @@ ApiRequest parse_libretranslate_request(KeyReader& keys) {
   return request;
 }
 
+/// Reads the question of /api/why.
+void read_why(KeyReader& keys, ApiRequest& request) {
+  request.target = sentence_of(keys, "target");
+  request.word = sentence_of(keys, "word").value_or("");
+  request.instead = sentence_of(keys, "instead").value_or("");
+  request.corrupt = sentence_of(keys, "corrupt").value_or("");
+  request.methods = texts_of(keys, "methods");
+  request.summed = keys.boolean("summed").value_or(false);
+  const std::string units = keys.text("units").value_or("words");
+  if (units != "words" && units != "tokens") {
+    keys.fail("units", fmt::format("is {}; expected words or tokens", excerpt(units)));
+  }
+  request.by_tokens = units == "tokens";
+}
+
 void check_combination(const ApiRequest& request) {
   if (request.compare && (request.what_if.given() || request.target)) {
     throw InputError(
@@ -204,7 +219,8 @@ ApiRequest parse_request(const Json& body, Endpoint kind) {
   }
   request.search = search_of(keys);
   request.model = keys.text("model").value_or("");
-  if (kind != Endpoint::translate) {
+  if (kind == Endpoint::why) read_why(keys, request);
+  if (kind == Endpoint::attend || kind == Endpoint::page) {
     request.target = sentence_of(keys, "target");
     request.what_if = {texts_of(keys, "without"), texts_of(keys, "force"), texts_of(keys, "swap")};
     if (const auto part = whole_of(keys, {"part", 1, max_text_bytes})) {

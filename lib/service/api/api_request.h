@@ -33,6 +33,9 @@ struct ApiRequest {
   std::size_t caret = 0;    ///< the page: byte of the text whose part is shown, where none is named
   bool whole = false;       ///< the page: also the translations of all parts
   bool vectors = false, tree = false, report = false;
+  std::string word, instead, corrupt;  ///< why: as in WhyQuestion
+  std::vector<std::string> methods;    ///< why
+  bool by_tokens = false, summed = false;
   bool choices = false;      ///< the page: what its model lets one choose (ApiHandler)
   std::uint64_t client = 0;  ///< whose turns the search takes (translate/search/search_queue.h)
 };
@@ -42,6 +45,8 @@ enum class Endpoint {
   translate,       ///< text, format, model and the search's
   attend,          ///< also part, target, without, force, swap, vectors, tree, report
   page,            ///< also compare, caret, whole, choices
+  why,             ///< text, model, target, the search's; word, instead, corrupt, methods, units,
+                   ///< summed
   libretranslate,  ///< q, source, target, format, alternatives and api_key, as LibreTranslate has
                    ///< them
 };

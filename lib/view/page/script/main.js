@@ -1,6 +1,6 @@
 // The page starts here: it reads the data and makes every view follow the state.
 
-const FIRST = [controls, trainer, trainingView, compareView, overview, stage, liveView];
+const FIRST = [controls, trainer, trainingView, compareView, whyView, overview, stage, liveView];
 const BELOW = new Map([["beside", approximationView], ["next", nextWordView], ["way", residualStreamView], ["field", receptiveFieldView], ["steps", stepsView],
   ["tree", treeView], ["report", reportView]]);  // the maps, further down
 const AFTER_FRAME = 20;  // ms: by then the frame is on the screen

@@ -22,6 +22,7 @@ const state = {
   digits: "two",        // or "exact", "none"
   why: "weight",  // what colours a cell; or "reason": why a pattern computes it
   least: null,  // hundredths of weight below which no line is drawn; null: chosen to suit the map
+  word: null,  // the written word whose receipt is shown; null: a word of four letters or more
   step: FIRST_STEP,  // the step of the translation whose next word is shown
   token: null,  // the source token whose residual stream is shown; null: that of the step
   stop: 0,  // the open stage of the residual stream
@@ -126,7 +127,7 @@ function firstView() {
 
 // The address. Only fields that differ from the initial view are written.
 
-const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head", "least", "step", "token", "stop"];
+const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head", "least", "word", "step", "token", "stop"];
 
 function addressOf() {
   const parts = [`sentence=${state.sentence}`];
@@ -143,6 +144,7 @@ function addressOf() {
   for (const kind of CHOICES.kind) {
     if (state.off[kind].size > 0) parts.push(`off.${kind}=${[...state.off[kind]].join(",")}`);
   }
+  if (state.word !== null) parts.push(`word=${state.word}`);
   if (state.step !== FIRST_STEP) parts.push(`step=${state.step}`);
   if (state.stop > 0) parts.push(`stop=${state.stop}`);
   if (state.token !== null) parts.push(`token=${state.token}`);

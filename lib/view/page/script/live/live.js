@@ -78,8 +78,19 @@ const live = (() => {
    *  not replaced. */
   async function post(path, detail, signal, without) {
     checkSizes();
-    const answer = await ask(path, { method: "POST", body: bodyOf(detail, without), signal,
-        headers: { "Content-Type": "application/json", ...(signal ? { "Attn-Page": page, "Attn-Number": ++number } : {}) } });
+    return send(path, bodyOf(detail, without), signal, signal ? { "Attn-Page": page, "Attn-Number": ++number } : {});
+  }
+
+  /** Returns the answer to a question about the translation on show (/api/why). */
+  function askWhy(detail, signal) {
+    const body = { text: scene.record.source.text, target: scene.hypothesis.text, ...detail };
+    for (const key of ["model", "source_lang", "target_lang"]) if (asked[key] !== null) body[key] = asked[key];
+    if (asked.prefix !== null) body.prefix = "";  // it is part of the text
+    return send("/api/why", JSON.stringify(body), signal, {});
+  }
+
+  async function send(path, body, signal, headers) {
+    const answer = await ask(path, { method: "POST", body, signal, headers: { "Content-Type": "application/json", ...headers } });
     const text = await answer.text();
     if (answer.ok) return text;
     const problem = new Error(`the server refuses (${answer.status})`);
@@ -359,6 +370,6 @@ const live = (() => {
     if (wanted) take(wanted, address);
   }
 
-  return { start, want, moveCaret, parts, say, turnTo, save, saveRecord, openModel, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
+  return { start, want, moveCaret, parts, say, turnTo, save, saveRecord, openModel, go, link, addressParts, askWhy, asked, status, onChange: (run) => listeners.push(run),
     settings: () => settings, choices: () => choices.get(modelAsked()) || {}, hurries: () => hurry };
 })();
