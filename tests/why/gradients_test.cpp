@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "attribution_golden.h"
+#include "model/small_training.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -185,4 +186,53 @@ TEST_CASE("bad requests for gradients say what is wrong") {
         gradients.integrated(toy_scores(), {1, 0});
       },
       "0 integration steps; expected 1 or more");
+}
+
+TEST_CASE("models of other parts and patterns account for the whole difference from the baseline") {
+  using enum PatternType;
+  const auto completes = [](const std::string& part, auto&& change) {
+    CAPTURE(part);
+    ModelConfig config = small_pre_norm_config();
+    change(config);
+    const Transformer model = random_model(config, 5, Backend::panels);
+    const WordScores scores{{4, 9, 12, 7, 20, 11, 3, 15, 0}, {36, 5, 8, 30}, {5, 8, 30, 0}};
+    const IntegratedGradients found = WordGradients(model).integrated(scores, {1, 64, 0.01, 512});
+    for (std::size_t t = 0; t < found.steps.size(); ++t) {
+      CAPTURE(found.differences[t]);
+      CHECK(found.gap(t) <= 0.01);
+    }
+    CHECK(found.source_l2.maxCoeff() > 1e-4F);
+  };
+  completes("linformer", [](ModelConfig& c) {
+    c.encoder_attention.type = linformer;
+    c.encoder_attention.rank = 3;
+  });
+  // The backward pass takes performer's stabilizing maximum for a constant, so its gap has a limit.
+  completes("performer", [](ModelConfig& c) {
+    c.encoder_attention.type = c.decoder_attention.type = performer;
+    c.encoder_attention.features = c.decoder_attention.features = 16;
+  });
+  completes("window", [](ModelConfig& c) {
+    c.encoder_attention.type = c.decoder_attention.type = window;
+    c.encoder_attention.windows = c.decoder_attention.windows = {4};
+  });
+  completes("sparse_fixed", [](ModelConfig& c) {
+    c.decoder_attention.type = sparse_fixed;
+    c.decoder_attention.stride = 2;
+  });
+  completes("rotary positions, shared keys and values, RMS norms", [](ModelConfig& c) {
+    c.rotary = true;
+    c.absolute_positions = false;
+    c.d_model = 24;
+    c.encoder_heads = c.decoder_heads = 4;
+    c.head_dim = 6;
+    c.key_value_heads = 2;
+    c.norm = NormType::rms;
+  });
+  completes("relative positions and gates", [](ModelConfig& c) {
+    c.relative.buckets = 8;
+    c.relative.max_distance = 16;
+    c.absolute_positions = false;
+    c.gated = true;
+  });
 }
