@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "attribution_golden.h"
-#include "model/small_training.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -23,6 +22,23 @@ const char* key_of(bool contrast) {
 
 LoadedModel toy() {
   return load_model(golden_root() + "/marian-2-heads-toy", Backend::panels);
+}
+
+/// Sizes that are no multiple of any block, and an activation without kinks.
+ModelConfig odd_pre_norm_config() {
+  ModelConfig c;
+  c.d_model = 15;
+  c.encoder_layers = c.decoder_layers = 2;
+  c.encoder_heads = 3;
+  c.decoder_heads = 5;
+  c.encoder_ffn_dim = 21;
+  c.decoder_ffn_dim = 19;
+  c.vocab_size = c.decoder_vocab_size = 37;
+  c.max_positions = 64;
+  c.pad_token_id = c.decoder_start_token_id = 36;
+  c.normalize_before = c.add_final_layer_norm = true;
+  c.activation = Activation::gelu;
+  return c;
 }
 
 WordScores toy_scores() {
@@ -192,7 +208,7 @@ TEST_CASE("models of other parts and patterns account for the whole difference f
   using enum PatternType;
   const auto completes = [](const std::string& part, auto&& change) {
     CAPTURE(part);
-    ModelConfig config = small_pre_norm_config();
+    ModelConfig config = odd_pre_norm_config();
     change(config);
     const Transformer model = random_model(config, 5, Backend::panels);
     const WordScores scores{{4, 9, 12, 7, 20, 11, 3, 15, 0}, {36, 5, 8, 30}, {5, 8, 30, 0}};
