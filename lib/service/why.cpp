@@ -294,10 +294,13 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
 
 std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
                            std::size_t source_tokens, std::size_t steps) {
-  const std::uint64_t results = why_bytes(config, methods, source_tokens, steps);
-  // The record's maps are as large as the trace's, and the trace has more than maps.
-  return checked_add(results, trace_bytes(config, source_tokens, steps))
-      .value_or(std::numeric_limits<std::uint64_t>::max());
+  const std::uint64_t trace = trace_bytes(config, source_tokens, steps);
+  const std::uint64_t all = why_bytes(config, methods, source_tokens, steps);
+  // The record's maps are no larger than the trace. As text, a number takes three times its bytes.
+  const auto results = checked_multiply(all - std::min(trace, all), 4);
+  const auto bytes = results ? checked_add(*results, trace) : std::nullopt;
+  const auto sum = bytes ? checked_add(*bytes, trace) : std::nullopt;
+  return sum.value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 }  // namespace attn

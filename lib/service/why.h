@@ -47,7 +47,8 @@ struct WhyContext {
 WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
                      const WhyQuestion& question);
 
-/// Returns the bytes that an answer needs at most, including the attention maps of its record;
+/// Returns the bytes that an answer needs at most, including the attention maps of its record
+/// and its text as JSON;
 /// saturates at 2⁶⁴ − 1.
 std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
                            std::size_t source_tokens, std::size_t steps);
