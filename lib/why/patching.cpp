@@ -7,6 +7,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "why/stack_runs.h"
 
 namespace attn {
@@ -273,10 +274,28 @@ void check_patching(const ModelConfig& config, const PatchingRequest& request) {
   }
 }
 
+/// Throws MemoryError unless the states of both runs and the rows of a batch fit.
+void check_patching_memory(const ModelConfig& config, const PatchingRequest& request) {
+  const auto u = [](auto n) { return static_cast<double>(n); };
+  const double source =
+      u(std::max(request.clean.size(), request.corrupt.size())) + u(config.global_tokens);
+  const double target = u(request.step + 1);
+  const double inner = u(std::max(config.encoder_inner_dim(), config.decoder_inner_dim()));
+  const double states = source * u(config.encoder_layers + 2) * u(config.d_model) +
+                        target * u(config.decoder_layers + 1) * (u(config.d_model) + inner);
+  const double rows = std::max(u(kPatchedRows), source + target);
+  const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
+  const double row = 6 * u(config.d_model) + 8 * inner + (config.gated ? 2 : 1) * ffn;
+  const double bytes = 4 * (2 * states + rows * row);
+  require_memory(bytes < 0x1p63 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0},
+                 "the patched runs of this sentence");
+}
+
 }  // namespace
 
 PatchingGrids patch_activations(const Transformer& model, const PatchingRequest& request) {
   check_patching(model.config(), request);
+  check_patching_memory(model.config(), request);
   PatchingGrids grids;
   grids.positions = positions_of_grid(request);
   Patcher patcher(model, request, grids);

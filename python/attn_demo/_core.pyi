@@ -58,6 +58,8 @@ class Stage:
     @rows.setter
     def rows(self, rows: NDArray[np.floating[Any]]) -> None: ...
 
+Observer = tuple[Callable[[Head], Any] | None, Callable[[Stage], Any] | None]
+
 class Facts(TypedDict):
     text: str
     score: float
@@ -104,10 +106,10 @@ class Model:
     def sizes(self) -> dict[str, int]: ...
     def __init__(self, options: dict[str, Any]) -> None: ...
     def translate(
-        self, lines: list[bytes], options: dict[str, Any], observers: list[Callable[[Head], Any]]
+        self, lines: list[bytes], options: dict[str, Any], observers: list[Observer]
     ) -> tuple[list[list[LineTranslation]], list[str]]: ...
     def attend(
-        self, sentence: bytes, options: dict[str, Any], observers: list[Callable[[Head], Any]]
+        self, sentence: bytes, options: dict[str, Any], observers: list[Observer]
     ) -> tuple[list[Record], list[str]]: ...
 
 def look_up_numpy() -> None: ...

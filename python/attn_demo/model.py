@@ -211,8 +211,6 @@ class Model:
         name ("embedded", "block_input", "attn_output", "feed_forward_output", "layer_output", …)
         and rows [T, D], which may be written to as well. docs/python.md lists the names.
         """
-        if fn is None and stages is None:
-            raise UsageError("observe: give a function for heads, or stages=")
         _use_arrays()
         token = self._watchers.set((*self._watchers.get(), (fn, stages)))
         try:

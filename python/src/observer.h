@@ -106,9 +106,9 @@ class PythonStage {
 /// Their exceptions leave the library as error_already_set.
 class PythonObserver : public AttentionObserver {
  public:
-  /// Either may be None. Both must outlive the observer.
+  /// One of them may be None. Both must outlive the observer.
   PythonObserver(pybind11::handle fn, pybind11::handle stages)
-      : fn_(fn.is_none() ? pybind11::handle() : fn),
+      : fn_(fn.is_none() && !stages.is_none() ? pybind11::handle() : fn),
         stages_(stages.is_none() ? pybind11::handle() : stages) {}
 
   bool reads_scores() const override { return static_cast<bool>(fn_); }

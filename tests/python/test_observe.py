@@ -263,9 +263,6 @@ def test_a_stage_that_is_read_no_more_and_bad_arrays_are_refused(model):
         model.translate(SENTENCE)
     with pytest.raises(ValueError, match="^a stage can be read while the function runs"):
         kept[0].rows
-    with pytest.raises(ValueError, match="^observe: give a function for heads, or stages="):
-        with model.observe():
-            pass
     assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
 
 

@@ -23,8 +23,8 @@ trained: attn_demo.Model = model.train("config.json", "out", set=["train.updates
 """
 # What pybind11's classes have of their own.
 ALLOWED = """
-attn_demo._core.Facts
-attn_demo._core.(Head|LineTranslation|Model|Record)(.__init__)?
+attn_demo._core.(Facts|Observer)
+attn_demo._core.(Head|LineTranslation|Model|Record|Stage)(.__init__)?
 """
 
 

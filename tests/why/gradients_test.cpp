@@ -24,6 +24,23 @@ LoadedModel toy() {
   return load_model(golden_root() + "/marian-2-heads-toy", Backend::panels);
 }
 
+/// Sizes that are no multiple of any block, and an activation without kinks.
+ModelConfig odd_pre_norm_config() {
+  ModelConfig c;
+  c.d_model = 15;
+  c.encoder_layers = c.decoder_layers = 2;
+  c.encoder_heads = 3;
+  c.decoder_heads = 5;
+  c.encoder_ffn_dim = 21;
+  c.decoder_ffn_dim = 19;
+  c.vocab_size = c.decoder_vocab_size = 37;
+  c.max_positions = 64;
+  c.pad_token_id = c.decoder_start_token_id = 36;
+  c.normalize_before = c.add_final_layer_norm = true;
+  c.activation = Activation::gelu;
+  return c;
+}
+
 WordScores toy_scores() {
   return {{5, 9, 7, 0}, {39, 11, 4}, {11, 4, 0}, {12, 5, 6}};
 }
@@ -185,4 +202,53 @@ TEST_CASE("bad requests for gradients say what is wrong") {
         gradients.integrated(toy_scores(), {1, 0});
       },
       "0 integration steps; expected 1 or more");
+}
+
+TEST_CASE("models of other parts and patterns account for the whole difference from the baseline") {
+  using enum PatternType;
+  const auto completes = [](const std::string& part, auto&& change) {
+    CAPTURE(part);
+    ModelConfig config = odd_pre_norm_config();
+    change(config);
+    const Transformer model = random_model(config, 5, Backend::panels);
+    const WordScores scores{{4, 9, 12, 7, 20, 11, 3, 15, 0}, {36, 5, 8, 30}, {5, 8, 30, 0}};
+    const IntegratedGradients found = WordGradients(model).integrated(scores, {1, 64, 0.01, 512});
+    for (std::size_t t = 0; t < found.steps.size(); ++t) {
+      CAPTURE(found.differences[t]);
+      CHECK(found.gap(t) <= 0.01);
+    }
+    CHECK(found.source_l2.maxCoeff() > 1e-4F);
+  };
+  completes("linformer", [](ModelConfig& c) {
+    c.encoder_attention.type = linformer;
+    c.encoder_attention.rank = 3;
+  });
+  // The backward pass takes performer's stabilizing maximum for a constant, so its gap has a limit.
+  completes("performer", [](ModelConfig& c) {
+    c.encoder_attention.type = c.decoder_attention.type = performer;
+    c.encoder_attention.features = c.decoder_attention.features = 16;
+  });
+  completes("window", [](ModelConfig& c) {
+    c.encoder_attention.type = c.decoder_attention.type = window;
+    c.encoder_attention.windows = c.decoder_attention.windows = {4};
+  });
+  completes("sparse_fixed", [](ModelConfig& c) {
+    c.decoder_attention.type = sparse_fixed;
+    c.decoder_attention.stride = 2;
+  });
+  completes("rotary positions, shared keys and values, RMS norms", [](ModelConfig& c) {
+    c.rotary = true;
+    c.absolute_positions = false;
+    c.d_model = 24;
+    c.encoder_heads = c.decoder_heads = 4;
+    c.head_dim = 6;
+    c.key_value_heads = 2;
+    c.norm = NormType::rms;
+  });
+  completes("relative positions and gates", [](ModelConfig& c) {
+    c.relative.buckets = 8;
+    c.relative.max_distance = 16;
+    c.absolute_positions = false;
+    c.gated = true;
+  });
 }
