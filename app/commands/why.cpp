@@ -1,6 +1,8 @@
 // attn-demo why: where each written word's logit came from.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include "base/error.h"
@@ -11,12 +13,14 @@
 #include "commands/model_options.h"
 #include "commands/search_options.h"
 #include "files/output_file.h"
+#include "raster/svg_export.h"
 #include "service/output_safety.h"
 #include "service/training/untrained_model.h"
 #include "service/translate_lines.h"
 #include "service/why.h"
 #include "service/why_csv.h"
 #include "terminal/console.h"
+#include "view/svg/why_svg.h"
 #include "view/terminal/why_text.h"
 #include "why/why_json.h"
 
@@ -27,7 +31,7 @@ struct WhyOptions {
   ModelOptions source;
   SearchOptions search;
   std::vector<std::string> sentences;
-  std::string target, word, instead, methods, units, corrupt, json, csv;
+  std::string target, word, instead, methods, units, corrupt, json, csv, svg, png, pdf;
   int top = 4;
   bool target_given = false, brief = false;
 };
@@ -43,6 +47,9 @@ class WhyCommand {
     register_inputs(choice, guard);
     guard.write("--json", options_.json);
     guard.write("--csv", options_.csv);
+    guard.write("--svg", options_.svg);
+    guard.write("--png", options_.png);
+    guard.write("--pdf", options_.pdf);
     model_ = open_or_make_model(choice);
     settings_ = translation_settings(model_, options_.search);
     translator_.emplace(make_translator(model_));
@@ -59,16 +66,32 @@ class WhyCommand {
     notes_.add(line, translator_->max_source_tokens());
     const PreparedSentence sentence = std::move(line.parts.front());
     const WhyAnswer answer =
-        answer_why({*translator_, *model_.transformer, settings_}, sentence, question_);
+        answer_why({*translator_, *model_.transformer, settings_, say}, sentence, question_);
     notes_.report();
     if (!options_.json.empty()) write_output(options_.json, why_json(answer.why));
     if (!options_.csv.empty()) write_output(options_.csv, why_csv(answer.why));
-    if (!options_.json.empty() || !options_.csv.empty()) return;
+    write_pictures(answer);
+    if (std::ranges::any_of(files(), [](const std::string* file) { return !file->empty(); }))
+      return;
     note_methods_in_files();
     output().write(why_text(answer.words, {options_.top, options_.brief}, terminal_style()));
   }
 
  private:
+  /// Returns the output files, of which at most one may be stdout.
+  std::array<const std::string*, 5> files() const {
+    return {&options_.json, &options_.csv, &options_.svg, &options_.png, &options_.pdf};
+  }
+
+  void write_pictures(const WhyAnswer& answer) const {
+    if (options_.svg.empty() && options_.png.empty() && options_.pdf.empty()) return;
+    constexpr double kPngScale = 2;
+    const std::string svg = why_svg(answer.words, answer.why.model);
+    if (!options_.svg.empty()) write_output(options_.svg, svg);
+    if (!options_.png.empty()) write_output(options_.png, svg_to_png(svg, kPngScale));
+    if (!options_.pdf.empty()) write_output(options_.pdf, svg_to_pdf(svg));
+  }
+
   /// Some methods have no view on the terminal.
   void note_methods_in_files() const {
     const WhyMethods& methods = question_.methods;
@@ -100,8 +123,9 @@ class WhyCommand {
     }
     if (options_.target_given) question_.target = options_.target;
     question_.by_tokens = options_.units == "tokens";
-    if (options_.json == "-" && options_.csv == "-") {
-      throw UsageError("--json - and --csv - both want stdout; give one of them a file");
+    const auto to_stdout = [](const std::string* file) { return *file == "-"; };
+    if (std::ranges::count_if(files(), to_stdout) > 1) {
+      throw UsageError("two outputs want stdout (-); give all but one of them a file");
     }
     question_.corrupt = options_.corrupt;
     question_.word = options_.word;
@@ -142,6 +166,17 @@ void add_question_options(CLI::App& command, WhyOptions& options) {
       ->group(help_group::terminal);
 }
 
+void add_file_options(CLI::App& command, WhyOptions& options) {
+  const auto file = [&](const char* name, std::string& path, const char* help) {
+    command.add_option(name, path, help)->type_name("FILE")->group(help_group::files);
+  };
+  file("--json", options.json, "Write every number as JSON; - is stdout, alone");
+  file("--csv", options.csv, "Write the numbers as a table; - is stdout, alone");
+  file("--svg", options.svg, "Draw each word's receipt as bars; - is stdout, alone");
+  file("--png", options.png, "Same as PNG");
+  file("--pdf", options.pdf, "Same as PDF");
+}
+
 }  // namespace
 
 void add_why(CLI::App& app, Run& run) {
@@ -154,12 +189,7 @@ void add_why(CLI::App& app, Run& run) {
       ->each([options](const std::string&) { options->target_given = true; })
       ->group(help_group::reads);
   add_question_options(*command, *options);
-  command->add_option("--json", options->json, "Write every number as JSON; - is stdout, alone")
-      ->type_name("FILE")
-      ->group(help_group::files);
-  command->add_option("--csv", options->csv, "Write the numbers as a table; - is stdout, alone")
-      ->type_name("FILE")
-      ->group(help_group::files);
+  add_file_options(*command, *options);
   add_color_to(*command);
   options->source.add_models_to(*command);
   options->source.add_to(*command);

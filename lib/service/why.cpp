@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -65,7 +66,8 @@ struct FoilRequest {
 /// Returns the ids of the foil's text. It is tokenized after the words before it, so that it gets
 /// the same pieces as in a whole translation; on its own if those words get other pieces.
 std::vector<int> foil_ids(const FoilRequest& foil) {
-  const auto& [translator, model, settings] = foil.context;
+  const Translator& translator = foil.context.translator;
+  const TranslationSettings& settings = foil.context.settings;
   const Tokenizer& tokenizer = translator.tokenizer();
   const std::vector<int> before(foil.written.begin(), foil.written.begin() + foil.word.first);
   const std::string text_before = tokenizer.decode_target(before);
@@ -232,11 +234,21 @@ int patch_step(const WhyQuestion& question, const WhyUnits& units) {
   return question.word.empty() ? -1 : units.shown.front().first;
 }
 
+/// Says how much memory an answer takes if that is much, before it is made.
+void check_memory(const WhyContext& context, std::uint64_t bytes, std::size_t steps) {
+  const std::string what = fmt::format("explaining {} written tokens", steps);
+  require_memory(bytes, what);
+  constexpr std::uint64_t kMegabyte = 1'000'000, kMuch = 200 * kMegabyte;
+  if (bytes >= kMuch && context.say) {
+    context.say(fmt::format("{} takes up to {} MB", what, bytes / kMegabyte));
+  }
+}
+
 }  // namespace
 
 WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
                      const WhyQuestion& question) {
-  const auto& [translator, model, settings] = context;
+  const auto& [translator, model, settings, say] = context;
   if (sentence.empty()) {
     throw InputError("the sentence has no tokens, so nothing was written; give some text");
   }
@@ -250,8 +262,7 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
   const std::size_t steps = target.size();
   WhyMethods methods = question.methods;
   methods.receipt = true;
-  require_memory(answer_bytes(model.config(), methods, sentence.ids.size(), steps),
-                 fmt::format("explaining {} written tokens", steps));
+  check_memory(context, answer_bytes(model.config(), methods, sentence.ids.size(), steps), steps);
   const auto [record, trace] = trace_record(context, sentence, std::move(target));
   const HypothesisRecord& hypothesis = record.hypotheses.front();
   WhyUnits units = units_of(record, question.by_tokens);
@@ -307,7 +318,13 @@ void add_receipts(const WhyContext& context, AttentionRecord& record) {
 
 std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
                            std::size_t source_tokens, std::size_t steps) {
-  return why_bytes(config, methods, source_tokens, steps);
+  const std::uint64_t trace = trace_bytes(config, source_tokens, steps);
+  const std::uint64_t all = why_bytes(config, methods, source_tokens, steps);
+  // The record's maps are no larger than the trace. As text, a number takes three times its bytes.
+  const auto results = checked_multiply(all - std::min(trace, all), 4);
+  const auto bytes = results ? checked_add(*results, trace) : std::nullopt;
+  const auto sum = bytes ? checked_add(*bytes, trace) : std::nullopt;
+  return sum.value_or(std::numeric_limits<std::uint64_t>::max());
 }
 
 }  // namespace attn

@@ -1,10 +1,12 @@
 // Answers "why this word?": translates a sentence, records the pass, and explains its words.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "record/word_receipt.h"
+#include "service/field_text.h"
 #include "translate/translator.h"
 #include "why/why.h"
 
@@ -34,6 +36,8 @@ struct WhyContext {
   const Translator& translator;
   const Transformer& model;  ///< the translator's only model
   const TranslationSettings& settings;
+  /// Called before an answer that takes much memory; may be null.
+  std::function<void(const FieldText&)> say = nullptr;
 };
 
 /// Answers a question. Throws UsageError, naming the field, for words that do not occur and for
@@ -47,7 +51,8 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
 /// run once more for each. Does nothing for a model whose receipts cannot be computed exactly.
 void add_receipts(const WhyContext& context, AttentionRecord& record);
 
-/// Returns the bytes that an answer needs at most, including the attention maps of its record.
+/// Returns the bytes that an answer needs at most, including the attention maps of its record and its
+/// text as JSON; saturates at 2⁶⁴ − 1.
 std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
                            std::size_t source_tokens, std::size_t steps);
 

@@ -155,12 +155,23 @@ std::string padded(const std::string& text, int width) {
   return text + std::string(to_size(std::max(0, width - display_width(text))), ' ');
 }
 
+/// Returns the line of the rest, with what decided against the foil; in a narrow window the latter
+/// has a line of its own.
+std::string foil_line(const std::string& rest, const WordReceipt& word,
+                      const WhyTextOptions& options, const TerminalStyle& style) {
+  const bool fits =
+      display_width(rest + "; " + against(word, 1)) <= std::max(style.width, min_terminal_width);
+  const std::string begin = fits ? rest + "; " : "  ";
+  return (fits ? "" : fit(rest, style)) +
+         fit_names([&](int top) { return begin + against(word, top); }, options.top, style);
+}
+
 std::string three_lines(const WordReceipt& word, int width, const WhyTextOptions& options,
                         const TerminalStyle& style) {
   const float logit = word.logit.total();
   const Unit unit = unit_of(logit);
-  const std::string begin =
-      padded(printable(word.word.text), width) + fmt::format(" {:>5.1f}  ", logit);
+  const std::string begin = padded(printable(word.word.text), width) +
+                            fmt::format(" {:>5}  ", kLogits(std::lround(logit * kLogits.scale)));
   const std::string indent(to_size(display_width(begin)), ' ');
   const auto group = [&](const Groups& g, std::size_t i) {
     const Part& part = g.groups[i];
@@ -174,10 +185,9 @@ std::string three_lines(const WordReceipt& word, int width, const WhyTextOptions
     };
     return fit_names(with, options.top, style);
   };
-  const std::string rest =
-      indent + group(rounded_groups(word.logit, options.top, unit.scale), 2) + "; ";
   return line(begin, 0, &Groups::source) + line(indent, 1, &Groups::prefix) +
-         fit_names([&](int top) { return rest + against(word, top); }, options.top, style);
+         foil_line(indent + group(rounded_groups(word.logit, options.top, unit.scale), 2), word,
+                   options, style);
 }
 
 std::string one_line(const WordReceipt& word, int width, const WhyTextOptions& options,

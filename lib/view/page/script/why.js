@@ -48,8 +48,8 @@ const whyView = (() => {
     return make("div", { class: "why-bars", role: "list", "aria-label": label },
       make("h4", { text: "source words" }), sum.source.map((entry) => lineOf(entry, true)),
       make("h4", { text: "words written before" }), sum.prefix.map((entry) => lineOf(entry, false)),
-      make("h4", { text: "everything else" }),
-      barLine("feed-forwards and biases", rest, most, null),
+      make("h4", { text: "everything else: feed-forwards, biases, position" }),
+      barLine("rest", rest, most, null),
       make("p", { class: "why-sum" }, "sum ", number(totalOf(sum))));
   }
 
