@@ -1,5 +1,7 @@
 #include "markup/marked_text.h"
 
+#include <unicode/uchar.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -301,6 +303,15 @@ void add_line(SegmentBuilder& builder, std::string_view line, const SpanFinder& 
 }
 
 }  // namespace
+
+bool has_words(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint c = decode_code_point(text);
+    if (c.valid && u_isalnum(static_cast<UChar32>(c.value)) != 0) return true;
+    text.remove_prefix(c.length);
+  }
+  return false;
+}
 
 bool MarkedSegment::items_are_outside() const {
   return std::ranges::all_of(items, [&](const MarkupItem& item) {
