@@ -33,7 +33,8 @@ struct IcuRegex {
 template <typename Function>
 void look_up(void* handle, const char* name, Function& function) {
   void* const symbol = dlsym(handle, name);
-  if (symbol == nullptr) throw SystemError("libicui18n has no {}; --keep needs it", name);
+  if (symbol == nullptr)
+    throw SystemError("libicui18n has no {}, which regular expressions need", name);
   function = reinterpret_cast<Function>(symbol);
 }
 
@@ -86,7 +87,7 @@ std::shared_ptr<void> compile(const std::string& pattern) {
 
 /// Adds the matches of one expression to `found`, and returns ICU's status.
 UErrorCode add_matches(URegularExpression* expression, std::string_view text,
-                       std::vector<TextSpan>& found) {
+                       std::vector<MarkupSpan>& found) {
   constexpr std::int32_t kMostSteps = 2'000;  // ICU's unit of work, about a millisecond each
   constexpr std::int32_t kMostStack = 8 << 20;
   const IcuRegex& icu = icu_regex();
@@ -115,8 +116,8 @@ KeepPatterns::KeepPatterns(const std::vector<std::string>& patterns) {
   }
 }
 
-std::vector<TextSpan> KeepPatterns::find(std::string_view text) const {
-  std::vector<TextSpan> all;
+std::vector<MarkupSpan> KeepPatterns::find(std::string_view text) const {
+  std::vector<MarkupSpan> all;
   for (const Pattern& pattern : patterns_) {
     const IcuRegex& icu = icu_regex();
     UErrorCode status = U_ZERO_ERROR;
@@ -132,11 +133,11 @@ std::vector<TextSpan> KeepPatterns::find(std::string_view text) const {
           excerpt(pattern.text), text.size(), u_errorName(status));
     }
   }
-  std::ranges::sort(all, [](const TextSpan& a, const TextSpan& b) {
+  std::ranges::sort(all, [](const MarkupSpan& a, const MarkupSpan& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
   });
-  std::vector<TextSpan> found;
-  for (const TextSpan& span : all) {
+  std::vector<MarkupSpan> found;
+  for (const MarkupSpan& span : all) {
     if (found.empty() || span.begin >= found.back().end) found.push_back(span);
   }
   return found;

@@ -24,7 +24,7 @@ class KeepPatterns {
   /// Returns the matches, in order and without overlap; where several patterns match, the one that
   /// begins first, then the longest. Throws InputError naming the pattern if a match takes too much
   /// time or memory.
-  std::vector<TextSpan> find(std::string_view text) const;
+  std::vector<MarkupSpan> find(std::string_view text) const;
 
  private:
   struct Pattern {

@@ -1,5 +1,7 @@
 #include "markup/marked_text.h"
 
+#include <unicode/uchar.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -233,7 +235,7 @@ void add_html_text(SegmentBuilder& builder, std::string_view text, const SpanFin
     add_words(builder, part, true, [&](std::string_view word) { add_html_word(builder, word); });
   };
   std::size_t at = 0;
-  for (const TextSpan& span : find_placeholders(text, false, keep)) {
+  for (const MarkupSpan& span : find_placeholders(text, false, keep)) {
     add(text.substr(at, span.begin - at));
     builder.add_item(ItemType::point, text.substr(span.begin, span.end - span.begin), true);
     at = span.end;
@@ -269,7 +271,7 @@ std::vector<int> element_numbers(const std::vector<HtmlToken>& tokens) {
 
 /// Adds a line of plain text.
 void add_line(SegmentBuilder& builder, std::string_view line, const SpanFinder& keep, int& id) {
-  const std::vector<TextSpan> spans = find_placeholders(line, true, keep);
+  const std::vector<MarkupSpan> spans = find_placeholders(line, true, keep);
   const auto add = [&](std::string_view part) {
     // Whitespace inside stays as it is; that at the ends belongs to the markup beside it.
     std::size_t begin = 0, end = part.size();
@@ -283,7 +285,7 @@ void add_line(SegmentBuilder& builder, std::string_view line, const SpanFinder& 
   };
   std::size_t at = 0;
   std::vector<int> open;
-  for (const TextSpan& span : spans) {
+  for (const MarkupSpan& span : spans) {
     if (span.begin > at) add(line.substr(at, span.begin - at));
     const std::string_view bytes = line.substr(span.begin, span.end - span.begin);
     if (span.type == SpanType::placeholder) {
@@ -301,6 +303,15 @@ void add_line(SegmentBuilder& builder, std::string_view line, const SpanFinder& 
 }
 
 }  // namespace
+
+bool has_words(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint c = decode_code_point(text);
+    if (c.valid && u_isalnum(static_cast<UChar32>(c.value)) != 0) return true;
+    text.remove_prefix(c.length);
+  }
+  return false;
+}
 
 bool MarkedSegment::items_are_outside() const {
   return std::ranges::all_of(items, [&](const MarkupItem& item) {

@@ -67,6 +67,9 @@ MarkedText read_html(std::string_view html, const SpanFinder& keep = nullptr);
 /// line has no markup have no items and the bytes of the line.
 MarkedText read_plain_text(std::string_view text, const SpanFinder& keep = nullptr);
 
+/// True if the text has a letter or digit of any script: something to translate.
+bool has_words(std::string_view text);
+
 /// True if read_plain_text() returns the text as one segment with nothing around and in it: a quick
 /// check that may miss such texts.
 bool is_one_plain_line(std::string_view text);

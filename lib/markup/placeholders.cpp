@@ -48,7 +48,7 @@ class PlaceholderFinder {
     }
   }
 
-  std::vector<TextSpan> find(const std::vector<TextSpan>& given) {
+  std::vector<MarkupSpan> find(const std::vector<MarkupSpan>& given) {
     auto next = given.begin();
     for (std::size_t at = 0; at < text_.size();) {
       if (next != given.end() && at >= next->begin) {
@@ -265,7 +265,7 @@ class PlaceholderFinder {
 
   /// Pairs delimiters and the brackets of links, so that pairs are nested; what has no partner is
   /// text.
-  std::vector<TextSpan> pair_up() {
+  std::vector<MarkupSpan> pair_up() {
     struct Open {
       std::size_t span;
       std::string_view bytes;
@@ -303,7 +303,7 @@ class PlaceholderFinder {
         ++waiting[kind(bytes)];
       }
     }
-    std::vector<TextSpan> kept;
+    std::vector<MarkupSpan> kept;
     for (std::size_t i = 0; i < found_.size(); ++i) {
       if (paired[i]) kept.push_back(found_[i]);
     }
@@ -318,7 +318,7 @@ class PlaceholderFinder {
   std::string_view text_;
   bool markdown_;
   std::vector<std::size_t> braces_, squares_, rounds_;
-  std::vector<TextSpan> found_;
+  std::vector<MarkupSpan> found_;
   std::vector<std::size_t> link_ends_;  ///< of the links that are open
   std::vector<Delimiter> delimiters_;
   std::array<bool, 8> no_code_{};  ///< no run of so many backticks follows
@@ -330,9 +330,9 @@ bool may_have_placeholders(std::string_view text) {
   return text.find_first_of("{%`[*_~<") != text.npos;
 }
 
-std::vector<TextSpan> find_placeholders(std::string_view text, bool markdown,
-                                        const SpanFinder& more) {
-  const std::vector<TextSpan> given = more ? more(text) : std::vector<TextSpan>{};
+std::vector<MarkupSpan> find_placeholders(std::string_view text, bool markdown,
+                                          const SpanFinder& more) {
+  const std::vector<MarkupSpan> given = more ? more(text) : std::vector<MarkupSpan>{};
   if (given.empty() && !may_have_placeholders(text)) return {};
   return PlaceholderFinder(text, markdown).find(given);
 }

@@ -15,15 +15,15 @@ enum class SpanType {
 };
 
 /// A part of a text that is not translated.
-struct TextSpan {
+struct MarkupSpan {
   std::size_t begin = 0;
   std::size_t end = 0;
   SpanType type = SpanType::placeholder;
-  bool operator==(const TextSpan&) const = default;
+  bool operator==(const MarkupSpan&) const = default;
 };
 
 /// Returns the parts of a text that more patterns match, in order and without overlap.
-using SpanFinder = std::function<std::vector<TextSpan>(std::string_view)>;
+using SpanFinder = std::function<std::vector<MarkupSpan>(std::string_view)>;
 
 /// Finds, in order and without overlap:
 ///
@@ -37,8 +37,8 @@ using SpanFinder = std::function<std::vector<TextSpan>(std::string_view)>;
 /// and with `markdown` also `code`, <https://…>, ![pictures](…), and as pairs of open and close
 /// [links](…), [links][…], **…**, __…__, ~~…~~, *…* and _…_ by CommonMark's rules for delimiters.
 /// Pairs are nested properly. Accepts any bytes, in linear time.
-std::vector<TextSpan> find_placeholders(std::string_view text, bool markdown,
-                                        const SpanFinder& more = nullptr);
+std::vector<MarkupSpan> find_placeholders(std::string_view text, bool markdown,
+                                          const SpanFinder& more = nullptr);
 
 /// True if the text may contain a placeholder or Markdown: a quick check.
 bool may_have_placeholders(std::string_view text);

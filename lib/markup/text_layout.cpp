@@ -1,9 +1,5 @@
 #include "markup/text_layout.h"
 
-#include <unicode/uchar.h>
-
-#include "base/strings/utf8.h"
-
 namespace attn {
 namespace {
 
@@ -46,15 +42,6 @@ std::vector<LayoutLine> split_text(std::string_view text) {
   if (lines.empty()) return {{text, text.substr(text.size()), {}}};
   lines.back().after = text.substr(begin);
   return lines;
-}
-
-bool has_words(std::string_view text) {
-  while (!text.empty()) {
-    const CodePoint c = decode_code_point(text);
-    if (c.valid && u_isalnum(static_cast<UChar32>(c.value)) != 0) return true;
-    text.remove_prefix(c.length);
-  }
-  return false;
 }
 
 }  // namespace attn

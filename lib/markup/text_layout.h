@@ -31,7 +31,4 @@ constexpr bool is_ascii_letter(char c) {
 /// Returns the length of the whitespace character at the start of the text; 0 if there is none.
 std::size_t whitespace_length(std::string_view text);
 
-/// True if the text has a letter or digit of any script: something to translate.
-bool has_words(std::string_view text);
-
 }  // namespace attn

@@ -77,12 +77,12 @@ std::vector<AlignedSpan> word_ranges(std::string_view text) {
   return words;
 }
 
-/// Adds the links of one part to those of the line, whose part begins at these offsets. `prefix`
-/// bytes of the part's source are not in the line.
+/// Where a part is in its line. `prefix` bytes of the part's source are not in the line.
 struct PartOffsets {
   std::size_t source = 0, target = 0, prefix = 0;
 };
 
+/// Adds the links of a part to those of its line.
 void add_links(std::vector<AlignedSpan>& spans, const AttentionRecord& record,
                std::size_t hypothesis, const AlignmentMethod& method, const PartOffsets& offsets) {
   const HypothesisRecord& found = record.hypotheses[hypothesis];
@@ -116,7 +116,6 @@ class MarkedLine {
     for (HypothesisRecord& found : record.hypotheses) found.text = clean_text(found.text).text;
     records_.push_back(std::move(record));
   }
-  bool is_complete() const { return records_.size() == line_.parts.size(); }
 
   /// Returns the line's translations with markup.
   std::vector<LineTranslation> translations(const DecodeConfig& decode,
@@ -170,40 +169,96 @@ class MarkedLine {
   std::vector<AttentionRecord> records_;
 };
 
-/// Translates segments with markup inside.
-class MarkedLines {
+/// Reports a line. The first line of a text also reports what was replaced in all of it.
+void note_line(const TextHooks& hooks, std::size_t text, PendingText& pending,
+               const PreparedLine& line) {
+  const std::size_t invalid = std::exchange(pending.invalid_bytes, 0);
+  const std::size_t controls = std::exchange(pending.controls, 0);
+  if (invalid + controls == 0) return hooks.prepared(text, line);
+  PreparedLine noted = line;
+  noted.parts.front().invalid_bytes += invalid;
+  noted.parts.front().controls += controls;
+  hooks.prepared(text, noted);
+}
+
+/// Translates the segments of all texts.
+class SegmentTranslator {
  public:
-  MarkedLines(const Translator& translator, const TranslationSettings& settings,
-              const TextSettings& text_settings, const TextHooks& hooks)
+  SegmentTranslator(const Translator& translator, const TranslationSettings& settings,
+                    const TextSettings& text_settings, const TextHooks& hooks)
       : translator_(translator), settings_(settings), options_(text_settings), hooks_(hooks) {}
 
-  void translate(std::vector<PendingText>& texts, const std::vector<SegmentIndex>& segments) {
-    // Records hold the maps of all heads, so only few are made at a time.
-    constexpr std::size_t kMostAtOnce = 8;
-    const std::size_t batch = std::min(options_.lines.batch, kMostAtOnce);
+  /// Translates those without markup inside, all together.
+  void translate_plain(std::vector<PendingText>& texts) const {
+    const std::vector<SegmentIndex> segments = segments_of(texts, false);
+    if (segments.empty()) return;
+    std::vector<std::string> lines;
+    for (const SegmentIndex& index : segments) {
+      lines.push_back(texts[index.text].marked.segments[index.segment].text);
+    }
+    LineHooks line_hooks{.prepared = nullptr, .searched = hooks_.searched};
+    std::size_t next = 0;
+    if (hooks_.prepared) {
+      line_hooks.prepared = [&](const PreparedLine& line) {
+        hooks_.prepared(segments[next++].text, line);
+      };
+    }
+    auto found = translate_lines(translator_, settings_, lines, options_.lines, line_hooks);
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      PendingText& text = texts[segments[i].text];
+      const MarkedSegment& segment = text.marked.segments[segments[i].segment];
+      for (LineTranslation& each : found[i]) {
+        if (!segment.html && segment.items.empty()) break;
+        each.text = place_markup(segment, each.text, {});
+      }
+      text.found[segments[i].segment] = std::move(found[i]);
+    }
+  }
+
+  /// Translates those with markup inside, one after the other.
+  void translate_marked(std::vector<PendingText>& texts) const {
+    const std::vector<SegmentIndex> segments = segments_of(texts, true);
     std::size_t done = 0;
     for (const SegmentIndex& index : segments) {
       PendingText& text = texts[index.text];
-      const MarkedSegment& segment = text.marked.segments[index.segment];
-      MarkedLine line(segment,
-                      prepare_line(translator_, settings_, segment.text, options_.lines.split));
-      if (hooks_.prepared) hooks_.prepared(index.text, line.line());
-      const std::span<const PreparedSentence> parts = line.line().parts;
-      for (std::size_t first = 0; first < parts.size(); first += batch) {
-        const auto next = parts.subspan(first, std::min(batch, parts.size() - first));
-        for (AttentionRecord& record : translator_.record({next, settings_})) {
-          line.add(std::move(record));
-        }
-      }
-      text.found[index.segment] = line.translations(settings_.decode, options_.alignment);
-      if (hooks_.searched) {
-        const auto fraction = static_cast<double>(++done) / static_cast<double>(segments.size());
-        hooks_.searched({done, fraction});
-      }
+      text.found[index.segment] = translate_marked(text.marked.segments[index.segment], index.text);
+      if (!hooks_.searched) continue;
+      const auto fraction = static_cast<double>(++done) / static_cast<double>(segments.size());
+      hooks_.searched({done, fraction});
     }
   }
 
  private:
+  std::vector<LineTranslation> translate_marked(const MarkedSegment& segment,
+                                                std::size_t text) const {
+    // Records hold the maps of all heads, so only few are made at a time.
+    constexpr std::size_t kMostAtOnce = 8;
+    const std::size_t batch = std::min(options_.lines.batch, kMostAtOnce);
+    MarkedLine line(segment,
+                    prepare_line(translator_, settings_, segment.text, options_.lines.split));
+    if (hooks_.prepared) hooks_.prepared(text, line.line());
+    const std::span<const PreparedSentence> parts = line.line().parts;
+    for (std::size_t first = 0; first < parts.size(); first += batch) {
+      const auto next = parts.subspan(first, std::min(batch, parts.size() - first));
+      for (AttentionRecord& record : translator_.record({next, settings_})) {
+        line.add(std::move(record));
+      }
+    }
+    return line.translations(settings_.decode, options_.alignment);
+  }
+
+  static std::vector<SegmentIndex> segments_of(const std::vector<PendingText>& texts,
+                                               bool marked_inside) {
+    std::vector<SegmentIndex> found;
+    for (std::size_t text = 0; text < texts.size(); ++text) {
+      const std::vector<MarkedSegment>& segments = texts[text].marked.segments;
+      for (std::size_t i = 0; i < segments.size(); ++i) {
+        if (segments[i].items_are_outside() != marked_inside) found.push_back({text, i});
+      }
+    }
+    return found;
+  }
+
   const Translator& translator_;
   const TranslationSettings& settings_;
   const TextSettings& options_;
@@ -301,50 +356,16 @@ std::vector<TranslatedText> translate_texts(const Translator& translator,
                                             const TextSettings& text_settings,
                                             const TextHooks& hooks) {
   std::vector<PendingText> pending;
-  std::vector<SegmentIndex> plain, marked;
-  std::vector<std::string> lines;
-  for (const std::string& text : texts) {
-    pending.push_back(take_apart(text, text_settings));
-    const std::vector<MarkedSegment>& segments = pending.back().marked.segments;
-    for (std::size_t i = 0; i < segments.size(); ++i) {
-      const bool outside = segments[i].items_are_outside();
-      (outside ? plain : marked).push_back({pending.size() - 1, i});
-      if (outside) lines.push_back(segments[i].text);
-    }
-  }
-  // The first line of a text also reports what was replaced in all of it.
+  for (const std::string& text : texts) pending.push_back(take_apart(text, text_settings));
   TextHooks noting = hooks;
   if (hooks.prepared) {
     noting.prepared = [&](std::size_t text, const PreparedLine& line) {
-      const std::size_t invalid = std::exchange(pending[text].invalid_bytes, 0);
-      const std::size_t controls = std::exchange(pending[text].controls, 0);
-      if (invalid + controls == 0) return hooks.prepared(text, line);
-      PreparedLine noted = line;
-      noted.parts.front().invalid_bytes += invalid;
-      noted.parts.front().controls += controls;
-      hooks.prepared(text, noted);
+      note_line(hooks, text, pending[text], line);
     };
   }
-  LineHooks line_hooks{.prepared = nullptr, .searched = hooks.searched};
-  std::size_t next = 0;
-  if (hooks.prepared) {
-    line_hooks.prepared = [&](const PreparedLine& line) {
-      noting.prepared(plain[next++].text, line);
-    };
-  }
-  if (!lines.empty()) {
-    auto found = translate_lines(translator, settings, lines, text_settings.lines, line_hooks);
-    for (std::size_t i = 0; i < plain.size(); ++i) {
-      PendingText& text = pending[plain[i].text];
-      const MarkedSegment& segment = text.marked.segments[plain[i].segment];
-      for (LineTranslation& each : found[i]) {
-        if (segment.html || !segment.items.empty())
-          each.text = place_markup(segment, each.text, {});
-      }
-      text.found[plain[i].segment] = std::move(found[i]);
-    }
-  }
-  MarkedLines(translator, settings, text_settings, noting).translate(pending, marked);
+  const SegmentTranslator segments(translator, settings, text_settings, noting);
+  segments.translate_plain(pending);
+  segments.translate_marked(pending);
   std::vector<TranslatedText> translated;
   for (PendingText& text : pending) {
     translated.push_back({put_together(text, settings.decode), text.marked.counts});

@@ -17,7 +17,7 @@ std::string marked(const std::string& text, bool markdown = true,
                    const SpanFinder& more = nullptr) {
   std::string out;
   std::size_t at = 0;
-  for (const TextSpan& span : find_placeholders(text, markdown, more)) {
+  for (const MarkupSpan& span : find_placeholders(text, markdown, more)) {
     REQUIRE(span.begin >= at);
     REQUIRE(span.end > span.begin);
     const char* sides = span.type == SpanType::placeholder ? "||" : "()";

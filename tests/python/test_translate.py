@@ -253,3 +253,13 @@ def test_eight_bits(model, program):
 def test_eight_bits_of_lines_are_those_of_the_command(model, program, lines):
     _, out, _ = program("translate", "--precision", "int8", "--batch", "64", stdin="\n".join(lines) + "\n")
     assert model.translate(lines, precision="int8", batch=64) == out.splitlines()
+
+
+def test_line_breaks_and_markup_survive(model):
+    german = model.translate(SENTENCE)
+    assert model.translate(f"  {SENTENCE}\r\n\n\t{SENTENCE}\n") == f"  {german}\r\n\n\t{german}\n"
+    with pytest.warns(Warning, match="5 tags and 1 placeholder kept"):
+        html = model.translate(f"<p><i>{SENTENCE}</i><br>AB-12</p>", html_input=True, keep=["AB-[0-9]+"])
+    assert html == f"<p><i>{german}</i><br>AB-12</p>"
+    with pytest.raises(attn_demo.UsageError, match=r'--keep "a\(" is no regular expression'):
+        model.translate(SENTENCE, keep=["a("])

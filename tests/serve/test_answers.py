@@ -162,8 +162,12 @@ class Answers(ServerCase):
             self.assertEqual(sources, ["The group", "to German: group", "group"])
 
     def test_line_breaks_and_markup_survive(self):
+        def ask(path, body):
+            status, _, text = self.server.post(path, body)
+            return status, json.loads(text)
+
         def translated(text, **more):
-            status, answer = self.server.post("/api/translate", {"text": text, **more})
+            status, answer = ask("/api/translate", {"text": text, **more})
             self.assertEqual(status, 200, answer)
             return answer["translations"][0]["text"], answer.get("notes", [])
 
@@ -176,14 +180,14 @@ class Answers(ServerCase):
         kept, notes = translated("Hello {{customer.name}}, the <b>house</b> & the group")
         self.assertIn("{{customer.name}}", kept)
         self.assertTrue(any(note.startswith("1 placeholder kept") for note in notes), notes)
-        status, answer = self.server.post("/translate", {"q": [text, "<b>The group went home.</b>"], "target": "de", "format": "html"})
+        status, answer = ask("/translate", {"q": [text, "<b>The group went home.</b>"], "target": "de", "format": "html"})
         self.assertEqual((status, answer["translatedText"][1]), (200, f"<b>{first}</b>"))
-        status, answer = self.server.post("/translate", {"q": text, "target": "de"})
+        status, answer = ask("/translate", {"q": text, "target": "de"})
         self.assertEqual((status, answer), (200, {"translatedText": f"  {first}\r\n\r\n\t{second}\n"}))
-        status, answer = self.server.post("/api/page", {"text": "The group\n  went home", "whole": True})
+        status, answer = ask("/api/page", {"text": "The group\n  went home", "whole": True})
         self.assertEqual([(one["gap"], one["source"]) for one in answer["live"]["parts"]],
                          [("", "The group"), ("\n  ", "went home")])
-        status, answer = self.server.post("/api/attend", {"text": "The group\nwent home"})
+        status, answer = ask("/api/attend", {"text": "The group\nwent home"})
         self.assertEqual(answer["source"]["text"], "The group went home")
 
     def test_clients_of_libretranslate_are_answered(self):
