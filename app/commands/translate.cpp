@@ -101,7 +101,7 @@ class TranslateCommand {
           options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
     if (view_.words && (view_.pictures() || !view_.csv.empty())) {
-      note("--words is for the terminal; pictures and tables are by pieces");
+      note("--words is for the terminal; pictures and tables show tokens");
     }
     std::string heads;
     if (options_.what_if.given()) {
@@ -135,9 +135,8 @@ class TranslateCommand {
                        options_.target_given ? "--target" : "--without, --force and --swap");
     }
     if (!options_.input.empty() && !by_line_) {
-      throw UsageError(
-          "--input names a file of sentences, and \"{}\" is one more; give one of them",
-          excerpt(options_.sentences.front()));
+      throw UsageError("--input reads sentences from a file, so leave out the sentence \"{}\"",
+                       excerpt(options_.sentences.front()));
     }
     if (options_.target_given && options_.sentences.size() != 1) {
       throw UsageError("--target goes with exactly one sentence, and {} were given",
@@ -145,7 +144,7 @@ class TranslateCommand {
     }
     if (!options_.what_if.given()) return;
     if (by_line_) {
-      throw UsageError("--without, --force and --swap take sentences as arguments; none was given");
+      throw UsageError("--without, --force and --swap need a sentence as an argument");
     }
     if (!options_.output.empty()) {
       throw UsageError("--output does not go with --without, --force and --swap; --json does");
@@ -184,12 +183,13 @@ class TranslateCommand {
     for (const std::string& sentence : options_.sentences) {
       hint_at_file(sentence);
       if (is_head_name(sentence)) {
-        note(fmt::format("{0} is translated; as a head it needs its own --show {0}", sentence));
+        note(fmt::format("translating {0} as a sentence; --show {0} shows the head", sentence));
       }
     }
     if (count == 1) hint_at_sentence(options_.sentences.front());
     if (count > 1 && are_single_words(options_.sentences)) {
-      note(fmt::format("{} sentences of a word each; quotation marks around them make one", count));
+      note(
+          fmt::format("translating {} one-word sentences; use quotation marks to make one", count));
     }
     Progress progress("translating", "sentences");
     for (std::size_t first = 0; first < count; first += options_.search.batch) {
@@ -205,13 +205,12 @@ class TranslateCommand {
   static void hint_at_file(const std::string& sentence) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(sentence, error)) return;
-    note(fmt::format("{} is a file, and its name is translated; --input {} translates its lines",
-                     excerpt(sentence), excerpt(sentence)));
+    note(fmt::format("translating {0} itself; --input {0} reads the file", excerpt(sentence)));
   }
 
   static void hint_at_sentence(const std::string& sentence) {
     if (sentence == "help") {
-      note("help is translated; attn-demo help translate shows the options");
+      note("translating the sentence \"help\"; attn-demo help translate shows the options");
     } else if (sentence.find_first_not_of(" \t\n") == sentence.npos) {
       note("the sentence is empty; there is nothing to translate");
     }
@@ -328,6 +327,7 @@ class TranslateCommand {
 
   /// What was to be changed of --target.
   void note_target(const AttentionRecord& record) {
+    if (options_.target.empty()) note("--target is empty: the maps show only its end symbol");
     notes_.add_target(options_.target, record.hypotheses.front().produced.ids,
                       models_.mapped().tokenizer->special_tokens().unk);
   }
@@ -357,14 +357,14 @@ void add_translate(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("translate", "Translate, and show every head");
   command
       ->add_option("SENTENCE", options->sentences,
-                   "Sentences; none: one a line on stdin, one translation a line on stdout")
+                   "Sentences; without any, stdin is translated line by line")
       ->group(help_group::reads);
   command->add_option("--input", options->input, "Translate this file's lines; - is stdin")
       ->type_name("FILE")
       ->group(help_group::reads);
   command
       ->add_option("--output", options->output,
-                   "Write what is translated here, one translation a line; - is stdout")
+                   "Write the translations to this file, one per line; - is stdout")
       ->type_name("FILE")
       ->group(help_group::makes);
   options->source.add_models_to(*command);

@@ -66,7 +66,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool key(string_t& name) override {
     const auto [position, is_new] = stack_.back().names.insert(std::move(name));
     if (!is_new) {
-      fail(last_read(), "found the key '{}' a second time in one object, expected each key once",
+      fail(last_read(), "the key '{}' occurs twice in one object; expected each key once",
            excerpt(*position));
     }
     stack_.back().keys.push_back(&*position);
@@ -230,9 +230,9 @@ JsonProblem describe_token_error(std::string_view text, std::size_t offset, std:
   }
   if (contains(what, "ill-formed UTF-8")) {
     if (offset >= text.size()) return problem("found the end of the text inside a character");
-    return problem(
-        fmt::format("found the byte 0x{:02x}, which is no valid UTF-8 here; save as UTF-8",
-                    byte_value(text[offset])));
+    return problem(fmt::format(
+        "found the byte 0x{:02x}, which is not valid UTF-8 here; save the file as UTF-8",
+        byte_value(text[offset])));
   }
   if (contains(what, "missing closing quote")) {
     return problem("found the end of the text inside a string, expected '\"'; is it complete?");

@@ -9,7 +9,7 @@ namespace attn::test {
 namespace {
 
 const std::string kWaits =
-    "note: type a sentence and press Enter; help says more, quit or Ctrl-D ends\r\n";
+    "note: type a sentence and press Enter; help says more, quit or Ctrl-D quits\r\n";
 
 /// translate with the demo's random model on a terminal; `on` says which of 0, 1, 2 are one.
 Request at(Terminal& terminal, std::vector<std::string> more = {},

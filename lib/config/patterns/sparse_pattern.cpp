@@ -7,6 +7,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/plural.h"
 #include "config/patterns/attention_pattern.h"
 
 namespace attn {
@@ -167,8 +168,8 @@ void PatternCheck::even(const char* key, int value, int most) const {
 void PatternCheck::windows() const {
   const auto count = std::ssize(pattern.windows);
   if (count != 1 && count != stack.layers) {
-    throw InputError("{}: {} has {} numbers; use one, or one for each of the {} layers", where,
-                     written("window"), count, stack.layers);
+    throw InputError("{}: {} has {}; use one, or one for each layer, which would be {}", where,
+                     written("window"), counted(count, "number"), stack.layers);
   }
   for (const int window : pattern.windows) {
     size("window", window, 2, 2 * stack.positions);

@@ -23,6 +23,8 @@ struct ApiRequest {
   std::string text;
   std::optional<std::vector<std::string>> texts;  ///< a list of them instead
   std::optional<LanguagePair> languages;          ///< choose the model, where none is named
+  int alternatives = 0;                           ///< LibreTranslate: further translations
+  bool html = false;                              ///< LibreTranslate: the texts are HTML
   std::string model;                              ///< empty: the first one
   std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
   std::optional<std::string> target;   ///< scored instead of searching
@@ -41,8 +43,8 @@ enum class Endpoint {
   translate,       ///< text, model and the search's
   attend,          ///< also part, target, without, force, swap, vectors, tree, report
   page,            ///< also compare, caret, whole, choices
-  libretranslate,  ///< q, source, target, format, alternatives and api_key, as LibreTranslate has
-                   ///< them
+  libretranslate,  ///< LibreTranslate's q, source, target, format, alternatives and api_key
+  detect,          ///< LibreTranslate's q and api_key
 };
 
 /// Limits of what is taken in.
