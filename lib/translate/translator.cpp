@@ -33,9 +33,8 @@ std::string name_unknown(const Tokenizer& tokenizer, const PreparedSentence& sen
                          const EncodedText& encoded) {
   const int unk = tokenizer.special_tokens().unk;
   const auto position = to_size(std::ranges::find(sentence.ids, unk) - sentence.ids.begin());
-  if (position >= encoded.pieces.size()) return "";
-  const std::string& piece = encoded.pieces[position];
-  if (piece != tokenizer.source_token(unk)) return piece;
+  const std::string piece = position < encoded.pieces.size() ? encoded.pieces[position] : "";
+  if (!piece.empty() && piece != tokenizer.source_token(unk)) return piece;
   const std::string_view text = sentence.text;
   for (std::size_t i = 0, end = 1; i < text.size(); i = end, end = i + 1) {
     while (end < text.size() && is_continuation_byte(text[end])) ++end;

@@ -123,7 +123,7 @@ TEST_CASE("what a family cannot have is said in one line") {
                 "config.json: attention_window is 7, which is odd");
   refuse_family(
       "led", R"("attention_window": [4, 6])",
-      "config.json: attention_window has 2 numbers; use one, or one for each of the 12 layers");
+      "config.json: attention_window has 2 numbers; use one, or 12, one per layer");
   refuse_family(
       "led", R"("attention_window": "wide")",
       "attention_window is \"wide\"; expected an integer or a list of them, one per layer");

@@ -38,7 +38,7 @@ class Answers(ServerCase):
         self.assertEqual(json.loads(text), alone)
         for wrong, message in (([], "body.text has 0 texts; expected 1 to 256"),
                                (["a", 1], "body.text[1] is 1; expected a string"),
-                               (["a" * 8001], "body.text[0] has 8001 bytes; at most 8000 are taken"),
+                               (["a" * 8001], "body.text[0] has 8001 bytes; at most 8000 are accepted"),
                                (["a"] * 257, "body.text has 257 texts; expected 1 to 256")):
             status, _, text = self.server.post("/api/translate", {"text": wrong})
             self.assertEqual(status, 422)
@@ -172,8 +172,10 @@ class Answers(ServerCase):
         self.assertEqual(ask({"q": SENTENCE, "target": "de"}), (200, {"translatedText": german,
             "detectedLanguage": {"confidence": 60, "language": "en"}}))
         status, answer = ask({**usual, "alternatives": 2})
-        lines = translated(SENTENCE, "--beam", "4", "--n-best", "3").splitlines()
-        self.assertEqual([answer["translatedText"], *answer["alternatives"]], [line.split("\t")[2] for line in lines])
+        lines = translated(SENTENCE, "--beam", "4", "--n-best", "4").splitlines()
+        texts = dict.fromkeys(line.split("\t")[2] for line in lines)  # the search finds one of them twice
+        self.assertLess(len(texts), len(lines))
+        self.assertEqual([answer["translatedText"], *answer["alternatives"]], list(texts)[:3])
         status, answer = ask({**usual, "q": [SENTENCE, "The old dog"]})
         self.assertEqual(answer["translatedText"], [german, translated("The old dog", "--show", "none").rstrip("\n")])
         form = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -108,9 +108,9 @@ bool tied_by_tensors(const std::string& directory) {
 DirectoryConfig read_directory_config(const std::string& directory) {
   if (!directory_exists(directory)) {
     if (file_exists(directory)) {
+      refuse_foreign_model(directory);
       throw SystemError("{}: a file; expected the model directory that holds it", directory);
     }
-    refuse_foreign_model(directory);  // a file
     throw SystemError("{}: no such model directory; check the path", directory);
   }
   DirectoryConfig result;
