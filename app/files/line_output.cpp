@@ -114,8 +114,8 @@ void LineOutput::note_low_confidence(const LineTranslation& best) const {
       decode_.length_penalty == 1.0F;  // otherwise the score is not a mean over tokens
   if (best.tokens == 0 || !mean || best.score > unsure) return;
   note(
-      fmt::format("the model is unsure about this ({:.0f} % per token); is it another language, in "
-                  "capitals, or full of rare words?",
+      fmt::format("the model is unsure of this: {:.0f} % per token; another language, capitals or "
+                  "rare words?",
                   100 * std::exp(best.score)));
 }
 

@@ -66,7 +66,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool key(string_t& name) override {
     const auto [position, is_new] = stack_.back().names.insert(std::move(name));
     if (!is_new) {
-      fail(last_read(), "the key '{}' occurs twice in one object; expected each key once",
+      fail(last_read(), "found the key '{}' a second time in one object, expected each key once",
            excerpt(*position));
     }
     stack_.back().keys.push_back(&*position);

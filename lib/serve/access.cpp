@@ -108,9 +108,8 @@ std::optional<HttpError> check_access(const AccessRules& rules, const RequestOri
     const std::string origin = ascii_lower(caller.origin), host = ascii_lower(caller.host);
     const bool encrypted = via_proxy && origin == "https://" + host;  // the proxy's responsibility
     if (!origin.empty() && origin != "http://" + host && !encrypted) {
-      return HttpError{403, fmt::format("pages of {} may not use this server; open its own page, "
-                                        "or start it with --allow-origin {}",
-                                        excerpt(caller.origin), excerpt(caller.origin))};
+      return HttpError{403, fmt::format("pages of {} may not use this server; open its own page",
+                                        excerpt(caller.origin))};
     }
     const bool safe = caller.method == "GET" || caller.method == "HEAD";
     if (!safe && (caller.site == "cross-site" || caller.site == "same-site")) {

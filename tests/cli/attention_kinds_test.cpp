@@ -183,13 +183,12 @@ TEST_CASE("what explain --compare attention refuses") {
     std::vector<std::string> args{"explain",  "home",   "--compare", "attention",
                                   "--config", "{demo}", option};
     args.insert(args.end(), value.begin(), value.end());
-    return BadCase{
-        "--compare attention with " + option,
-        args,
-        kUsage,
-        {"attn-demo: --compare attention is about every head of the encoder and the best "
-         "translation; leave " +
-         option + " out"}};
+    return BadCase{"--compare attention with " + option,
+                   args,
+                   kUsage,
+                   {"attn-demo: --compare attention covers all heads of the encoder and the best "
+                    "translation; leave " +
+                    option + " out"}};
   };
   check_all({
       leave_out("--kind", {"encoder"}),

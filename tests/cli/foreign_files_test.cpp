@@ -141,7 +141,6 @@ TEST_CASE("options of other programs are answered with ours") {
       {{"translate", "x", "--output_attentions"}, "did you mean --show?"},
       {{"translate", "x", "--compute_type", "int8"}, "did you mean --precision?"},
       {{"translate", "x", "--max-batch-size", "3"}, "did you mean --batch?"},
-      {{"translate", "x", "--seq"}, "attn-demo translate --help lists its options"},
       {{"train", "c.json", "--enc-depth", "3"}, "--set model.encoder_layers=VALUE sets it"},
       {{"train", "c.json", "--learn-rate", "3"}, "--set train.learning_rate=VALUE sets it"},
       {{"train", "c.json", "--num_train_epochs", "3"}, "--set train.epochs=VALUE sets it"},

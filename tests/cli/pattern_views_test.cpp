@@ -365,7 +365,7 @@ TEST_CASE("bad input: inspect --attention") {
       measure({"full", "--heads", "2,4"}, "--heads 2,4: "),
       measure({"full", "--threads", "0"}, "--threads 0: "),
       measure({"full", "--dropout", "1", "--backward"}, "--dropout 1: "),
-      measure({"full", "--dropout", "0.5"}, "--dropout is training's; add --backward"),
+      measure({"full", "--dropout", "0.5"}, "--dropout applies to training only; add --backward"),
       measure({"full,window,full"}, "--attention has full twice; leave one of them out"),
       measure({"full", "--lengths", "16,8,16"}, "--lengths has 16 twice; leave one of them out"),
       measure({"full", "--length", "16"}, "--attention needs --lengths; write --lengths 16"),

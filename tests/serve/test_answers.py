@@ -392,9 +392,8 @@ class Refusals(ServerCase):
             ({"Content-Type": "text/plain"}, 415, "Content-Type is text/plain; expected application/json"),
             ({"Content-Encoding": "gzip"}, 415, "compressed bodies are not supported"),
             ({"Origin": "http://evil.example"}, 403,
-                "pages of http://evil.example may not use this server; open its own page, or start it with "
-                "--allow-origin http://evil.example"),
-            ({"Origin": "null"}, 403, "pages of null may not use this server; open its own page, or start it with --allow-origin null"),
+                "pages of http://evil.example may not use this server; open its own page"),
+            ({"Origin": "null"}, 403, "pages of null may not use this server; open its own page"),
             ({"Sec-Fetch-Site": "cross-site"}, 403,
                 "pages of other sites may not use this server; open its own page"),
             ({"Host": "evil.example"}, 421,

@@ -190,7 +190,7 @@ TEST_CASE("damaged files") {
   refused(with(pairs, "/model/merges/0", R"(["a", "c"])"),
           "merges: 0: \"c\" is no piece of the vocabulary");
   refused(with(pairs, "/model/merges/0", R"(["b", "a"])"), "\"ba\" is no piece");
-  refused(with(pairs, "/model/merges/1", R"("a b")"), "stands here for the second time");
+  refused(with(pairs, "/model/merges/1", R"("a b")"), "occurs a second time");
   refused(with(pairs, "/model/merges/0", R"("a b c")"), "expected two pieces");
   refused(with(pairs, "/model/merges/0", R"(["a"])"), "expected two pieces");
   refused(with(pairs, "/model/unk_token", R"("<none>")"), "\"<none>\" is missing");

@@ -24,11 +24,11 @@ constexpr const char* kCTranslate2 =
     "made from";
 constexpr const char* kMarianNpz =
     "a checkpoint of Marian's own (.npz); convert its directory with python -m "
-    "transformers.models.marian.convert_marian_to_pytorch --src DIR --dest NEW";
+    "transformers.models.marian.convert_marian_to_pytorch";
 constexpr const char* kMarianBin =
     "a model in Marian's binary form (.bin), which cannot be converted back; convert the .npz file "
     "that it was made from, with python -m "
-    "transformers.models.marian.convert_marian_to_pytorch --src DIR --dest NEW";
+    "transformers.models.marian.convert_marian_to_pytorch";
 constexpr const char* kArgos =
     "an Argos Translate package, which holds a CTranslate2 model; use a Hugging Face model for the "
     "same languages, such as Helsinki-NLP/opus-mt-en-de";

@@ -316,7 +316,7 @@ class PickleReader {
   }
 
   std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - at_) fail("{} bytes are asked for beyond its end", count);
+    if (count > bytes_.size() - at_) fail("{} requested beyond its end", counted(count, "byte"));
     const std::string_view taken = bytes_.substr(at_, to_size(count));
     at_ += to_size(count);
     return taken;
