@@ -99,7 +99,7 @@ void LineOutput::note_duplicates(const std::vector<LineTranslation>& translation
       const std::string alike =
           fmt::format("translations {} and {} have the same text", i + 1, j + 1);
       note(decode_.sampling ? alike + ": sampled twice, or of different tokens, which --json shows"
-                            : alike + " and are of other pieces; --json and --html show them");
+                            : alike + " but different tokens; --json and --html show them");
       alike_noted_ = true;
       return;
     }

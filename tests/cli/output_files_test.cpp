@@ -176,9 +176,10 @@ TEST_CASE("what a sentence or a file hints at is said") {
   CHECK(spelled.out == "日本語\n");
   const Result alike =
       run_program({.args = {"translate", "He is happy.", "--beam", "4", "--n-best", "3"}});
-  CHECK(alike.err ==
-        "note: translations 1 and 2 have the same text and are of other pieces; --json and --html "
-        "show them\n");
+  CHECK(
+      alike.err ==
+      "note: translations 1 and 2 have the same text but different tokens; --json and --html show "
+      "them\n");
   const Notes head = notes({"The group", "cross:1:0", "--show", "none"});
   REQUIRE_FALSE(head.empty());
   CHECK(head[0] == "note: translating cross:1:0 as a sentence; --show cross:1:0 shows the head");

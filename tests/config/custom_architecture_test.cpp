@@ -59,7 +59,7 @@ TEST_CASE("own parts are read, make the model one of attn-demo, and are written 
   CHECK(custom_architecture_note(again) ==
         "transformers has no class with head_dim 5, key_value_heads 2, position \"relative\", "
         "relative_attention_num_buckets 8, relative_attention_max_distance 20, norm \"rms\", "
-        "feed_forward \"gated\"; attn-demo alone loads this model");
+        "feed_forward \"gated\"; only attn-demo loads this model");
 
   const ModelConfig rotary = read_again(own_model(R"("position": "rotary", "head_dim": 6)"));
   CHECK(rotary.rotary);
