@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/help.h"
+#include "commands/other_options.h"
 #include "compute/kernels/kernels.h"
 #include "config/experiment.h"
 #include "config/key_reader.h"
@@ -127,7 +128,15 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
   for (const std::string& name : {option_name(key), meant ? option_name(meant->name) : ""}) {
     if (!name.empty() && has_option(command, name)) return fmt::format("did you mean {}?", name);
   }
-  if (has_option(command, "--set") && command.get_name() == "train") {
+  const bool trains = has_option(command, "--set") && command.get_name() == "train";
+  for (const std::string& name : options_of_other_program(key)) {
+    const bool is_key = name.find('.') != std::string::npos;
+    if (is_key && trains) return fmt::format("--set {}=VALUE sets it", name);
+    if (!is_key && has_option(command, option_name(name))) {
+      return fmt::format("did you mean {}?", option_name(name));
+    }
+  }
+  if (trains) {
     if (const std::string hint = hint_for_key(key); !hint.empty()) return hint;
   }
   if (const std::string hint = hint_for_command(typed); !hint.empty()) return hint;
@@ -184,8 +193,8 @@ std::string version_text() {
 #else
   constexpr const char* compiler = "GCC";
 #endif
-  return fmt::format("attn-demo {} ({}, {} {}; products for {})", ATTN_VERSION, ATTN_PROCESSOR,
-                     compiler, ATTN_COMPILER_VERSION, kernels().name);
+  return fmt::format("attn-demo {} ({}, {} {}; matrix multiplication for {})", ATTN_VERSION,
+                     ATTN_PROCESSOR, compiler, ATTN_COMPILER_VERSION, kernels().name);
 }
 
 /// Adds help and version, which only print text.
@@ -250,7 +259,7 @@ void refuse_value(const CLI::App& command, const std::string& found) {
   constexpr std::string_view kTwice = ": At Most 1 required but received ";
   const bool mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
   if (const std::size_t place = found.find(kTwice); mismatch && place != found.npos) {
-    throw UsageError("{} is given {} times; leave one of them", found.substr(0, place),
+    throw UsageError("{} was given {} times; keep one of them", found.substr(0, place),
                      found.substr(place + kTwice.size()));
   }
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
@@ -278,7 +287,7 @@ void make_app(CommandLine& line) {
   CLI::App& app = *line.app;
   app.formatter(help_formatter());
   app.require_subcommand(1);
-  app.set_help_flag("-h,--help", "Show this and end");
+  app.set_help_flag("-h,--help", "Show this help and exit");
   app.set_version_flag("--version", std::function<std::string()>(version_text),
                        "Show the version, and what it was built for, and end");
   app.footer(

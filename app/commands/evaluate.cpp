@@ -85,7 +85,7 @@ Lines scored_lines(const std::string& path) {
     ++invalid;
   }
   if (invalid > 0) {
-    note(fmt::format("{}: {} line{} not valid UTF-8; what is not was replaced by U+FFFD",
+    note(fmt::format("{}: {} line{} not valid UTF-8; invalid bytes were replaced by U+FFFD",
                      printable(path), invalid, invalid == 1 ? " is" : "s are"));
   }
   return lines;
@@ -94,7 +94,7 @@ Lines scored_lines(const std::string& path) {
 void check_options(const EvaluateOptions& o) {
   if (o.hypotheses.empty() && o.source.empty()) {
     throw UsageError(
-        "evaluate needs --source FILE to translate, or --hypotheses FILE to score as it is");
+        "evaluate needs --source FILE to translate, or --hypotheses FILE to score without a model");
   }
   if (!o.hypotheses.empty()) {
     for (const CLI::Option* option : o.command->get_options()) {
@@ -134,7 +134,7 @@ void check_options(const EvaluateOptions& o) {
                      o.report ? "--report" : "--head-importance", o.model.models.size());
   }
   if (o.report && o.head_importance) {
-    throw UsageError("--report and --head-importance are two reports; ask for one at a time");
+    throw UsageError("--report and --head-importance are two different reports; choose one");
   }
   if (!o.gold.empty() && !o.report) throw UsageError("--gold goes with --report");
   if (o.output == "-") {
@@ -244,7 +244,7 @@ Lines translate_file(const ModelChoice& choice, const SearchOptions& search, con
   for (const ReadyModel& ready : models.models) note_all(ready.notes);
   run.seed = models.mapped().seed;
   if (run.seed) {
-    note(fmt::format("random weights (seed {}): the scores are those of noise", *run.seed));
+    note(fmt::format("random weights (seed {}): the scores mean nothing", *run.seed));
   }
   const auto start = std::chrono::steady_clock::now();
   SentenceNotes notes(say);
@@ -308,7 +308,7 @@ void run_evaluate(const EvaluateOptions& options) {
     if (text_file) {
       for (const std::string& line : left) text_file->write(line + "\n");
     }
-    note(fmt::format("translated {} sentence{} in {:.2f} s: {:.0f} tokens a second", left.size(),
+    note(fmt::format("translated {} sentence{} in {:.2f} s: {:.0f} tokens per second", left.size(),
                      left.size() == 1 ? "" : "s", report.run->seconds,
                      report.run->tokens_per_second()));
   }
@@ -319,12 +319,12 @@ void run_evaluate(const EvaluateOptions& options) {
 }
 
 void add_files(CLI::App& command, EvaluateOptions& o) {
-  command.add_option("--source", o.source, "Sentences to translate, one a line")
+  command.add_option("--source", o.source, "Sentences to translate, one per line")
       ->type_name("FILE")
       ->group(help_group::reads);
   command
       .add_option("--target", o.targets,
-                  "Their reference translations, one a line; several files: several references")
+                  "Their reference translations, one per line; several files: several references")
       ->type_name("FILE")
       ->take_all()
       ->allow_extra_args(false)
@@ -333,15 +333,15 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_option("--hypotheses", o.hypotheses, "Score these translations, without a model")
       ->type_name("FILE")
       ->group(help_group::reads);
-  command.add_option("--output", o.output, "Write the translations, one a line")
+  command.add_option("--output", o.output, "Write the translations, one per line")
       ->type_name("FILE")
       ->group(help_group::makes);
-  command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, alone")
+  command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, with nothing else")
       ->type_name("FILE")
       ->group(help_group::files);
   command.add_flag("--lowercase", o.lowercase, "Score without regard to case")
       ->group(help_group::makes);
-  command.add_option("--tokenize", o.tokenizer, "How BLEU cuts words: 13a, intl, zh, char, none")
+  command.add_option("--tokenize", o.tokenizer, "BLEU's tokenizer: 13a, intl, zh, char, none")
       ->type_name("NAME")
       ->group(help_group::makes);
   command
@@ -350,18 +350,18 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
       ->type_name("FILE")
       ->group(help_group::reads);
   add_number(command, o.samples, WholeField{"resamples", 1, 1'000'000},
-             "Samples that it draws [1000]")
+             "Number of bootstrap samples [1000]")
       ->type_name("N")
       ->group(help_group::runs);
   add_number(command, o.sampling_seed, WholeField{"resampling_seed", 1, std::uint64_t{1} << 63},
-             "Seed that it draws from [12345]")
+             "Seed of the bootstrap [12345]")
       ->type_name("N")
       ->group(help_group::runs);
   command
       .add_flag("--head-importance", o.head_importance,
-                "Switch off each head in turn; rank them by what the references lose")
+                "Switch off each head in turn and rank the heads by how much the references lose")
       ->group(help_group::terminal);
-  command.add_flag("--report", o.report, "What each head does on these pairs, in figures")
+  command.add_flag("--report", o.report, "Measure what each head does on these pairs")
       ->group(help_group::terminal);
   command
       .add_option("--gold", o.gold, "With --report: word alignments (0-0 1-1 ...) to compare with")

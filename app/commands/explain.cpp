@@ -109,8 +109,8 @@ class ExplainCommand {
     for (const auto& [option, given] : choices) {
       if (!given) continue;
       throw UsageError(
-          "--compare attention is about every head of the encoder and the best translation; leave "
-          "{} out",
+          "--compare attention covers all heads of the encoder and the best translation; leave {} "
+          "out",
           option);
     }
   }
@@ -119,19 +119,19 @@ class ExplainCommand {
     parse_compare_subject();
     const std::size_t count = options_.sentences.size();
     if (options_.compare + !options_.meaning.empty() + options_.brief > 1) {
-      throw UsageError(
-          "--compare, --meaning and --short are explanations of their own; ask for one at a time");
+      throw UsageError("--compare, --meaning and --short are different explanations; choose one");
     }
     for_field("step", [&] { return parse_steps(options_.step); });
     if (options_.brief && !options_.step.empty()) {
-      throw UsageError("--step goes with the steps, and --short has none; leave one of them out");
+      throw UsageError(
+          "--step chooses among the steps, and --short shows none; leave one of them out");
     }
     if (options_.meaning.empty() && count != 1) {
       throw UsageError("explain needs exactly one sentence, and {} were given{}", count,
                        hint_at_words());
     }
     if (options_.sentences == std::vector<std::string>{"help"}) {
-      note("help is explained; attn-demo help explain shows the options");
+      note("explaining the sentence \"help\"; attn-demo help explain shows the options");
     }
     if (options_.compare && options_.sentences == std::vector<std::string>{"attention"}) {
       note(
@@ -139,21 +139,27 @@ class ExplainCommand {
           "\"The group went home\"");
     }
     if (!options_.meaning.empty() && count == 0) {
-      throw UsageError("--meaning needs a sentence, or several, in which the word occurs");
+      throw UsageError("--meaning needs at least one sentence that contains the word");
     }
     if (options_.order_given && !options_.compare) {
-      throw UsageError("--order is what --compare puts side by side; add --compare");
+      throw UsageError("--order sets the sentences of --compare; add --compare");
     }
     if (sorted_words(options_.order[0]) != sorted_words(options_.order[1])) {
       throw UsageError("--order \"{}\" \"{}\": expected the same words twice, in two orders",
                        excerpt(options_.order[0]), excerpt(options_.order[1]));
     }
     if (options_.json == "-" && options_.markdown == "-") {
-      throw UsageError("--json - and --markdown - both want stdout; give one of them a file");
+      throw UsageError(
+          "--json - and --markdown - cannot both write to stdout; name a file for one of them");
     }
   }
 
   std::string hint_at_words() const {
+    if (options_.compare && options_.sentences.size() == 2) {
+      return fmt::format(
+          "; --compare takes no value but attention, so \"{}\" and \"{}\" are two sentences",
+          excerpt(options_.sentences[0]), excerpt(options_.sentences[1]));
+    }
     for (const std::string& each : options_.sentences) {
       if (is_head_name(each)) return fmt::format("; --head {} names the head", each);
     }
@@ -319,12 +325,13 @@ void add_head_options(CLI::App& command, ExplainOptions& options) {
       ->group(help_group::explained);
   command
       .add_flag("--short", options.brief,
-                "For a blackboard: scores, softmax and weighted sum of the one query")
+                "For a blackboard: only the query's scores, softmax and weighted sum")
       ->group(help_group::explained);
   command
-      .add_flag("--compare", options.compare,
-                "Self- and cross-attention, small and fused products, scaling, positions; "
-                "--compare attention: what every way around full attention gives up")
+      .add_flag(
+          "--compare", options.compare,
+          "Compare self- and cross-attention, separate and fused matrix multiplication, scaling, "
+          "and positions; --compare attention: what each sparse approximation gives up")
       ->group(help_group::explained);
 }
 
@@ -343,7 +350,9 @@ void add_explain(CLI::App& app, Run& run) {
       ->expected(2)
       ->each([options](const std::string&) { options->order_given = true; })
       ->group(help_group::reads);
-  command->add_option("--meaning", options->meaning, "How the vectors of this word part")
+  command
+      ->add_option("--meaning", options->meaning,
+                   "Show how the vectors of this word move apart, layer by layer")
       ->type_name("WORD")
       ->group(help_group::explained);
   add_number(*command, options->hypothesis, WholeField{"hypothesis", 1, 1000},
@@ -354,10 +363,14 @@ void add_explain(CLI::App& app, Run& run) {
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; })
       ->group(help_group::reads);
-  command->add_option("--json", options->json, "Write it as JSON; - is stdout, alone")
+  command
+      ->add_option("--json", options->json,
+                   "Write the explanation as JSON; - is stdout, with nothing else")
       ->type_name("FILE")
       ->group(help_group::files);
-  command->add_option("--markdown", options->markdown, "Write it as Markdown; - is stdout, alone")
+  command
+      ->add_option("--markdown", options->markdown,
+                   "Write the explanation as Markdown; - is stdout, with nothing else")
       ->type_name("FILE")
       ->group(help_group::files);
   add_color_to(*command);

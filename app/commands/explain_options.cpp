@@ -42,7 +42,7 @@ HeadName parse_head_options(const std::string& kind, const std::string& layer,
                             const std::string& head) {
   const bool whole = is_full_head_name(head);
   if (whole && (!kind.empty() || !layer.empty())) {
-    throw UsageError("--head {} says kind and layer itself; leave --kind and --layer out",
+    throw UsageError("--head {} already names the kind and the layer; leave --kind and --layer out",
                      excerpt(head));
   }
   const HeadName name = whole ? for_field("head", [&] { return parse_head_name(head); })
@@ -110,7 +110,7 @@ Explanation select_steps(Explanation explanation, const std::vector<StepRange>& 
     if (wanted) chosen.push_back(std::move(step));
   }
   if (chosen.empty()) {
-    throw UsageError("{}: this kind of attention has no such step; leave --step out to see all",
+    throw UsageError("{}: this kind of attention has no such step; without --step you see all",
                      ranges.front().first);
   }
   explanation.steps = std::move(chosen);

@@ -34,7 +34,7 @@ void run_init(const InitOptions& options) {
     throw UsageError("init needs --config FILE or --preset NAME; configs/demo.json is an example");
   }
   if (!options.source.config.empty() && !options.source.preset.empty()) {
-    throw UsageError("--config and --preset exclude each other; give one of them");
+    throw UsageError("--config and --preset exclude each other; choose one");
   }
   FileGuard guard;
   register_inputs(choice, guard);

@@ -6,6 +6,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
@@ -103,10 +104,10 @@ void check_attention_options(const InspectArguments& arguments) {
   refuse_model(arguments.source, kWhat);
   if (arguments.presets) throw UsageError("{}; leave --presets out", kWhat);
   if (arguments.length_given) {
-    throw UsageError("--attention measures at --lengths; write --lengths {}", arguments.length);
+    throw UsageError("--attention needs --lengths; write --lengths {}", arguments.length);
   }
   if (arguments.dropout_given && !arguments.backward) {
-    throw UsageError("--dropout is training's; add --backward, or leave it out");
+    throw UsageError("--dropout applies to training only; add --backward, or leave it out");
   }
 }
 
@@ -153,23 +154,24 @@ void report_attention(const InspectArguments& arguments) {
 void report_hashed_field(const InspectArguments& arguments, const ModelShape& shape, int tokens) {
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     throw InputError(
-        "{}: with encoder_attention.type \"lsh\" the tokens decide who sees whom, so that no "
-        "picture holds for all sentences; leave --{} out, or translate one with --html",
+        "{}: with encoder_attention.type \"lsh\" what a token sees depends on the sentence, so "
+        "there is no picture for all sentences; leave --{} out, or translate one with --html",
         shape.name, arguments.svg.empty() ? "png" : "svg");
   }
   const AttentionPattern& pattern = shape.config.encoder_attention;
   const std::vector<ReceptiveFieldBounds> bounds = lsh_receptive_field_bounds(
       tokens, pattern.block_size, pattern.rounds, shape.config.encoder_layers);
   print(arguments,
-        {receptive_bounds_table(bounds, fmt::format("Receptive field of {} tokens: {}", tokens,
-                                                    describe_pattern(pattern)))},
+        {receptive_bounds_table(bounds,
+                                fmt::format("Receptive field of {}: {}", counted(tokens, "token"),
+                                            describe_pattern(pattern)))},
         receptive_bounds_json(bounds, tokens));
 }
 
 /// --receptive-field: shows how far the encoder's tokens see, as a table and a picture.
 void report_receptive_field(const InspectArguments& arguments) {
   if (arguments.presets || !arguments.attention.empty()) {
-    throw UsageError("--receptive-field is about one model; leave --{} out",
+    throw UsageError("--receptive-field needs one model; leave --{} out",
                      arguments.presets ? "presets" : "attention");
   }
   const ModelShape shape = read_shape(arguments.source.choice());
@@ -188,17 +190,17 @@ void report_receptive_field(const InspectArguments& arguments) {
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     const std::string svg = receptive_field_svg(
         field(max_receptive_svg_blocks),
-        fmt::format("{} · {} · {} tokens · {} layers",
+        fmt::format("{} · {} · {} · {}",
                     printable(std::filesystem::path(shape.name).filename().string()), pattern,
-                    tokens, config.encoder_layers));
+                    counted(tokens, "token"), counted(config.encoder_layers, "layer")));
     if (!arguments.svg.empty()) write_output(arguments.svg, svg);
     if (!arguments.png.empty()) write_output(arguments.png, svg_to_png(svg, 2));
   }
   const ReceptiveField shown = field(max_receptive_blocks(style));
   print(
       arguments,
-      {receptive_field_table(shown,
-                             fmt::format("Receptive field of {} tokens: {}", tokens, pattern))},
+      {receptive_field_table(
+          shown, fmt::format("Receptive field of {}: {}", counted(tokens, "token"), pattern))},
       arguments.json.empty() ? Json() : receptive_field_json(field(tokens > 1024 ? 256 : tokens)));
   if (!stdout_is_taken(arguments)) output().write("\n" + receptive_field_text(shown, style));
 }
@@ -220,7 +222,7 @@ void check_files(const InspectArguments& arguments) {
     guard.write(option, *file);
     if (*file != "-") continue;
     if (first != nullptr) {
-      throw UsageError("{} - and {} - both want stdout; give one of them a file", first, option);
+      throw UsageError("{} - and {} - cannot both go to stdout; name a file", first, option);
     }
     first = option;
   }
@@ -242,7 +244,7 @@ void report_languages(const InspectArguments& arguments) {
   }
   const Tokenizer tokenizer(shape.directory);
   const Languages& languages = tokenizer.languages();
-  Table table{.title = fmt::format("{}: {} languages", shape.name, languages.tokens.size()),
+  Table table{.title = shape.name + ": " + counted(languages.tokens.size(), "language"),
               .columns = {{"code"}, {"language"}, {"token"}, {"id", true}},
               .rows = {},
               .notes = {}};
@@ -323,14 +325,14 @@ void add_measuring_to(CLI::App& command, InspectArguments& arguments) {
       ->type_name("N")
       ->needs(attention)
       ->group(help_group::runs);
-  command.add_flag("--causal", arguments.causal, "Measure without looking ahead")
+  command.add_flag("--causal", arguments.causal, "Measure causal attention")
       ->needs(attention)
       ->group(help_group::measured);
-  command.add_flag("--backward", arguments.backward, "Measure training, both ways")
+  command.add_flag("--backward", arguments.backward, "Measure training: forward and backward")
       ->needs(attention)
       ->group(help_group::measured);
   add_number(command, arguments.dropout, DecimalField{"dropout", 0, 0.99},
-             "Of the weights, with --backward [0]")
+             "Dropout of the attention weights, with --backward [0]")
       ->type_name("P")
       ->needs(attention)
       ->group(help_group::measured);
@@ -370,7 +372,7 @@ void add_inspect(CLI::App& app, Run& run) {
                  "List the languages that the model's tokenizer knows")
       ->group(help_group::terminal);
   CLI::Option* length = add_number(*command, arguments->length, WholeField{"length", 1, kLongest},
-                                   "Tokens for --presets' figures and --receptive-field [128]")
+                                   "Number of tokens for --presets and --receptive-field [128]")
                             ->type_name("N")
                             ->group(help_group::terminal);
   add_color_to(*command);
@@ -384,7 +386,7 @@ void add_inspect(CLI::App& app, Run& run) {
   file("--svg", arguments->svg, "Draw the receptive field, or what --attention measured");
   file("--png", arguments->png, "The same as PNG");
   add_measuring_to(*command, *arguments);
-  file("--json", arguments->json, "Write the report as JSON; - is stdout, alone");
+  file("--json", arguments->json, "Write the report as JSON; - is stdout, with nothing else");
   command->footer(
       "Examples:\n"
       "  attn-demo inspect --config configs/demo.json --heads 2,3,4,6\n"

@@ -57,13 +57,13 @@ void ModelOptions::add_directories_to(CLI::App& command, const std::string& desc
 }
 
 void ModelOptions::add_served_to(CLI::App& command) {
-  add_directories_to(command, "Model directory; of several, the page lets one choose");
+  add_directories_to(command, "Model directory; if several are given, the page offers a choice");
 }
 
 void ModelOptions::add_maps_of_to(CLI::App& command) {
   command
       .add_option("--maps-of", maps_of,
-                  "Of several --model, the one whose maps are shown: its number or DIR [1]")
+                  "With several --model, the one whose maps are shown: its number or DIR [1]")
       ->type_name("N|DIR")
       ->group(help_group::model);
 }
@@ -71,8 +71,8 @@ void ModelOptions::add_maps_of_to(CLI::App& command) {
 void ModelOptions::add_globals_to(CLI::App& command) {
   command
       .add_option("--global", globals,
-                  "Places of the source's global tokens, for LED and other models that have them: "
-                  "0,5; none [0]")
+                  "Positions of the source's global tokens, for LED and other models that have "
+                  "them: 0,5; none [0]")
       ->type_name("N,N,…")
       ->group(help_group::model);
 }
@@ -80,7 +80,7 @@ void ModelOptions::add_globals_to(CLI::App& command) {
 void ModelOptions::add_prefix_to(CLI::App& command) {
   command
       .add_option("--prefix", prefix,
-                  "What every source text begins with: T5's \"translate English to German: \"")
+                  "Text put before every source text: T5's \"translate English to German: \"")
       ->type_name("TEXT")
       ->group(help_group::model);
 }
@@ -88,8 +88,8 @@ void ModelOptions::add_prefix_to(CLI::App& command) {
 void ModelOptions::add_precision_to(CLI::App& command) {
   command
       .add_option("--precision", precision,
-                  "Of the products with weights: float32; int8: faster, nearly the same; bfloat16: "
-                  "between them, on CPUs that multiply it [float32]")
+                  "Precision of matrix multiplication: float32; int8 is faster and nearly the "
+                  "same; bfloat16 is in between, on CPUs that support it [float32]")
       ->type_name(list_precisions("|", "|"))
       ->group(help_group::runs);
 }

@@ -108,7 +108,7 @@ class PageCommand {
     for (const std::string& path : options_.records) read(path);
     if (count_ == 0) {
       throw InputError(
-          "{} holds no record; translate --json and train's probe.jsonl do",
+          "{} holds no record; use a file from translate --json, or a training run's probe.jsonl",
           printable((options_.compare.empty() ? options_.records : options_.compare).front()));
     }
     files_.finish(heads_);
@@ -273,7 +273,8 @@ class PageCommand {
 void write_standalone_page(const PageOptions& options) {
   if (!options.records.empty() || options.view.draws()) {
     throw UsageError(
-        "--alone writes one page with a model inside; leave RECORDS and other files out");
+        "--alone writes a page with a model inside and needs no records; leave RECORDS and other "
+        "output files out");
   }
   const DType dtype = parse_dtype(options.dtype.empty() ? "int8" : options.dtype);
   check_file_name("--alone", options.alone, {"--alone"});
@@ -298,7 +299,7 @@ void check_combination(const PageOptions& options) {
   }
   const bool model = !options.source.models.empty();
   if (!model && options.dtype.empty()) return;
-  throw UsageError("{} is of the model inside a page; it goes with --alone",
+  throw UsageError("{} is for the model inside a page; add --alone FILE",
                    model ? "--model" : "--dtype");
 }
 
@@ -307,14 +308,14 @@ void check_combination(const PageOptions& options) {
 void add_page(CLI::App& app, Run& run) {
   auto options = std::make_shared<PageOptions>();
   CLI::App* command =
-      app.add_subcommand("page", "Records written before: as a page, pictures, tables, maps");
+      app.add_subcommand("page", "Turn saved records into a page, pictures, tables or maps");
   command
       ->add_option("RECORDS", options->records,
-                   "Files of records: translate --json, or a training run's probe.jsonl")
+                   "Files of records, from translate --json or a training run's probe.jsonl")
       ->group(help_group::reads);
   command
       ->add_option("--alone", options->alone,
-                   "Write a page that translates alone, offline: the program and a model inside")
+                   "Write a page that translates offline, with the program and a model inside")
       ->type_name("FILE")
       ->group(help_group::files);
   command
@@ -325,7 +326,8 @@ void add_page(CLI::App& app, Run& run) {
       ->group(help_group::reads);
   options->source.add_model_to(*command);
   command
-      ->add_option("--dtype", options->dtype, "The model inside: int8, float16 or float32 [int8]")
+      ->add_option("--dtype", options->dtype,
+                   "Weights of the model inside: int8, float16 or float32 [int8]")
       ->type_name("int8|float16|float32")
       ->group(help_group::makes);
   command

@@ -29,8 +29,9 @@ std::string serving_program() {
        {folder / "attn-demo-serve", folder.parent_path() / "libexec" / "attn-demo-serve"}) {
     if (fs::exists(path, error)) return path.string();
   }
-  throw SystemError("{}: attn-demo-serve is not beside this program; build or install it again",
-                    printable(folder.string()));
+  throw SystemError(
+      "{}: attn-demo-serve is missing next to this program; build or install it again",
+      printable(folder.string()));
 }
 
 /// Replaces this process with that program.
@@ -57,32 +58,38 @@ Serve& serve() {
 
 void add_serve(CLI::App& app, Run& run) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App* command = app.add_subcommand("serve", "The page, live: it follows what one types");
+  CLI::App* command = app.add_subcommand("serve", "Serve the live page, which follows as you type");
   options->source.add_served_to(*command);
   options->source.add_prefix_to(*command);
   options->source.add_precision_to(*command);
   add_search_options(*command, options->search, on_serve);
   command
       ->add_option("--host", options->host,
-                   "Address to listen on; any but this machine's own asks for a token [127.0.0.1]")
+                   "Address to listen on; other machines need a token [127.0.0.1]")
       ->type_name("ADDRESS")
       ->group(help_group::runs);
   add_number(*command, options->port, WholeField{"port", 0, 65'535},
-             "Port to listen on; 0: any that is free [8080]")
+             "Port to listen on; 0 picks a free one [8080]")
       ->type_name("N")
       ->group(help_group::runs);
   command
       ->add_option("--name", options->names,
-                   "Name of a balancer or proxy in front of it, as browsers call it")
+                   "Host name of a load balancer or proxy in front of the server")
       ->type_name("HOST")
       ->group(help_group::runs);
+  command
+      ->add_option("--allow-origin", options->allowed_origins,
+                   "Let pages of another site or a browser extension use the server (CORS); "
+                   "several may be given; * allows all")
+      ->type_name("ORIGIN")
+      ->group(help_group::runs);
   add_number(*command, options->drain, WholeField{"drain", 0, 3600},
-             "From a signal on, say at /ready that it ends, and serve for so long [0]")
+             "After a signal, keep serving this long while /ready answers 503 [0]")
       ->type_name("SECONDS")
       ->group(help_group::runs);
   command
       ->add_option("--log", options->log,
-                   "Append a line of JSON for each request, without its text; -: stdout")
+                   "Append one line of JSON per request, without its text; - is stdout")
       ->type_name("FILE")
       ->group(help_group::runs);
   command->footer(

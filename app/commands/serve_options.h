@@ -15,6 +15,7 @@ struct ServeOptions {
   std::string host = "127.0.0.1";
   int port = 8080;
   std::vector<std::string> names;
+  std::vector<std::string> allowed_origins;
   int drain = 0;  ///< seconds
   std::string log;
 };

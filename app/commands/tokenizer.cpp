@@ -52,7 +52,7 @@ void check_sources(const TokenizerOptions& options) {
   const bool shaped = !options.type.empty() || options.vocab_size || options.separate;
   if (options.config.empty()) {
     if (!options.overrides.empty()) {
-      throw UsageError("--set changes a config's keys, and no config is given; name one");
+      throw UsageError("--set changes a key of a config, and there is none; name a config file");
     }
     if (options.source.empty() || options.target.empty()) {
       throw UsageError(
@@ -61,7 +61,7 @@ void check_sources(const TokenizerOptions& options) {
     }
   } else if (files || shaped) {
     throw UsageError(
-        "{}: a config brings its own files and sizes; change them by --set tokenizer.KEY=VALUE and "
+        "{}: a config has its own files and sizes; change them with --set tokenizer.KEY=VALUE and "
         "--set data.train.source=FILE, or give no config",
         printable(options.config));
   }
@@ -115,13 +115,13 @@ std::string report(const TokenizerTraining& training, const TrainedTokenizer& ma
     text += fmt::format("{} pieces for {} and {} for {}, and <pad>\n", made.source_pieces, source,
                         made.target_pieces, target);
     if (made.source_pieces != made.target_pieces) {
-      text += fmt::format("the smaller vocabulary is filled up to {}, so that <pad> is one id\n",
+      text += fmt::format("the smaller vocabulary is padded to {}, so that <pad> has one id\n",
                           std::max(made.source_pieces, made.target_pieces));
     }
   }
   const int fewest = std::min(made.source_pieces, made.target_pieces);
   if (fewest < training.vocab_size) {
-    text += fmt::format("fewer pieces than the {} asked for: the text gives no more\n",
+    text += fmt::format("fewer pieces than the requested {}: the text has no more\n",
                         training.vocab_size);
   }
   if (made.skipped_lines > 0) {

@@ -70,7 +70,7 @@ void add_train(CLI::App& app, Run& run) {
       ->group(help_group::makes);
   command
       ->add_option("--from", options->request.from,
-                   "Begin with the weights and the tokenizer of a model directory")
+                   "Start from the weights and the tokenizer of a model directory")
       ->type_name("DIR")
       ->group(help_group::model);
   command
@@ -81,14 +81,15 @@ void add_train(CLI::App& app, Run& run) {
       ->group(help_group::reads);
   command
       ->add_option("--target-lang", options->request.languages.target,
-                   "Language of the targets, likewise")
+                   "Language of the targets, in the same way")
       ->type_name("LANGUAGE")
       ->group(help_group::reads);
   command
-      ->add_flag("--resume", options->request.resume, "Go on from the newest checkpoint in --out")
+      ->add_flag("--resume", options->request.resume,
+                 "Continue from the newest checkpoint in --out")
       ->group(help_group::makes);
   add_number(*command, options->request.threads, whole_field(search_option("threads")),
-             "Threads [the cores]")
+             "Number of threads [all cores]")
       ->type_name("N")
       ->group(help_group::runs);
   command
@@ -99,11 +100,10 @@ void add_train(CLI::App& app, Run& run) {
       ->allow_extra_args(false)
       ->group(help_group::model);
   command->footer(
-      "Examples:\n"
-      "  attn-demo train configs/toy.json --out toy\n"
-      "  attn-demo translate --model toy/model \"The group went home\"\n"
-      "  attn-demo train configs/toy.json --out toy --resume --set train.updates=2000\n"
-      "\nThe first Ctrl-C finishes the update and saves, a second one ends at once.");
+      "Examples:\n  attn-demo train configs/toy.json --out toy\n  attn-demo translate --model "
+      "toy/model \"The group went home\"\n  attn-demo train configs/toy.json --out toy --resume "
+      "--set train.updates=2000\n\nThe first Ctrl-C finishes the update and saves; a second one "
+      "quits at once.");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_train(*options); }; });
 }

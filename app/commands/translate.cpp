@@ -81,12 +81,13 @@ class TranslateCommand {
     for (const std::string& sentence : options_.sentences) {
       hint_at_file(sentence);
       if (is_head_name(sentence)) {
-        note(fmt::format("{0} is translated; as a head it needs its own --show {0}", sentence));
+        note(fmt::format("translating {0} as a sentence; --show {0} shows the head", sentence));
       }
     }
     if (count == 1) hint_at_sentence(options_.sentences.front());
     if (count > 1 && are_single_words(options_.sentences)) {
-      note(fmt::format("{} sentences of a word each; quotation marks around them make one", count));
+      note(
+          fmt::format("translating {} one-word sentences; use quotation marks to make one", count));
     }
     Progress progress("translating", "sentences");
     for (std::size_t first = 0; first < count; first += options_.search.batch) {
@@ -218,6 +219,7 @@ class TranslateCommand {
 
   /// What was to be changed of --target.
   void note_target(const AttentionRecord& record) {
+    if (options_.target.empty()) note("--target is empty: the maps show only its end symbol");
     notes_.add_target(options_.target, record.hypotheses.front().produced.ids,
                       inputs_.models.mapped().tokenizer->special_tokens().unk);
   }
@@ -258,14 +260,14 @@ void add_translate(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("translate", "Translate, and show every head");
   command
       ->add_option("SENTENCE", options->sentences,
-                   "Sentences; none: one a line on stdin, one translation a line on stdout")
+                   "Sentences; without any, stdin is translated line by line")
       ->group(help_group::reads);
   command->add_option("--input", options->input, "Translate this file's lines; - is stdin")
       ->type_name("FILE")
       ->group(help_group::reads);
   command
       ->add_option("--output", options->output,
-                   "Write what is translated here, one translation a line; - is stdout")
+                   "Write the translations to this file, one per line; - is stdout")
       ->type_name("FILE")
       ->group(help_group::makes);
   options->source.add_models_to(*command);

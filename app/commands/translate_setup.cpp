@@ -17,7 +17,7 @@ namespace {
 void check_what_if(const TranslateOptions& options) {
   if (!options.what_if.given()) return;
   if (options.by_line()) {
-    throw UsageError("--without, --force and --swap take sentences as arguments; none was given");
+    throw UsageError("--without, --force and --swap need a sentence as an argument");
   }
   if (!options.output.empty()) {
     throw UsageError("--output does not go with --without, --force and --swap; --json does");
@@ -45,7 +45,7 @@ void check_usage(const TranslateOptions& options, const ModelChoice& model) {
                      options.target_given ? "--target" : "--without, --force and --swap");
   }
   if (!options.input.empty() && !options.by_line()) {
-    throw UsageError("--input names a file of sentences, and \"{}\" is one more; give one of them",
+    throw UsageError("--input reads sentences from a file, so leave out the sentence \"{}\"",
                      excerpt(options.sentences.front()));
   }
   if (options.target_given && options.sentences.size() != 1) {

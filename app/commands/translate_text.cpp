@@ -16,13 +16,12 @@ namespace attn {
 void hint_at_file(const std::string& sentence) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(sentence, error)) return;
-  note(fmt::format("{} is a file, and its name is translated; --input {} translates its lines",
-                   excerpt(sentence), excerpt(sentence)));
+  note(fmt::format("translating {0} itself; --input {0} reads the file", excerpt(sentence)));
 }
 
 void hint_at_sentence(const std::string& sentence) {
   if (sentence == "help") {
-    note("help is translated; attn-demo help translate shows the options");
+    note("translating the sentence \"help\"; attn-demo help translate shows the options");
   } else if (sentence.find_first_not_of(" \t\n") == sentence.npos) {
     note("the sentence is empty; there is nothing to translate");
   }

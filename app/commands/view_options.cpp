@@ -27,7 +27,7 @@ void ViewOptions::add_maps_to(CLI::App& command) {
       .add_flag("--words", words,
                 "Maps by whole words, on the terminal and in files; --json holds both")
       ->group(help_group::terminal);
-  command.add_flag("--pieces", pieces, "By pieces even where only words fit the window's height")
+  command.add_flag("--pieces", pieces, "Maps by tokens even if only words fit the window's height")
       ->group(help_group::terminal);
   add_number(command, top, WholeField{"top", 1, 10'000}, "No grid: each row's N largest weights")
       ->type_name("N")
@@ -47,10 +47,10 @@ void ViewOptions::add_files_to(CLI::App& command) {
   file("--html", html, "Write a page to look at in a browser");
   file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
   file("--png", png, "The same picture as PNG");
-  file("--pdf", pdf, "The same picture as PDF, in vectors and with its letters");
+  file("--pdf", pdf, "The same picture as PDF, with vectors and text");
   png_scale_option =
       add_number(command, png_scale, DecimalField{"png_scale", min_png_scale, max_png_scale},
-                 "Pixels of the PNG for each of the SVG [2]")
+                 "PNG pixels per SVG pixel [2]")
           ->type_name("A")
           ->group(help_group::files);
   command.add_option("--csv", csv, "Write the maps as tables into a directory")
@@ -95,7 +95,8 @@ void ViewOptions::check() const {
   for (const std::string* file : files()) on_stdout += *file == "-" ? 1 : 0;
   if (on_stdout > 1) {
     throw UsageError(
-        "more than one of --json, --svg, --png, --pdf and --html wants stdout; name files");
+        "only one of --json, --svg, --png, --pdf and --html can write to stdout; name files for "
+        "the others");
   }
   if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
   if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale goes with --png");
@@ -111,9 +112,9 @@ void ViewOptions::check() const {
   }
   check_png_scale(png_scale);
   if (numbers && top) {
-    throw UsageError("--numbers and --top do not go together: a list has its numbers anyway");
+    throw UsageError("leave --numbers out: --top already shows numbers");
   }
-  if (words && pieces) throw UsageError("--words and --pieces exclude each other; give one");
+  if (words && pieces) throw UsageError("--words and --pieces exclude each other; choose one");
   alignment();
 }
 

@@ -177,10 +177,10 @@ std::string zsh_completion(const CLI::App& app) {
 std::string fish_completion(const CLI::App& app) {
   const auto plain = [](const std::string& text) { return quoted(text, "\\", "\\'"); };
   std::string out =
-      "# fish completion for attn-demo, made from its command line.\n"
-      "complete -c attn-demo -n __fish_use_subcommand -f\n"
-      "complete -c attn-demo -n __fish_use_subcommand -l help -d 'Show this and end'\n"
-      "complete -c attn-demo -n __fish_use_subcommand -l version -d 'Show the version and end'\n";
+      "# fish completion for attn-demo, made from its command line.\ncomplete -c attn-demo -n "
+      "__fish_use_subcommand -f\ncomplete -c attn-demo -n __fish_use_subcommand -l help -d 'Show "
+      "this help and exit'\ncomplete -c attn-demo -n __fish_use_subcommand -l version -d 'Show the "
+      "version and end'\n";
   for (const CLI::App* command : app.get_subcommands({})) {
     out += "complete -c attn-demo -n __fish_use_subcommand -a " + command->get_name() + " -d '" +
            plain(command->get_description()) + "'\n";

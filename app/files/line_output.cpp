@@ -122,9 +122,10 @@ void LineOutput::note_duplicates(const std::vector<LineTranslation>& translation
   for (std::size_t i = 0; i < translations.size(); ++i) {
     for (std::size_t j = i + 1; j < translations.size(); ++j) {
       if (translations[i].tokens == 0 || translations[i].text != translations[j].text) continue;
-      const std::string alike = fmt::format("translations {} and {} read alike", i + 1, j + 1);
-      note(decode_.sampling ? alike + ": drawn again, or of other pieces, which --json shows"
-                            : alike + " and are of other pieces; --json and --html show them");
+      const std::string alike =
+          fmt::format("translations {} and {} have the same text", i + 1, j + 1);
+      note(decode_.sampling ? alike + ": sampled twice, or of different tokens, which --json shows"
+                            : alike + " but different tokens; --json and --html show them");
       alike_noted_ = true;
       return;
     }
@@ -138,9 +139,10 @@ void LineOutput::note_low_confidence(const LineTranslation& best) const {
   const bool mean =
       decode_.length_penalty == 1.0F;  // otherwise the score is not a mean over tokens
   if (best.tokens == 0 || !mean || best.score > unsure) return;
-  note(fmt::format(
-      "the model is unsure of this: {:.0f} % a piece; another language, capitals or rare words?",
-      100 * std::exp(best.score)));
+  note(
+      fmt::format("the model is unsure of this: {:.0f} % per token; another language, capitals or "
+                  "rare words?",
+                  100 * std::exp(best.score)));
 }
 
 void LineOutput::print(const std::vector<LineTranslation>& translations,

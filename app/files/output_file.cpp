@@ -145,13 +145,14 @@ void check_file_name(std::string_view option, const std::string& path,
   const auto other = std::find_if(kFileKinds.begin(), kFileKinds.end(),
                                   [&](const FileKind& kind) { return lists(kind.ends, end); });
   if (other == kFileKinds.end() && !lists(kOtherEnds, end)) return;
-  const bool offered = other != kFileKinds.end() && other->option != "--csv" &&
+  const bool offered = option != "--alone" && other != kFileKinds.end() &&
+                       other->option != "--csv" &&
                        std::find(options.begin(), options.end(), other->option) != options.end();
   const std::string there =
       offered ? fmt::format("{} {} writes {}", other->option, shown, other->kind)
               : fmt::format("try {} {}{}", option, stem, own->ends.substr(0, own->ends.find(' ')));
-  throw UsageError("{} {}: that would be {} in a file called {}; {}", option, shown, own->kind, end,
-                   there);
+  throw UsageError("{} {}: the option writes {}, but the name ends in {}; {}", option, shown,
+                   own->kind, end, there);
 }
 
 }  // namespace attn

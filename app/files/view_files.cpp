@@ -249,7 +249,8 @@ void ViewFiles::write(Picture& picture, const std::string& name_part, const std:
     return;
   }
   if (picture.path == "-") {
-    throw UsageError("several pictures do not go to stdout; name a file, which the others join");
+    throw UsageError(
+        "several pictures cannot go to stdout; name a file, and the others are put beside it");
   }
   const std::string path = with_part(picture.path, name_part);
   guard_.write(picture.option, path);

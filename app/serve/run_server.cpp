@@ -75,8 +75,23 @@ void check_name(const std::string& name) {
       excerpt(name));
 }
 
+/// Checks an origin as browsers send it: https://example.org, http://localhost:3000,
+/// moz-extension://…, null; or * for all.
+void check_origin(const std::string& origin) {
+  const std::size_t scheme = origin.find("://");
+  const bool plain = std::ranges::all_of(origin, [](char c) { return c > ' ' && c < '\x7f'; });
+  const bool is_whole = scheme != origin.npos && scheme > 0 && scheme + 3 < origin.size() &&
+                        origin.find_first_of("/?#@*,", scheme + 3) == origin.npos;
+  if (origin == "*" || origin == "null" || (plain && is_whole)) return;
+  throw UsageError(
+      "--allow-origin {}: expected an origin such as https://example.org, without a path or a "
+      "slash at the end, or *",
+      excerpt(origin));
+}
+
 void run_serve(const ServeOptions& options) {
   for (const std::string& name : options.names) check_name(name);
+  for (const std::string& origin : options.allowed_origins) check_origin(origin);
   AccessRules rules;
   rules.host = options.host;
   rules.port = options.port;
@@ -84,6 +99,7 @@ void run_serve(const ServeOptions& options) {
   if (!loopback) rules.token = new_token();
   const std::string token = rules.token;
   rules.names = options.names;
+  rules.allowed_origins = options.allowed_origins;
   ServeLimits limits;
   limits.drain = std::chrono::seconds(options.drain);
   const ModelChoice choice = options.source.choice();
@@ -112,10 +128,10 @@ void run_serve(const ServeOptions& options) {
   output().flush();
   if (!loopback) {
     note(
-        "others can reach this address: whoever has it with its token may ask; it is not "
-        "encrypted");
+        "other machines can reach this address; anyone with the token may use it, and the "
+        "connection is not encrypted");
   }
-  note("open the address in a browser; Ctrl-C ends");
+  note("open the address in a browser; Ctrl-C stops the server");
   server.run(signal);
   throw StoppedBySignal{signal};
 }

@@ -204,7 +204,7 @@ std::size_t LineSource::for_each(std::size_t batch,
   if (file_) return read(LineReader(file_->number(), name_), batch, action);
   if (!stdin_is_terminal()) return read(LineReader(), batch, action);
   const bool prompt = stdout_is_terminal();
-  note(fmt::format("type a sentence and press Enter; {}Ctrl-D ends",
+  note(fmt::format("type a sentence and press Enter; {}Ctrl-D quits",
                    prompt ? "help says more, quit or " : ""));
   return prompt ? read_prompt(action) : read(LineReader(), batch, action);
 }

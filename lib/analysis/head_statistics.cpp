@@ -6,6 +6,7 @@
 #include "analysis/alignment.h"
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "record/attention_record.h"
 
@@ -142,9 +143,10 @@ void HeadStatistics::add_maps(AttentionSite kind, const AttentionMaps& maps,
   }
   if (of_site.layers != maps.layers || of_site.heads != maps.heads) {
     throw InputError(
-        "a record with {} {} layers of {} heads after one with {} of {}; expected records of one "
+        "a record whose {} maps have {} of {} after one with {} of {}; expected records of one "
         "model",
-        maps.layers, site_key(kind), maps.heads, of_site.layers, of_site.heads);
+        site_key(kind), counted(maps.layers, "layer"), counted(maps.heads, "head"), of_site.layers,
+        of_site.heads);
   }
   of_site.queries += to_size(maps.queries);
   const auto width = to_size(maps.keys);

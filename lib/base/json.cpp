@@ -230,9 +230,9 @@ JsonProblem describe_token_error(std::string_view text, std::size_t offset, std:
   }
   if (contains(what, "ill-formed UTF-8")) {
     if (offset >= text.size()) return problem("found the end of the text inside a character");
-    return problem(
-        fmt::format("found the byte 0x{:02x}, which is no valid UTF-8 here; save as UTF-8",
-                    byte_value(text[offset])));
+    return problem(fmt::format(
+        "found the byte 0x{:02x}, which is not valid UTF-8 here; save the file as UTF-8",
+        byte_value(text[offset])));
   }
   if (contains(what, "missing closing quote")) {
     return problem("found the end of the text inside a string, expected '\"'; is it complete?");

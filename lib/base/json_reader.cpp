@@ -1,5 +1,6 @@
 #include "base/json_reader.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -52,7 +53,12 @@ const JsonReader& JsonReader::array() const {
 }
 
 const JsonReader& JsonReader::array(std::size_t count, std::string_view of) const {
-  const auto expected = [&] { return fmt::format("an array of {} {}", count, of); };
+  const auto expected = [&] {
+    std::string entries(of);  // "rows, one per query"
+    const std::size_t end = std::min(entries.find(','), entries.size());
+    if (count == 1 && end > 0 && entries[end - 1] == 's') entries.erase(end - 1, 1);
+    return fmt::format("an array of {} {}", count, entries);
+  };
   if (!value_.is_array()) fail(expected());
   if (size() != count) fail(fmt::format("an array of {}", size()), expected());
   return *this;

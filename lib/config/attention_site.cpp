@@ -90,12 +90,12 @@ int parse_index(std::string_view name, std::string_view part, std::string_view w
 void check_head(std::string_view name, std::optional<int> layer, std::optional<int> head,
                 const StackShape& shape) {
   if (layer && *layer >= shape.layers) {
-    throw UsageError("{}: layer {} is asked for, but the model's {} has {}", excerpt(name), *layer,
-                     shape.stack, range_of("layer", shape.layers));
+    throw UsageError("{}: no layer {}: the {} has {}", excerpt(name), *layer, shape.stack,
+                     range_of("layer", shape.layers));
   }
   if (head && *head >= shape.heads) {
-    throw UsageError("{}: head {} is asked for, but the model's {} has {} in each layer",
-                     excerpt(name), *head, shape.stack, range_of("head", shape.heads));
+    throw UsageError("{}: no head {}: each layer of the {} has {}", excerpt(name), *head,
+                     shape.stack, range_of("head", shape.heads));
   }
 }
 

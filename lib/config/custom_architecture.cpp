@@ -76,7 +76,7 @@ void read_position(KeyReader& reader, ModelConfig& config) {
   }
   for (const char* key : {kBuckets, kMaxDistance}) {
     if (reader.find(key) == nullptr) continue;
-    reader.fail(key, "is for position \"relative\", which the model has not; leave it out");
+    reader.fail(key, "is for position \"relative\", which this model does not use; leave it out");
   }
 }
 
@@ -174,8 +174,8 @@ std::optional<std::string> custom_architecture_note(const ModelConfig& config) {
   const int rows = config.max_positions + family.position_offset;
   if (family.positions_start_after_pad && config.pad_token_id >= rows) {
     return fmt::format(
-        "transformers makes no {} with pad_token_id {}, which is beyond the {} rows of its "
-        "positions; attn-demo alone loads this model",
+        "transformers cannot build {} with pad_token_id {}, which is beyond the {} rows of its "
+        "positions; only attn-demo loads this model",
         family.class_name, config.pad_token_id, rows);
   }
   if (!family.uses_marian_keys || !has_custom_architecture(config)) return std::nullopt;
@@ -185,7 +185,7 @@ std::optional<std::string> custom_architecture_note(const ModelConfig& config) {
   for (const auto& [key, value] : keys.items()) {
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key, value.dump());
   }
-  return fmt::format("transformers has no class with {}; attn-demo alone loads this model", words);
+  return fmt::format("transformers has no class with {}; only attn-demo loads this model", words);
 }
 
 void write_custom_architecture(const ModelConfig& config, Json& json) {

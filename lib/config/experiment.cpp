@@ -138,9 +138,10 @@ void check_sampling(const TokenizerConfig& config, const KeyReader& reader) {
     reader.fail("sampling", fmt::format("{} is out of range; use 0 (off) to {}", sampling, kMost));
   }
   if (config.type == "bpe" && sampling >= 1) {
-    reader.fail("sampling", fmt::format("{} is no probability to drop a merge of a BPE tokenizer; "
-                                        "use 0 (off) to below 1",
-                                        sampling));
+    reader.fail(
+        "sampling",
+        fmt::format("{} is not a probability of dropping a BPE merge; use 0 (off) to below 1",
+                    sampling));
   }
   if (config.type == "word" && sampling > 0) {
     reader.fail("sampling", fmt::format("{} needs a unigram or BPE tokenizer, but tokenizer.type "

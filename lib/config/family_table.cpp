@@ -21,7 +21,7 @@ void read_windows_of_led(KeyReader& reader, ModelConfig& config) {
   pattern.windows.clear();
   for (const Json& one : value->is_array() ? *value : Json::array({*value})) {
     const std::optional<int> window = as_int(one);
-    if (!window) reader.fail_type(key, *value, "an integer or a list of them, one a layer");
+    if (!window) reader.fail_type(key, *value, "an integer or a list of them, one per layer");
     pattern.windows.push_back(*window);
   }
   if (pattern.windows.empty()) reader.fail_type(key, *value, "at least one integer");

@@ -228,6 +228,25 @@ const ModelFamily& read_type(KeyReader& reader) {
   return *family;
 }
 
+/// Refuses a missing id whose default, the class's, is outside this model's vocabulary: a message
+/// about that number would name one that is in no file.
+void require_ids(const Json& json, const std::string& where, const ModelConfig& config) {
+  struct Id {
+    const char* key;
+    int value;
+    const char* purpose;
+  };
+  const Id ids[] = {
+      {"pad_token_id", config.pad_token_id, "padding"},
+      {"eos_token_id", config.eos_token_id, "the end of a text"},
+      {"decoder_start_token_id", config.decoder_start_token_id, "the start of each translation"}};
+  for (const Id& id : ids) {
+    if (json.contains(id.key) || id.value < config.decoder_vocab_size) continue;
+    throw InputError("{}: {} is missing; expected the id of the token for {}, from 0 to {}", where,
+                     id.key, id.purpose, config.decoder_vocab_size - 1);
+  }
+}
+
 }  // namespace
 
 ModelConfig model_config_from_directory(const Json& json, const std::string& where,
@@ -258,6 +277,7 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
     config.decoder_vocab_size = config.vocab_size;
   }
   normalize_embedding_flags(reader, config);
+  require_ids(json, where, config);
   check_consistency(config, names);
   read_alignment_heads(reader, config);
   unknown = reader.unused();

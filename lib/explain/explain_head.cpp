@@ -38,8 +38,8 @@ void check(const AttentionRecord& record, const ExplainedHead& choice) {
                                   ? record.source.ids.size()
                                   : record.hypotheses[choice.hypothesis].decoder_input.ids.size();
   if (choice.query < 0 || to_size(choice.query) >= queries) {
-    throw UsageError("query {} is asked for, but there are queries 0 to {} here (one a {} token)",
-                     choice.query, queries - 1, encoder ? "source" : "decoder input");
+    throw UsageError("no query {}: there are queries 0 to {}, one per {} token", choice.query,
+                     queries - 1, encoder ? "source" : "decoder input");
   }
 }
 

@@ -47,7 +47,7 @@ void check_maps(const char* name, const AttentionMaps& maps, std::size_t queries
       maps.weights.size() != maps.weight_count() || !fits(maps)) {
     throw InputError(
         "the record's {} maps are [{}, {}, {}, {}] with {} numbers; expected {} queries and {} "
-        "keys, one a token",
+        "keys, one per token",
         name, maps.layers, maps.heads, maps.queries, maps.keys, maps.weights.size(), queries, keys);
   }
 }

@@ -90,6 +90,7 @@ bool has_token(const AccessRules& rules, const RequestOrigin& caller) {
     return same_secret(std::string_view(caller.authorization).substr(kBearer.size()), rules.token);
   }
   if (!caller.token.empty()) return same_secret(caller.token, rules.token);
+  if (!caller.api_key.empty()) return same_secret(caller.api_key, rules.token);
   return same_secret(cookie_of(caller.cookie, cookie_name(rules)), rules.token);
 }
 
@@ -103,22 +104,38 @@ std::optional<HttpError> check_access(const AccessRules& rules, const RequestOri
                                       rules.names.empty() ? authority(rules.host, rules.port)
                                                           : rules.names.front())};
   }
-  const std::string origin = ascii_lower(caller.origin), host = ascii_lower(caller.host);
-  const bool encrypted = via_proxy && origin == "https://" + host;  // the proxy's responsibility
-  if (!origin.empty() && origin != "http://" + host && !encrypted) {
-    return HttpError{403, fmt::format("pages of {} may not ask here; open this server's own page",
-                                      excerpt(caller.origin))};
+  if (!is_allowed_origin(rules, caller.origin)) {
+    const std::string origin = ascii_lower(caller.origin), host = ascii_lower(caller.host);
+    const bool encrypted = via_proxy && origin == "https://" + host;  // the proxy's responsibility
+    if (!origin.empty() && origin != "http://" + host && !encrypted) {
+      return HttpError{403, fmt::format("pages of {} may not use this server; open its own page",
+                                        excerpt(caller.origin))};
+    }
+    const bool safe = caller.method == "GET" || caller.method == "HEAD";
+    if (!safe && (caller.site == "cross-site" || caller.site == "same-site")) {
+      return HttpError{403, "pages of other sites may not use this server; open its own page"};
+    }
   }
-  const bool safe = caller.method == "GET" || caller.method == "HEAD";
-  if (!safe && (caller.site == "cross-site" || caller.site == "same-site")) {
-    return HttpError{403, "pages of another site may not ask here; open this server's own page"};
+  return caller.token_follows ? std::nullopt : check_token(rules, caller);
+}
+
+std::optional<HttpError> check_token(const AccessRules& rules, const RequestOrigin& caller) {
+  if (rules.token.empty() || has_token(rules, caller)) return std::nullopt;
+  if (!caller.api_key.empty()) {
+    return HttpError{403,
+                     "api_key is not this server's token; it is in the address that the "
+                     "server printed"};
   }
-  if (!rules.token.empty() && !has_token(rules, caller)) {
-    return HttpError{401,
-                     "the token is missing or another one; open the address that the server "
-                     "printed, or send Authorization: Bearer TOKEN"};
-  }
-  return std::nullopt;
+  return HttpError{401,
+                   "the token is missing or wrong; open the address that the server printed, or "
+                   "send Authorization: Bearer TOKEN"};
+}
+
+bool is_allowed_origin(const AccessRules& rules, const std::string& origin) {
+  if (origin.empty()) return false;
+  return std::ranges::any_of(rules.allowed_origins, [&](const std::string& allowed) {
+    return allowed == "*" || ascii_lower(allowed) == ascii_lower(origin);
+  });
 }
 
 bool is_loopback(const std::string& host) {

@@ -14,17 +14,22 @@ struct AccessRules {
   int port = 0;
   std::string token;  ///< empty: no token required, because the server is on loopback
   std::vector<std::string> names = {};  ///< names of the load balancer in front of it
+  /// The origins of other sites whose pages may use the server: "https://example.org", or "*" for
+  /// all.
+  std::vector<std::string> allowed_origins = {};
 };
 
 /// The parts of a request that identify its origin. Empty strings are missing headers.
 struct RequestOrigin {
   std::string method;
-  std::string host;           ///< Host
-  std::string origin;         ///< Origin
-  std::string site;           ///< Sec-Fetch-Site
-  std::string authorization;  ///< Authorization
-  std::string cookie;         ///< Cookie
-  std::string token;          ///< ?token=…
+  std::string host;            ///< Host
+  std::string origin;          ///< Origin
+  std::string site;            ///< Sec-Fetch-Site
+  std::string authorization;   ///< Authorization
+  std::string cookie;          ///< Cookie
+  std::string token;           ///< ?token=…
+  std::string api_key;         ///< the token as LibreTranslate's clients send it
+  bool token_follows = false;  ///< the token may be in the body; check_token() comes later
 };
 
 /// The reason for refusing a request.
@@ -37,8 +42,16 @@ struct HttpError {
 /// - 421: Host is not a name of this server. A page of another site whose name was pointed here
 ///   (DNS rebinding) sends its own.
 /// - 403: the request comes from a page of another site (Origin, Sec-Fetch-Site).
-/// - 401: the token is missing or wrong.
+/// - 401, 403: check_token(), unless the token may follow in the body.
 std::optional<HttpError> check_access(const AccessRules& rules, const RequestOrigin& caller);
+
+/// Returns nothing if the server requires no token or the request has it.
+/// - 401: the token is missing or wrong.
+/// - 403: `api_key` is wrong, as in LibreTranslate.
+std::optional<HttpError> check_token(const AccessRules& rules, const RequestOrigin& caller);
+
+/// True if pages of this origin may use the server although it is another site's.
+bool is_allowed_origin(const AccessRules& rules, const std::string& origin);
 
 /// True if every address of the host is this machine's own loopback. Throws SystemError if the name
 /// has no address.

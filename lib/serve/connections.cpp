@@ -98,8 +98,12 @@ void ConnectionMonitor::check_connection(int socket, bool all) {
     state.taken = traffic.taken;
     state.since = now;
   }
-  const auto waited = now - state.since;
   if (!state.before) state.before = traffic.received;
+  if (!state.arriving && traffic.received > *state.before) {
+    state.arriving = true;
+    state.since = now;  // the time limit is for the request, not for the pause before it
+  }
+  const auto waited = now - state.since;
   const bool endless = traffic.received > *state.before + max_bytes_;
   if (endless || waited > request_timeout_ || ((all || state.last) && waited > kToSend)) {
     shutdown(socket, SHUT_RDWR);

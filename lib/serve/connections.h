@@ -47,6 +47,7 @@ class ConnectionMonitor {
     std::uint64_t taken = 0;              ///< bytes that the peer had acknowledged at `since`
     Job* job = nullptr;
     bool busy = false;
+    bool arriving = false;  ///< a request has begun
     bool last = false;
     bool seen = true;
   };
@@ -59,6 +60,22 @@ class ConnectionMonitor {
   int port_ = 0;
   std::mutex mutex_;
   std::map<Peer, State> states_;
+};
+
+/// Registers a complete request until its answer is ready.
+class ActiveRequest {
+ public:
+  ActiveRequest(ConnectionMonitor& connections, ConnectionMonitor::Peer peer, Job* job)
+      : connections_(connections), peer_(std::move(peer)) {
+    connections_.begin(peer_, job);
+  }
+  ~ActiveRequest() { connections_.end(peer_, false); }
+  ActiveRequest(const ActiveRequest&) = delete;
+  ActiveRequest& operator=(const ActiveRequest&) = delete;
+
+ private:
+  ConnectionMonitor& connections_;
+  ConnectionMonitor::Peer peer_;
 };
 
 }  // namespace attn

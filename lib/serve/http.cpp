@@ -6,8 +6,10 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error.h"
 #include "base/json_writer.h"
 #include "base/strings/utf8.h"
+#include "serve/request_body.h"
 #include "service/api/api_request.h"
 
 namespace attn {
@@ -34,49 +36,55 @@ HttpError check_content_length(const httplib::Request& request, bool reads) {
   if (reads && length.find_first_not_of('0') != std::string::npos) {
     return {400, fmt::format("a {} has no body", request.method)};
   }
-  if (!reads && length.empty()) return {411, "a body without Content-Length is not read"};
+  // LibreTranslate clients may send all fields in the address.
+  const bool in_address = is_libretranslate_path(request.path) && !request.params.empty();
+  if (!reads && length.empty() && !in_address) {
+    return {411, "the body has neither Content-Length nor Transfer-Encoding: chunked"};
+  }
   return {};
 }
 
-/// Checks the size before reading the body. httplib limits forms to this size.
-HttpError check_body_size(const httplib::Request& request, bool form) {
-  const std::size_t most = form ? CPPHTTPLIB_FORM_URL_ENCODED_PAYLOAD_MAX_LENGTH : max_body_bytes;
+/// Checks Transfer-Encoding: a body is sent in chunks or with a length, never both, because a proxy
+/// might choose the other one (RFC 9112, 6.1 and 6.3).
+HttpError check_transfer_encoding(const httplib::Request& request, bool reads) {
+  if (reads) return {400, fmt::format("a {} has no body", request.method)};
+  if (!is_chunked(request)) {
+    return {501, fmt::format("Transfer-Encoding is {}; expected chunked",
+                             excerpt(request.get_header_value("Transfer-Encoding")))};
+  }
+  if (request.has_header("Content-Length")) {
+    return {400, "a body has either Content-Length or Transfer-Encoding, not both"};
+  }
+  if (request.version == "HTTP/1.0") return {400, "HTTP/1.0 has no Transfer-Encoding"};
+  return {};
+}
+
+/// Checks the size before reading the body.
+HttpError check_body_size(const httplib::Request& request) {
   const std::string length = request.get_header_value("Content-Length");
   std::size_t bytes = 0;
   const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
-  if (error == std::errc() && bytes <= most) return {};
-  return {413, fmt::format("the {} is larger than {} bytes", form ? "form" : "body", most)};
+  const bool unknown = length.empty();  // receive_body() counts
+  if (unknown || (error == std::errc() && bytes <= max_body_bytes)) return {};
+  return {413, fmt::format("the body is larger than {} bytes", max_body_bytes)};
 }
 
-/// Returns the type alone in lower case: parameters and case do not matter (RFC 9110, 8.3.1).
-std::string media_type(std::string_view header) {
-  const std::string_view type = header.substr(0, header.find(';'));
-  return ascii_lower(type.substr(0, type.find_last_not_of(" \t") + 1));
+/// True if the list of methods contains this one.
+bool allows(std::string_view methods, const std::string& method) {
+  return methods == method || methods.starts_with(method + ",") || methods.ends_with(", " + method);
 }
 
 }  // namespace
 
-bool is_form(const httplib::Request& request) {
-  return media_type(request.get_header_value("Content-Type")) ==
-         "application/x-www-form-urlencoded";
+std::string media_type(std::string_view header) {
+  // Parameters and case do not matter (RFC 9110, 8.3.1).
+  const std::string_view type = header.substr(0, header.find(';'));
+  return ascii_lower(type.substr(0, type.find_last_not_of(" \t") + 1));
 }
 
-Json form_json(const httplib::Request& request) {
-  Json body = Json::object();
-  for (const auto& [key, value] : request.params) {
-    const bool number = key == "alternatives" && !value.empty() && value.size() < 6 &&
-                        value.find_first_not_of("0123456789") == std::string::npos;
-    const Json one = number ? Json(std::stoul(value)) : Json(clean_text(value).text);
-    const auto found = body.find(key);
-    if (found == body.end()) {
-      body[key] = one;
-    } else if (found->is_array()) {
-      found->push_back(one);
-    } else {
-      *found = Json::array({*found, one});
-    }
-  }
-  return body;
+bool is_chunked(const httplib::Request& request) {
+  return request.get_header_value_count("Transfer-Encoding") == 1 &&
+         ascii_lower(request.get_header_value("Transfer-Encoding")) == "chunked";
 }
 
 RequestOrigin request_origin(const httplib::Request& request) {
@@ -88,6 +96,18 @@ RequestOrigin request_origin(const httplib::Request& request) {
   caller.authorization = request.get_header_value("Authorization");
   caller.cookie = request.get_header_value("Cookie");
   if (request.path == "/") caller.token = request.get_param_value("token");
+  if (is_libretranslate_path(request.path)) {
+    caller.api_key = request.get_param_value("api_key");
+    caller.token_follows = true;
+  }
+  return caller;
+}
+
+RequestOrigin request_origin(const httplib::Request& request, const Json& body) {
+  RequestOrigin caller = request_origin(request);
+  if (!is_libretranslate_path(request.path) || !body.is_object()) return caller;
+  const auto key = body.find("api_key");
+  if (key != body.end() && key->is_string()) caller.api_key = key->get<std::string>();
   return caller;
 }
 
@@ -95,48 +115,53 @@ bool is_health_check(const std::string& path) {
   return path == "/health" || path == "/ready";
 }
 
-const char* allowed_method(const std::string& path) {
-  if (path == "/" || path == "/openapi.json" || path == "/languages" || path == "/metrics" ||
-      is_health_check(path)) {
+bool is_libretranslate_path(const std::string& path) {
+  return path == "/translate" || path == "/detect" || path == "/languages";
+}
+
+const char* allowed_methods(const std::string& path) {
+  if (path == "/languages") return "GET, POST";  // libretranslatepy asks with POST
+  if (path == "/" || path == "/openapi.json" || path == "/metrics" || is_health_check(path)) {
     return "GET";
   }
-  if (path == "/api/translate" || path == "/translate" || path == "/api/attend" ||
-      path == "/api/why" || path == "/api/page" || path == "/api/file") {
+  if (path == "/api/translate" || path == "/translate" || path == "/detect" ||
+      path == "/api/attend" || path == "/api/why" || path == "/api/page" || path == "/api/file") {
     return "POST";
   }
   return nullptr;
 }
 
 HttpError check_headers(const httplib::Request& request) {
-  const char* method = allowed_method(request.path);
-  if (request.path == "/detect") {
-    return {404,
-            "/detect is not served: no language is detected here; /translate takes a source, or "
-            "auto for the one of the model"};
-  }
-  if (method == nullptr) {
+  const char* methods = allowed_methods(request.path);
+  if (methods == nullptr) {
     return {404, fmt::format("nothing is at {}; the page is at /, the API at /api/translate, "
                              "/api/attend and /api/why",
                              excerpt(request.path))};
   }
   const bool reads = reads_only(request);
-  if (request.method != method && !(reads && std::strcmp(method, "GET") == 0)) {
-    return {405, fmt::format("{} takes {}, not {}", request.path, method, excerpt(request.method))};
+  if (!allows(methods, request.method == "HEAD" ? "GET" : request.method)) {
+    return {405,
+            fmt::format("{} takes {}, not {}", request.path, methods, excerpt(request.method))};
   }
-  if (request.has_header("Transfer-Encoding")) {
-    return {411, "a body without Content-Length is not read"};
-  }
-  if (request.has_header("Content-Encoding")) return {415, "a packed body is not read"};
-  if (const HttpError no = check_content_length(request, reads); no.status != 0) return no;
-  if (reads) return {};
+  if (request.has_header("Content-Encoding")) return {415, "compressed bodies are not supported"};
+  const bool encoded = request.has_header("Transfer-Encoding");
+  const HttpError no =
+      encoded ? check_transfer_encoding(request, reads) : check_content_length(request, reads);
+  if (no.status != 0 || reads) return no;
   const std::string type = request.get_header_value("Content-Type");
-  // LibreTranslate clients also send forms.
-  const bool form = request.path == "/translate" && is_form(request);
+  const bool form = is_libretranslate_path(request.path) && is_form(request) &&
+                    (!type.empty() || !has_body(request));
   if (!form && media_type(type) != "application/json") {
     return {415, fmt::format("Content-Type is {}; expected application/json",
                              type.empty() ? "missing" : excerpt(type))};
   }
-  return check_body_size(request, form);
+  return check_body_size(request);
+}
+
+bool has_body(const httplib::Request& request) {
+  const std::string length = request.get_header_value("Content-Length");
+  return request.has_header("Transfer-Encoding") ||
+         length.find_first_not_of('0') != std::string::npos;
 }
 
 bool may_have_body(const httplib::Request& request) {
@@ -173,15 +198,30 @@ void send_error(httplib::Response& response, int status, std::string_view messag
   if (status == kTooMany || status == kUnavailable) response.set_header("Retry-After", "1");
 }
 
+void send_exception(httplib::Response& response) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    const bool asked_wrongly = error.code() == ExitCode::usage || error.code() == ExitCode::input;
+    send_error(response, asked_wrongly ? 422 : 503, error.what());
+  } catch (const std::bad_alloc&) {
+    send_error(response, 503, "out of memory; ask for a shorter sentence or fewer beams");
+  } catch (const std::exception&) {
+    send_error(response, 500, "internal error; please report it with the request");
+  }
+}
+
 void send_stopped_error(httplib::Response& response, const Job& job,
                         std::chrono::milliseconds work) {
   const auto seconds = work.count() / 1000;
   switch (job.reason) {
     case StopReason::superseded:
-      return send_error(response, 409, "a newer request of the same page took its place");
+      return send_error(response, 409, "replaced by a newer request of the same page");
     case StopReason::timed_out:
       if (!job.started) {
-        return send_error(response, 429, fmt::format("its turn did not come within {} s", seconds));
+        return send_error(
+            response, 429,
+            fmt::format("not started within {} s, because other requests came first", seconds));
       }
       return send_error(
           response, 422,
@@ -189,8 +229,18 @@ void send_stopped_error(httplib::Response& response, const Job& job,
     case StopReason::shutting_down:
       return send_error(response, 503, "the server is ending");
     default:
-      return send_error(response, 503, "nobody waited for the answer");
+      return send_error(response, 503, "the client is gone");
   }
+}
+
+httplib::Headers common_headers(const std::string& policy) {
+  return {{"X-Content-Type-Options", "nosniff"},
+          {"X-Frame-Options", "DENY"},
+          {"Referrer-Policy", "no-referrer"},
+          {"Cross-Origin-Opener-Policy", "same-origin"},
+          {"Cross-Origin-Resource-Policy", "same-origin"},
+          {"Cache-Control", "no-store"},
+          {"Content-Security-Policy", policy}};
 }
 
 std::string timing_header(const Timings& timings) {

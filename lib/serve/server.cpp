@@ -10,10 +10,12 @@
 
 #include "base/error.h"
 #include "serve/connections.h"
+#include "serve/cross_origin.h"
 #include "serve/http.h"
 #include "serve/monitoring.h"
 #include "serve/openapi.h"
 #include "serve/port.h"
+#include "serve/request_body.h"
 #include "serve/server_handler.h"
 #include "serve/thread_per_connection.h"
 #include "serve/worker_pool.h"
@@ -21,7 +23,6 @@
 #include "view/page/page_html.h"
 
 namespace attn {
-
 namespace {
 
 /// The time at which this thread's request headers had arrived; empty if they were invalid.
@@ -53,22 +54,15 @@ class LiveServer::Http {
  private:
   static constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{128} << 10;
 
-  /// Registers a complete request until its answer is ready.
-  struct ActiveRequest {
-    ActiveRequest(ConnectionMonitor& all, const httplib::Request& request, Job* job)
-        : connections(all), peer(peer_of(request)) {
-      connections.begin(peer, job);
-    }
-    ~ActiveRequest() { connections.end(peer, false); }
-    ActiveRequest(const ActiveRequest&) = delete;
-    ActiveRequest& operator=(const ActiveRequest&) = delete;
-
-    ConnectionMonitor& connections;
-    ConnectionMonitor::Peer peer;
-  };
-
   using Handler = std::string (ServerHandler::*)(const ApiRequest&, const std::atomic<bool>&,
                                                  Timings&) const;
+
+  /// The way a path is answered.
+  struct Route {
+    Endpoint kind;
+    Handler how;
+    const char* type;  ///< of the answer
+  };
 
   static bool is_translation(Handler how) {
     return how == &ServerHandler::libretranslate || how == &ServerHandler::translate;
@@ -83,11 +77,11 @@ class LiveServer::Http {
   void log_response(const httplib::Request& request, const httplib::Response& response);
   void probe(const httplib::Request& request, httplib::Response& response);
   void metrics(const httplib::Request& request, httplib::Response& response);
-  void add(const char* path, Endpoint kind, Handler answer, const char* type);
-  void answer(const httplib::Request& request, httplib::Response& response, Endpoint kind,
-              Handler how, const char* type);
+  bool refuse(const httplib::Request& request, httplib::Response& response, const HttpError& error);
+  void answer(const httplib::Request& request, httplib::Response& response,
+              const httplib::ContentReader& read, const Route& route);
   void work(const httplib::Request& request, httplib::Response& response,
-            const ApiRequest& question, Handler how, const char* type);
+            const ApiRequest& question, const Route& route);
   void enforce_limits(bool all);
   void drain(const std::atomic<bool>& ended);
   void end(std::thread& listener, const std::atomic<bool>& ended);
@@ -109,12 +103,13 @@ class LiveServer::Http {
 
 void LiveServer::Http::set_up() {
   constexpr std::size_t kRequestsOfConnection = 10'000;
-  constexpr time_t kSeconds = 5;
+  constexpr time_t kIdleSeconds = 5;
   server_.new_task_queue = [this] { return new ThreadPerConnection(limits_.max_connections); };
   server_.set_keep_alive_max_count(kRequestsOfConnection);
-  server_.set_keep_alive_timeout(kSeconds);
-  server_.set_read_timeout(kSeconds);
-  server_.set_write_timeout(kSeconds);
+  server_.set_keep_alive_timeout(kIdleSeconds);
+  // A request or an answer may pause; ConnectionMonitor limits its whole time.
+  server_.set_read_timeout(limits_.request_timeout);
+  server_.set_write_timeout(limits_.request_timeout);
   server_.set_payload_max_length(max_body_bytes);
   server_.set_tcp_nodelay(true);
   // Do not set SO_REUSEPORT, with which two servers could share a port.
@@ -123,13 +118,11 @@ void LiveServer::Http::set_up() {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  server_.set_default_headers({{"X-Content-Type-Options", "nosniff"},
-                               {"X-Frame-Options", "DENY"},
-                               {"Referrer-Policy", "no-referrer"},
-                               {"Cross-Origin-Opener-Policy", "same-origin"},
-                               {"Cross-Origin-Resource-Policy", "same-origin"},
-                               {"Cache-Control", "no-store"},
-                               {"Content-Security-Policy", live_page_policy()}});
+  server_.set_default_headers(common_headers(live_page_policy()));
+  server_.set_post_routing_handler(
+      [this](const httplib::Request& request, httplib::Response& response) {
+        add_cors_headers(rules_, request, response);
+      });
   server_.set_pre_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
         request_began = std::chrono::steady_clock::now();
@@ -149,20 +142,25 @@ void LiveServer::Http::set_up() {
   // Handles requests that httplib itself refuses: invalid request lines or headers.
   server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
     if (!response.body.empty()) return;
-    send_error(response, response.status, "this is no request that the server can read");
+    send_error(response, response.status, "the server cannot read this request");
   });
+}
+
+bool LiveServer::Http::refuse(const httplib::Request& request, httplib::Response& response,
+                              const HttpError& error) {
+  send_error(response, error.status, error.message);
+  // An unread body would be parsed as the next request.
+  if (may_have_body(request)) ThreadPerConnection::mark_unread_body();
+  const bool last = ThreadPerConnection::has_unread_body() || ThreadPerConnection::over_limit();
+  if (last) response.set_header("Connection", "close");
+  connections_.end(peer_of(request), last);
+  return true;
 }
 
 bool LiveServer::Http::handle_refused(const httplib::Request& request,
                                       httplib::Response& response) {
   const auto say = [&](int status, const std::string& message) {
-    send_error(response, status, message);
-    // An unread body would be parsed as the next request.
-    if (may_have_body(request)) ThreadPerConnection::mark_unread_body();
-    const bool last = ThreadPerConnection::has_unread_body() || ThreadPerConnection::over_limit();
-    if (last) response.set_header("Connection", "close");
-    connections_.end(peer_of(request), last);
-    return true;
+    return refuse(request, response, {status, message});
   };
   if (ThreadPerConnection::has_unread_body())
     return say(400, "an earlier request's body was not read");
@@ -176,13 +174,23 @@ bool LiveServer::Http::handle_refused(const httplib::Request& request,
   auto& changed = const_cast<httplib::Request&>(request);
   changed.ranges.clear();
   changed.headers.erase("Accept-Encoding");
-  const RequestOrigin caller = request_origin(request);
+  const bool preflight = is_preflight(rules_, request);
+  RequestOrigin caller = request_origin(request);
+  caller.token_follows |= preflight;
   const auto barred = is_health_check(request.path) ? std::nullopt : check_access(rules_, caller);
   if (barred) return say(barred->status, barred->message);
+  if (preflight && allowed_methods(request.path) != nullptr && !has_body(request)) {
+    const ActiveRequest busy(connections_, peer_of(request), nullptr);
+    answer_preflight(request, response);
+    return true;
+  }
   const HttpError no = check_headers(request);
-  if (no.status == 0) return false;
+  if (no.status == 0) {
+    take_over_multipart(changed);
+    return false;
+  }
   constexpr int kMethod = 405;
-  if (no.status == kMethod) response.set_header("Allow", allowed_method(request.path));
+  if (no.status == kMethod) response.set_header("Allow", allowed_methods(request.path));
   return say(no.status, no.message);
 }
 
@@ -191,7 +199,7 @@ void LiveServer::Http::log_response(const httplib::Request& request,
                                     const httplib::Response& response) {
   const auto now = std::chrono::steady_clock::now();
   const auto took = now - std::exchange(request_began, std::nullopt).value_or(now);
-  metrics_.count_response(allowed_method(request.path) != nullptr ? request.path : "other",
+  metrics_.count_response(allowed_methods(request.path) != nullptr ? request.path : "other",
                           response.status, took);
   if (log_ == nullptr) return;
   log_->write({request.remote_addr, request.method, request.path, response.status, took,
@@ -200,101 +208,102 @@ void LiveServer::Http::log_response(const httplib::Request& request,
 
 /// /health: the process is alive. /ready: the server accepts requests.
 void LiveServer::Http::probe(const httplib::Request& request, httplib::Response& response) {
-  const ActiveRequest busy(connections_, request, nullptr);
+  const ActiveRequest busy(connections_, peer_of(request), nullptr);
   if (request.path == "/ready" && draining_)
     return send_error(response, 503, "the server is ending");
   response.set_content("{\"status\":\"ok\"}\n", json_type);
 }
 
 void LiveServer::Http::metrics(const httplib::Request& request, httplib::Response& response) {
-  const ActiveRequest busy(connections_, request, nullptr);
+  const ActiveRequest busy(connections_, peer_of(request), nullptr);
   const WorkerPool::Counts jobs = workers_.counts();
   response.set_content(
       metrics_.text({jobs.waiting, jobs.computing, draining_, models_.batch_sizes()}, version_),
       metrics_type);
 }
 
-void LiveServer::Http::add(const char* path, Endpoint kind, Handler how, const char* type) {
-  server_.Post(
-      path, [this, kind, how, type](const httplib::Request& request, httplib::Response& response) {
-        answer(request, response, kind, how, type);
-      });
-}
-
 void LiveServer::Http::add_routes() {
   server_.Get("/", [this](const httplib::Request& request, httplib::Response& response) {
-    const ActiveRequest busy(connections_, request, nullptr);
+    const ActiveRequest busy(connections_, peer_of(request), nullptr);
     if (!rules_.token.empty()) response.set_header("Set-Cookie", token_cookie(rules_));
     response.set_content(page_, html_type);
   });
   server_.Get("/openapi.json",
               [this](const httplib::Request& request, httplib::Response& response) {
-                const ActiveRequest busy(connections_, request, nullptr);
+                const ActiveRequest busy(connections_, peer_of(request), nullptr);
                 static const std::string document = openapi_document();
                 response.set_content(document, json_type);
               });
   server_.Get("/languages", [this](const httplib::Request& request, httplib::Response& response) {
-    const ActiveRequest busy(connections_, request, nullptr);
+    const ActiveRequest busy(connections_, peer_of(request), nullptr);
     response.set_content(handler_.languages(), json_type);
   });
-  const auto add_probe = [this](const char* path) {
+  server_.Post("/languages", [this](const httplib::Request& request, httplib::Response& response,
+                                    const httplib::ContentReader& read) {
+    const ReceivedBody body = receive_body(request, read);  // an api_key is not needed here
+    if (body.error.status != 0) return void(refuse(request, response, body.error));
+    const ActiveRequest busy(connections_, peer_of(request), nullptr);
+    response.set_content(handler_.languages(), json_type);
+  });
+  for (const char* path : {"/health", "/ready"}) {
     server_.Get(path, [this](const httplib::Request& request, httplib::Response& response) {
       probe(request, response);
     });
-  };
-  add_probe("/health");
-  add_probe("/ready");
+  }
   server_.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
     metrics(request, response);
   });
-  add("/translate", Endpoint::libretranslate, &ServerHandler::libretranslate, json_type);
-  add("/api/translate", Endpoint::translate, &ServerHandler::translate, json_type);
-  add("/api/attend", Endpoint::attend, &ServerHandler::attend, json_type);
-  add("/api/why", Endpoint::why, &ServerHandler::why, json_type);
-  add("/api/page", Endpoint::page, &ServerHandler::page, json_type);
-  add("/api/file", Endpoint::page, &ServerHandler::file, html_type);
+  const auto add = [this](const char* path, const Route& route) {
+    server_.Post(path, [this, route](const httplib::Request& request, httplib::Response& response,
+                                     const httplib::ContentReader& read) {
+      answer(request, response, read, route);
+    });
+  };
+  add("/translate", {Endpoint::libretranslate, &ServerHandler::libretranslate, json_type});
+  add("/detect", {Endpoint::detect, &ServerHandler::detect, json_type});
+  add("/api/translate", {Endpoint::translate, &ServerHandler::translate, json_type});
+  add("/api/attend", {Endpoint::attend, &ServerHandler::attend, json_type});
+  add("/api/why", {Endpoint::why, &ServerHandler::why, json_type});
+  add("/api/page", {Endpoint::page, &ServerHandler::page, json_type});
+  add("/api/file", {Endpoint::page, &ServerHandler::file, html_type});
 }
 
 void LiveServer::Http::answer(const httplib::Request& request, httplib::Response& response,
-                              Endpoint kind, Handler how, const char* type) {
-  const ActiveRequest busy(connections_, request, nullptr);
-  Json body;
+                              const httplib::ContentReader& read, const Route& route) {
+  const ReceivedBody received = receive_body(request, read);
+  if (received.error.status != 0) return void(refuse(request, response, received.error));
+  const ActiveRequest busy(connections_, peer_of(request), nullptr);
   try {
-    body = is_form(request) ? form_json(request) : parse_body(request.body);
-  } catch (const Error& error) {
-    return send_error(response, 400, error.what());
-  }
-  try {
-    ApiRequest question = parse_request(body, kind);
+    const Json body = body_fields(request, received.bytes);
+    const auto barred = check_token(rules_, request_origin(request, body));
+    if (barred) return send_error(response, barred->status, barred->message);
+    ApiRequest question = parse_request(body, route.kind);
     question.client = client_id(request);
-    work(request, response, question, how, type);
-  } catch (const Error& error) {
-    const bool asked_wrongly = error.code() == ExitCode::usage || error.code() == ExitCode::input;
-    send_error(response, asked_wrongly ? 422 : 503, error.what());
-  } catch (const std::bad_alloc&) {
-    send_error(response, 503, "out of memory; ask for a shorter sentence or fewer beams");
-  } catch (const std::exception&) {
-    send_error(response, 500, "internal error; please report it with the request");
+    work(request, response, question, route);
+  } catch (const UnreadableBody& error) {
+    send_error(response, 400, error.what());
+  } catch (...) {
+    send_exception(response);
   }
 }
 
 void LiveServer::Http::work(const httplib::Request& request, httplib::Response& response,
-                            const ApiRequest& question, Handler how, const char* type) {
+                            const ApiRequest& question, const Route& route) {
   Job job;
   job.page_id = page_id(request);
   job.sequence = page_sequence(request);
-  job.batched = is_translation(how);
-  const ActiveRequest busy(connections_, request, &job);
+  job.batched = is_translation(route.how);
+  const ActiveRequest busy(connections_, peer_of(request), &job);
   std::exception_ptr problem;
   const bool had_turn = workers_.run(job, [&] {
     try {
       if (job.stop) throw SearchStopped();
       Timings timings;
-      std::string body = (handler_.*how)(question, job.stop, timings);
+      std::string body = (handler_.*route.how)(question, job.stop, timings);
       response.set_header("Server-Timing", timing_header(timings));
       metrics_.count_tokens(timings.model.source_tokens, timings.model.target_tokens);
       // Newer httplib versions move the body.
-      response.set_content(std::move(body), type);  // NOLINT(performance-move-const-arg)
+      response.set_content(std::move(body), route.type);  // NOLINT(performance-move-const-arg)
     } catch (const SearchStopped&) {
       send_stopped_error(response, job, limits_.work_timeout);
     } catch (...) {
@@ -302,7 +311,7 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
     }
   });
   if (!had_turn)
-    send_error(response, 429, fmt::format("{} requests wait already", limits_.waiting));
+    send_error(response, 429, fmt::format("{} requests are already waiting", limits_.waiting));
   if (problem) std::rethrow_exception(problem);
 }
 

@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/scoped_timer.h"
 #include "base/strings/utf8.h"
+#include "serve/language_detector.h"
 #include "service/api/response_limits.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
@@ -27,6 +28,24 @@ std::vector<std::string> texts_of(const ApiRequest& request) {
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+}
+
+/// Returns the texts after the best one, at most `most`, each once.
+Json alternatives_json(const std::vector<LineTranslation>& found, std::size_t most) {
+  std::vector<std::string> texts = {found.front().text};
+  for (const LineTranslation& translation : found) {
+    const bool is_new = std::ranges::find(texts, translation.text) == texts.end();
+    if (is_new && texts.size() <= most) texts.push_back(translation.text);
+  }
+  return Json(std::vector<std::string>(texts.begin() + 1, texts.end()));
+}
+
+Json detected_json(const std::vector<DetectedLanguage>& detected) {
+  Json all = Json::array();
+  for (const auto& [code, confidence] : detected) {
+    all.push_back({{"confidence", confidence}, {"language", code}});
+  }
+  return all;
 }
 
 }  // namespace
@@ -87,7 +106,15 @@ std::string ServerHandler::translate(const ApiRequest& request, const std::atomi
 std::string ServerHandler::libretranslate(const ApiRequest& asked, const std::atomic<bool>& stop,
                                           Timings& timings) const {
   ApiRequest request = asked;
-  const std::size_t model = find_model_for(models().names(), *request.languages);
+  const std::vector<std::string> codes = language_codes();
+  const bool detects = request.languages->source == "auto" && !codes.empty();
+  std::vector<DetectedLanguage> detected;
+  for (const std::string& text : detects ? texts_of(request) : std::vector<std::string>{}) {
+    detected.push_back(detect_language(text, codes).front());
+  }
+  const bool sure = detects && detected.front().confidence > 0;
+  const std::size_t model =
+      find_model_for(models().names(), *request.languages, sure ? detected.front().code : "");
   request.model = models().names()[model];
   const Languages& known = models().model(model).tokenizer->languages();
   if (!known.tokens.empty()) {
@@ -100,21 +127,40 @@ std::string ServerHandler::libretranslate(const ApiRequest& asked, const std::at
   Json best = Json::array(), others = Json::array();
   for (const Translated& text : translate_all(request, stop, timings)) {
     best.push_back(text.found.front().text);
-    others.push_back(Json::array());
-    for (std::size_t i = 1; i < text.found.size(); ++i) {
-      others.back().push_back(text.found[i].text);
-    }
+    others.push_back(alternatives_json(text.found, to_size(request.alternatives)));
   }
   Json answer = Json::object();
   answer["translatedText"] = request.texts ? best : best.front();
-  if (request.search.n_best) {
+  if (request.alternatives != 0) {
     answer["alternatives"] = request.texts ? others : others.front();
+  }
+  if (detects) {
+    const Json languages = detected_json(detected);
+    answer["detectedLanguage"] = request.texts ? languages : languages.front();
   }
   return answer.dump() + "\n";
 }
 
+std::string ServerHandler::detect(const ApiRequest& request, const std::atomic<bool>&,
+                                  Timings&) const {
+  const std::vector<std::string> codes = language_codes();
+  if (codes.empty()) {
+    throw InputError(
+        "the request: no language can be detected, because no model says its languages; a model's "
+        "name says them if it ends like en-de");
+  }
+  return detected_json(detect_language(request.text, codes)).dump() + "\n";
+}
+
 std::string ServerHandler::languages() const {
   return languages_json(models().names(), models().model(0).tokenizer->languages()).dump() + "\n";
+}
+
+std::vector<std::string> ServerHandler::language_codes() const {
+  std::vector<std::string> codes;
+  const Json all = languages_json(models().names(), models().model(0).tokenizer->languages());
+  for (const Json& language : all) codes.push_back(language["code"].get<std::string>());
+  return codes;
 }
 
 std::string ServerHandler::live_page(const std::string& version) const {
@@ -152,13 +198,17 @@ std::optional<LanguagePair> languages_in_name(std::string_view model_name) {
   return LanguagePair{std::string(source), std::string(target)};
 }
 
-std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted) {
-  const auto fits = [&](const std::string& name) {
-    const auto pair = languages_in_name(name);
-    return pair && pair->target == wanted.target &&
-           (wanted.source == "auto" || pair->source == wanted.source);
+std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted,
+                           const std::string& detected) {
+  const auto find_source = [&](const std::string& source) {
+    return std::ranges::find_if(names, [&](const std::string& name) {
+      const auto pair = languages_in_name(name);
+      return pair && pair->target == wanted.target && (source == "auto" || pair->source == source);
+    });
   };
-  auto found = std::ranges::find_if(names, fits);
+  auto found = names.end();
+  if (wanted.source == "auto" && !detected.empty()) found = find_source(detected);
+  if (found == names.end()) found = find_source(wanted.source);
   if (found == names.end()) {
     found = std::ranges::find_if(names, [](const auto& name) { return !languages_in_name(name); });
   }

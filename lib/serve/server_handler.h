@@ -34,9 +34,14 @@ class ServerHandler : public ApiHandler {
                         Timings& timings) const;
 
   /// Answers like LibreTranslate: {"translatedText": "…"}, with "alternatives" on request; both are
-  /// lists for a list of texts.
+  /// lists for a list of texts. For the source "auto", "detectedLanguage" is added.
   std::string libretranslate(const ApiRequest& request, const std::atomic<bool>& stop,
                              Timings& timings) const;
+
+  /// Returns [{"confidence": 83, "language": "en"}, …], most likely first, of the languages in
+  /// languages(). Throws InputError if there are none.
+  std::string detect(const ApiRequest& request, const std::atomic<bool>& stop,
+                     Timings& timings) const;
 
   /// Returns the models' languages in LibreTranslate's format.
   std::string languages() const;
@@ -50,6 +55,8 @@ class ServerHandler : public ApiHandler {
     std::vector<LineTranslation> found;
     std::vector<std::string> notes;
   };
+  /// Returns the codes of languages().
+  std::vector<std::string> language_codes() const;
   /// Translates the texts of a request.
   std::vector<Translated> translate_all(const ApiRequest& request, const std::atomic<bool>& stop,
                                         Timings& timings) const;
@@ -62,9 +69,10 @@ class ServerHandler : public ApiHandler {
 std::optional<LanguagePair> languages_in_name(std::string_view model_name);
 
 /// Returns the first model for the pair or, failing that, the first whose name contains no
-/// languages; the source "auto" matches any. Throws InputError naming the served pairs if there is
-/// neither.
-std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted);
+/// languages; the source "auto" matches any, preferably `detected`. Throws InputError naming the
+/// served pairs if there is neither.
+std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted,
+                           const std::string& detected = "");
 
 /// Returns [{"code": "en", "name": "English", "targets": ["de"]}, …]: every language of a pair,
 /// sources first, then the language tokens of the first model if its name contains no languages.

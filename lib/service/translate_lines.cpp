@@ -97,7 +97,7 @@ void SentenceNotes::add(const PreparedLine& line, std::size_t positions, std::si
 void SentenceNotes::note_cleaning(const FieldText& text, std::size_t invalid_bytes,
                                   std::size_t controls) {
   if (invalid_bytes > 0 && !invalid_noted_) {
-    say_({text, " is not valid UTF-8; what is not was replaced by U+FFFD (said once)"});
+    say_({text, " is not valid UTF-8; invalid bytes were replaced by U+FFFD (said once)"});
     invalid_noted_ = true;
   }
   if (controls > 0 && !controls_noted_) {

@@ -19,8 +19,8 @@ namespace {
 AttentionSite kind_of(std::string_view written, std::string_view word) {
   const std::optional<AttentionSite> site = parse_site(word);
   if (!site) {
-    throw UsageError("{}: \"{}\" is no kind; expected encoder, decoder or cross", excerpt(written),
-                     excerpt(word));
+    throw UsageError("{}: \"{}\" is not a kind of attention; expected encoder, decoder or cross",
+                     excerpt(written), excerpt(word));
   }
   return *site;
 }

@@ -180,7 +180,8 @@ std::uint64_t key_of(int left, int right) {
 BpeMerges::BpeMerges(std::string_view text, const Vocabulary& vocabulary,
                      const std::string& where) {
   if (!is_valid_utf8(text)) {
-    throw InputError("{}: found bytes that are not UTF-8; expected a pair of pieces a line", where);
+    throw InputError("{}: found bytes that are not UTF-8; expected one pair of pieces per line",
+                     where);
   }
   std::size_t number = 0;
   for (const std::string_view line : split_lines(text)) {
@@ -191,7 +192,7 @@ BpeMerges::BpeMerges(std::string_view text, const Vocabulary& vocabulary,
     const bool two = blank != line.npos && blank > 0 && blank + 1 < line.size() &&
                      line.find(' ', blank + 1) == line.npos;
     if (!two) {
-      throw InputError("{}: found \"{}\"; expected two pieces with one blank between them", here(),
+      throw InputError("{}: found \"{}\"; expected two pieces with one space between them", here(),
                        excerpt(line));
     }
     add(line.substr(0, blank), line.substr(blank + 1), vocabulary, here);
@@ -202,8 +203,8 @@ void BpeMerges::add(std::string_view left, std::string_view right, const Vocabul
                     const std::function<std::string()>& where) {
   const auto id_of = [&](const std::string& piece) {
     if (const auto id = vocabulary.find(piece)) return *id;
-    throw InputError("{}: \"{}\" is no piece of the vocabulary; expected merges of its pieces",
-                     where(), excerpt(piece));
+    throw InputError("{}: \"{}\" is not in the vocabulary; expected merges of its pieces", where(),
+                     excerpt(piece));
   };
   const std::string first(left);
   const std::string second(right);
@@ -211,8 +212,8 @@ void BpeMerges::add(std::string_view left, std::string_view right, const Vocabul
   const int right_id = id_of(second);
   const Merge merge{narrow_cast<std::uint32_t>(merges_.size()), id_of(first + second)};
   if (!merges_.emplace(key_of(left_id, right_id), merge).second) {
-    throw InputError("{}: the pair \"{}\" stands here for the second time; expected it once",
-                     where(), excerpt(first + " " + second));
+    throw InputError("{}: the pair \"{}\" occurs a second time; expected it once", where(),
+                     excerpt(first + " " + second));
   }
 }
 

@@ -38,7 +38,7 @@ Checksums parse_checksums(std::string_view list, const std::string& where) {
     if (line.empty()) continue;
     const std::string_view name = listed_name(line);
     if (name.empty()) {
-      throw InputError("{}: line {}: expected 64 hexadecimal digits, two blanks and a name", where,
+      throw InputError("{}: line {}: expected 64 hexadecimal digits, two spaces and a name", where,
                        number);
     }
     std::string digest(line.substr(0, kDigestDigits));

@@ -122,7 +122,8 @@ void MarianTokenizer::find_added_tokens(const std::string& directory) {
     check_added_token(token, size + more_pieces_.size(), taken, where);
     if (settings_.separate_vocabularies && !in_vocabulary) {
       throw InputError(
-          "{}: \"{}\" is no piece of vocab.json; expected one where the vocabularies are separate",
+          "{}: \"{}\" is not in vocab.json; expected it there, because the vocabularies are "
+          "separate",
           where, excerpt(token.text));
     }
     if (!known) more_pieces_.push_back(token.text);
@@ -239,14 +240,14 @@ void MarianTokenizer::require_sampling(double sampling, const std::string& where
     const SegmentationType type = side.model.segmentation();
     if (type == SegmentationType::bpe && sampling >= 1) {
       throw InputError(
-          "{}: tokenizer.sampling {}: {} is a BPE model, where it is the probability to drop a "
-          "merge; use 0 (off) to below 1",
+          "{}: tokenizer.sampling {}: {} is a BPE model, where this is the probability of dropping "
+          "a merge; use 0 (off) to below 1",
           where, sampling, file);
     }
     if (type == SegmentationType::bpe || type == SegmentationType::unigram) continue;
     throw InputError(
-        "{}: tokenizer.sampling {}: {} cuts a text in one way only; expected a unigram or BPE "
-        "model, or tokenizer.sampling 0",
+        "{}: tokenizer.sampling {}: {} has only one segmentation of a text; expected a unigram or "
+        "BPE model, or tokenizer.sampling 0",
         where, sampling, file);
   }
 }

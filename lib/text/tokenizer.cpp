@@ -30,6 +30,22 @@ bool is_of_t5(const std::string& directory) {
   return false;
 }
 
+/// Refuses ByT5, which has no vocabulary file: its tokens are bytes.
+void refuse_byte_model(const std::string& directory) {
+  std::string name = read_tokenizer_settings(directory).tokenizer_class;
+  const std::string config = directory + "/config.json";
+  if (name.empty() && file_exists(config)) {
+    const Json json = read_json_file(config);
+    const auto found = json.is_object() ? json.find("tokenizer_class") : json.end();
+    if (json.is_object() && found != json.end() && found->is_string()) name = *found;
+  }
+  if (!name.starts_with("ByT5")) return;
+  throw InputError(
+      "{}: a ByT5 model, whose tokens are bytes, which is not supported; use a model with a "
+      "vocabulary, such as T5, mT5 or MarianMT",
+      printable(directory));
+}
+
 /// Chooses the kind by the files that exist. If there are none, the error lists Marian's files.
 std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory) {
   if (!directory_exists(directory)) {
@@ -45,6 +61,7 @@ std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory
     return is_of_t5(directory) ? t5_tokenizer(directory) : pegasus_tokenizer(directory);
   }
   if (has("merges.txt")) return byte_level_tokenizer(directory);
+  refuse_byte_model(directory);
   return marian_tokenizer(directory);
 }
 
@@ -223,8 +240,8 @@ const Languages& TokenizerKind::languages() const {
 
 void TokenizerKind::require_sampling(double sampling, const std::string& where) const {
   throw InputError(
-      "{}: tokenizer.sampling {}: this tokenizer cuts a text in one way only; expected source.spm "
-      "and target.spm of a unigram or BPE model, or tokenizer.sampling 0",
+      "{}: tokenizer.sampling {}: this tokenizer has only one segmentation of a text; expected "
+      "source.spm and target.spm of a unigram or BPE model, or tokenizer.sampling 0",
       where, sampling);
 }
 

@@ -145,8 +145,8 @@ void check_word_lengths(const Lines& lines, const std::string& what) {
       const std::size_t end = std::min(line->find(' ', begin), line->size());
       if (end - begin > kLongestWord) {
         throw InputError(
-            "{}: a word of {} bytes; expected at most {}; use type unigram or bpe, or "
-            "mend the text",
+            "{}: a word of {} bytes; expected at most {}; use type unigram or bpe, or correct the "
+            "text",
             what, end - begin, kLongestWord);
       }
       begin = end + 1;
@@ -160,8 +160,8 @@ std::string train_model(const TokenizerTraining& training, const Lines& lines,
   const auto too_long = [](const std::string* line) { return line->size() > kLongestTrainingLine; };
   if (!lines.empty() && std::all_of(lines.begin(), lines.end(), too_long)) {
     throw InputError(
-        "{}: no line of at most {} bytes, and SentencePiece leaves out longer ones; write a "
-        "sentence a line",
+        "{}: no line of at most {} bytes, and SentencePiece leaves out longer ones; write one "
+        "sentence per line",
         what, kLongestTrainingLine);
   }
   if (training.type == TokenizerType::word) check_word_lengths(lines, what);
@@ -190,7 +190,7 @@ std::vector<std::string> pieces_of(const std::string& model, const std::string& 
   std::vector<std::string> pieces;
   for (const SentencePieceEntry& piece : parse_sentencepiece_model(model, what).pieces) {
     if (piece.text == kPad) {
-      throw InputError("{}: the text holds {}, which stands for padding; take it out", what, kPad);
+      throw InputError("{}: the text contains {}, which means padding; remove it", what, kPad);
     }
     pieces.emplace_back(piece.text);
   }

@@ -7,6 +7,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 
 namespace attn {
@@ -160,8 +161,9 @@ std::vector<std::string> order_by_id(Entries entries, const std::string& where) 
     const auto missing = std::find(taken.begin(), taken.end(), false) - taken.begin();
     throw InputError(
         "{}: piece \"{}\" has id {} and id {} is missing; expected each id from 0 to {} once, as "
-        "the file holds {} pieces",
-        where, excerpt(out_of_range->first), out_of_range->second, missing, count - 1, count);
+        "the file holds {}",
+        where, excerpt(out_of_range->first), out_of_range->second, missing, count - 1,
+        counted(count, "piece"));
   }
   return pieces;
 }

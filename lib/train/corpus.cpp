@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/random.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "compute/threads.h"
 
@@ -49,12 +50,13 @@ ParallelText parse_parallel(std::string_view source, std::string_view target,
   text.target = read_side(target, files.target, text.controls);
   if (text.source.size() != text.target.size()) {
     throw InputError(
-        "{} has {} lines and {} has {}; line n of one must be the translation of line n of the "
+        "{} has {} and {} has {}; line n of one must be the translation of line n of the "
         "other",
-        printable(files.source), text.source.size(), printable(files.target), text.target.size());
+        printable(files.source), counted(text.source.size(), "line"), printable(files.target),
+        text.target.size());
   }
   if (text.source.empty()) {
-    throw InputError("{} and {} are empty; expected a sentence a line", printable(files.source),
+    throw InputError("{} and {} are empty; expected one sentence per line", printable(files.source),
                      printable(files.target));
   }
   return text;

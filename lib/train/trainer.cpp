@@ -45,7 +45,7 @@ class Trainer::Run {
         first_difference(with_newer_keys(checkpoint->state["identity"]), setup_.identity);
     if (!difference.empty()) {
       throw InputError(
-          "cannot resume {}: {}; give the config and data that the run began with, or another "
+          "cannot resume {}: {}; use the config and data that the run began with, or another "
           "directory",
           setup_.directory, difference);
     }

@@ -60,8 +60,8 @@ Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, ValidationSet
       settings_(std::move(settings)) {
   if (corpus_.size() > 0) return;
   throw InputError(
-      "data.dev: no pair is left to validate on ({} with an empty side, {} longer than {} tokens); "
-      "give other files, or raise model.max_position_embeddings",
+      "data.dev: no sentence pair is left for validation ({} with an empty side, {} longer than {} "
+      "tokens); give other files, or raise model.max_position_embeddings",
       corpus_.empty, corpus_.too_long, settings_.max_tokens);
 }
 

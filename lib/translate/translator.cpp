@@ -15,18 +15,33 @@
 namespace attn {
 namespace {
 
-/// Longer than the text that most models' positions can hold. Longer text never reaches the
-/// tokenizer, except for models with many positions.
+/// Longer text never reaches the tokenizer, except for models with many positions.
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;
 constexpr std::size_t kBytesOfPosition = 64;
 
 void check_vocabulary(const char* side, int tokens, int embedding) {
-  if (tokens > embedding) {
-    throw InputError(
-        "the {} vocabulary holds {} pieces, and the model's embedding {}; tokenizer "
-        "and weights are not of one model",
-        side, tokens, embedding);
+  if (tokens <= embedding) return;
+  throw InputError(
+      "the {} vocabulary holds {} tokens, and the model's embedding {}; the tokenizer and the "
+      "weights belong to different models",
+      side, tokens, embedding);
+}
+
+/// Returns the text of the first unknown piece; if the tokenizer only says "<unk>", the first
+/// unknown character.
+std::string name_unknown(const Tokenizer& tokenizer, const PreparedSentence& sentence,
+                         const EncodedText& encoded) {
+  const int unk = tokenizer.special_tokens().unk;
+  const auto position = to_size(std::ranges::find(sentence.ids, unk) - sentence.ids.begin());
+  const std::string piece = position < encoded.pieces.size() ? encoded.pieces[position] : "";
+  if (!piece.empty() && piece != tokenizer.source_token(unk)) return piece;
+  const std::string_view text = sentence.text;
+  for (std::size_t i = 0, end = 1; i < text.size(); i = end, end = i + 1) {
+    while (end < text.size() && is_continuation_byte(text[end])) ++end;
+    const std::string_view character = text.substr(i, end - i);
+    if (tokenizer.encode_source(character).unknown > 0) return std::string(character);
   }
+  return piece;
 }
 
 PackedTokens pack_one(std::span<const int> ids) {
@@ -41,10 +56,7 @@ template <typename Action>
 void with_changes(const ModelChanges* changes, AttentionObserver* observer,
                   AttentionObserver& recorder, Action&& run) {
   ObserverPair both(observer, recorder);
-  if (changes == nullptr) {
-    run(both);
-    return;
-  }
+  if (changes == nullptr) return run(both);
   Intervention intervention(changes->without, changes->forced, &both);
   run(intervention);
 }
@@ -67,12 +79,11 @@ void check_forced_weights(const std::vector<ForcedWeight>& forced, const Attenti
     const std::string name =
         fmt::format("{}:{}:{}:{}={}", site_key(f.site), f.layer, f.head, f.query, f.key);
     if (f.query < 0 || to_size(f.query) >= queries) {
-      throw UsageError("{}: query {} is not there; the sentence has queries 0 to {}", name, f.query,
+      throw UsageError("{}: no query {}: the sentence has queries 0 to {}", name, f.query,
                        queries - 1);
     }
     if (f.key < 0 || to_size(f.key) >= keys) {
-      throw UsageError("{}: key {} is not there; the sentence has keys 0 to {}", name, f.key,
-                       keys - 1);
+      throw UsageError("{}: no key {}: the sentence has keys 0 to {}", name, f.key, keys - 1);
     }
     if (future) {
       throw UsageError("{}: query {} of the decoder cannot look at key {}, which comes later", name,
@@ -155,12 +166,8 @@ PreparedSentence Translator::prepare(std::string_view bytes,
     sentence.ids = {tokenizer_.special_tokens().eos};
   }
   sentence.unknown = encoded.unknown;
-  const auto unknown =
-      std::find(sentence.ids.begin(), sentence.ids.end(), tokenizer_.special_tokens().unk);
-  const auto position = to_size(unknown - sentence.ids.begin());
-  if (sentence.unknown > 0 && position < encoded.pieces.size()) {
-    sentence.first_unknown_token = encoded.pieces[position];
-  }
+  if (sentence.unknown > 0)
+    sentence.first_unknown_token = name_unknown(tokenizer_, sentence, encoded);
   const std::size_t most = max_source_tokens();
   if (sentence.ids.size() > most) {
     sentence.truncated_tokens = sentence.ids.size() - most;

@@ -157,7 +157,7 @@ class Attention:
 
     def _check(self, kind: str, layer: int, head: int) -> int:
         if kind not in _KINDS:
-            raise UsageError(f'"{kind}" is no kind; expected encoder, decoder or cross')
+            raise UsageError(f'"{kind}" is not a kind of attention; expected encoder, decoder or cross')
         shape: tuple[int, ...] = self._record.maps(kind, self._index).shape
         layers, heads = shape[:2]
         if not -layers <= layer < layers or not -heads <= head < heads:

@@ -81,9 +81,8 @@ TEST_CASE("alignment choice: layers and heads that the model does not have") {
     check_error([&] { check_alignment_method(parse_alignment_method(text), model); },
                 ExitCode::usage, part);
   };
-  refused("cross:3:0",
-          "cross:3:0: layer 3 is asked for, but the model's decoder has layers 0 to 2");
-  refused("cross:0:4", "head 4 is asked for, but the model's decoder has heads 0 to 3 in each");
+  refused("cross:3:0", "cross:3:0: no layer 3: the decoder has layers 0 to 2");
+  refused("cross:0:4", "no head 4: each layer of the decoder has heads 0 to 3");
   refused("layer:3", "layer:3: layer 3");
   model.decoder_layers = 1;
   refused("layer:1", "has only layer 0");

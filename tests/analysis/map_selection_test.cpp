@@ -136,21 +136,12 @@ TEST_CASE("show: layers and heads that the model lacks") {
     const char* message;
   };
   const Bad table[] = {
-      {"encoder:2",
-       "encoder:2: layer 2 is asked for, but the model's encoder has layers 0 "
-       "to 1"},
-      {"decoder:3",
-       "decoder:3: layer 3 is asked for, but the model's decoder has layers 0 "
-       "to 2"},
-      {"cross:3:0",
-       "cross:3:0: layer 3 is asked for, but the model's decoder has layers 0 "
-       "to 2"},
-      {"cross:3:best",
-       "cross:3:best: layer 3 is asked for, but the model's decoder has layers 0 to 2"},
-      {"encoder:0:4",
-       "encoder:0:4: head 4 is asked for, but the model's encoder has heads "
-       "0 to 3 in each layer"},
-      {"cross:0:1", "head 1 is asked for, but the model's decoder has only head 0 in each layer"},
+      {"encoder:2", "encoder:2: no layer 2: the encoder has layers 0 to 1"},
+      {"decoder:3", "decoder:3: no layer 3: the decoder has layers 0 to 2"},
+      {"cross:3:0", "cross:3:0: no layer 3: the decoder has layers 0 to 2"},
+      {"cross:3:best", "cross:3:best: no layer 3: the decoder has layers 0 to 2"},
+      {"encoder:0:4", "encoder:0:4: no head 4: each layer of the encoder has heads 0 to 3"},
+      {"cross:0:1", "no head 1: each layer of the decoder has only head 0"},
       {"cross:2147483647", "layer 2147483647 is asked for"},
   };
   for (const Bad& bad : table) {

@@ -57,7 +57,7 @@ TEST_CASE("what the system refuses to read") {
   check_error([&] { read_file(directory.path()); }, ExitCode::system,
               directory.path() + ": cannot read: it is a directory, expected a file");
   check_error([&] { MappedFile map(directory.path()); }, ExitCode::system, "it is a directory");
-  check_error([] { MappedFile map("/dev/null"); }, ExitCode::system, "it is no regular file");
+  check_error([] { MappedFile map("/dev/null"); }, ExitCode::system, "it is not a regular file");
   check_error([&] { read_file(directory.write("f", "") + "/below"); }, ExitCode::system,
               "Not a directory");
   check_error([] { read_file(""); }, ExitCode::system, "(empty path): cannot open");

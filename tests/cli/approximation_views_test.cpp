@@ -146,7 +146,7 @@ TEST_CASE("linformer: figures that places define are null, and a rollout is refu
       {"--force of a mixture beyond k",
        {"translate", "--config", config, kDemoSource, "--force", "encoder:0:0:1=3"},
        kUsage,
-       {"encoder:0:0:1=3: key 3 is not there; the sentence has keys 0 to 2"}},
+       {"encoder:0:0:1=3: no key 3: the sentence has keys 0 to 2"}},
       {"explain a head of a linformer",
        {"explain", "--config", config, kDemoSource, "--head", "encoder:0:0"},
        kInput,
@@ -315,8 +315,8 @@ TEST_CASE("inspect --receptive-field: all of the source, or what holds for every
        {"inspect", "--config", kind_config(scene, kLsh), "--receptive-field", "--svg",
         "{dir}/x.svg"},
        kInput,
-       {"the tokens decide who sees whom, so that no picture holds for all sentences; leave --svg "
-        "out, or translate one with --html"}},
+       {"what a token sees depends on the sentence, so there is no picture for all sentences; "
+        "leave --svg out, or translate one with --html"}},
   });
 }
 

@@ -183,13 +183,12 @@ TEST_CASE("what explain --compare attention refuses") {
     std::vector<std::string> args{"explain",  "home",   "--compare", "attention",
                                   "--config", "{demo}", option};
     args.insert(args.end(), value.begin(), value.end());
-    return BadCase{
-        "--compare attention with " + option,
-        args,
-        kUsage,
-        {"attn-demo: --compare attention is about every head of the encoder and the best "
-         "translation; leave " +
-         option + " out"}};
+    return BadCase{"--compare attention with " + option,
+                   args,
+                   kUsage,
+                   {"attn-demo: --compare attention covers all heads of the encoder and the best "
+                    "translation; leave " +
+                    option + " out"}};
   };
   check_all({
       leave_out("--kind", {"encoder"}),
@@ -201,7 +200,7 @@ TEST_CASE("what explain --compare attention refuses") {
       {"--compare attention and --short",
        {"explain", "home", "--compare", "attention", "--short", "--config", "{demo}"},
        kUsage,
-       {"--compare, --meaning and --short are explanations of their own; ask for one at a time"}},
+       {"--compare, --meaning and --short are different explanations; choose one"}},
       {"--compare attention of two sentences",
        {"explain", "home", "group", "--compare", "attention", "--config", "{demo}"},
        kUsage,
@@ -333,7 +332,7 @@ TEST_CASE("inspect --attention --svg: a line a kind in both plots, and a message
       {"--svg into a file called .png",
        {"inspect", "--attention", "full", "--lengths", "16", "--svg", "{dir}/x.png"},
        kUsage,
-       {"x.png: that would be SVG in a file called .png; --png ", "x.png writes PNG"}},
+       {"x.png: the option writes SVG, but the name ends in .png; --png ", "x.png writes PNG"}},
       {"--svg without a report that can be drawn",
        {"inspect", "--svg", "{dir}/x.svg"},
        kUsage,

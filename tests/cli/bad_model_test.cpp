@@ -176,7 +176,7 @@ TEST_CASE("bad input: bytes of model.safetensors") {
               [](ModelFiles& m) { m.files["model.safetensors"].resize(20'000); }),
       damaged("cut in the header", {"header length", "complete"},
               [](ModelFiles& m) { m.files["model.safetensors"].resize(100); }),
-      damaged("a byte too many", {"1 bytes after the last tensor's end"},
+      damaged("a byte too many", {"1 byte after the last tensor's end"},
               [](ModelFiles& m) { m.files["model.safetensors"] += 'x'; }),
       with_header("header cut", {"(header)"}, [](const std::string& h) { return h.substr(0, 40); }),
       with_header("header not JSON", {"(header)"},

@@ -178,7 +178,7 @@ TEST_CASE("a step has the same number in every kind") {
   check_all({{"a step of another kind",
               {"explain", "x", "--config", "{demo}", "--kind", "encoder", "--step", "3"},
               kUsage,
-              {"attn-demo: --step 3: this kind of attention has no such step; leave --step out to "
+              {"attn-demo: --step 3: this kind of attention has no such step; without --step you "
                "see all"}}});
 }
 
@@ -340,7 +340,7 @@ TEST_CASE("what explain refuses") {
       {"explain of a missing query",
        {"explain", "home", "--config", "{demo}", "--kind", "encoder", "--query", "9"},
        kUsage,
-       {"query 9 is asked for", "queries 0 to 1"}},
+       {"no query 9", "queries 0 to 1"}},
       {"explain of a negative query",
        {"explain", "home", "--config", "{demo}", "--kind", "encoder", "--query", "-1"},
        kUsage,
@@ -364,7 +364,7 @@ TEST_CASE("what explain refuses") {
       {"explain of a kind named twice",
        {"explain", "x", "--config", "{demo}", "--kind", "cross", "--head", "cross:1:1"},
        kUsage,
-       {"--head cross:1:1 says kind and layer itself; leave --kind and --layer out"}},
+       {"--head cross:1:1 already names the kind and the layer; leave --kind and --layer out"}},
       {"explain of a step that is none",
        {"explain", "x", "--config", "{demo}", "--step", "8-5"},
        kUsage,
@@ -376,7 +376,7 @@ TEST_CASE("what explain refuses") {
       {"explain of steps that --short does not have",
        {"explain", "x", "--config", "{demo}", "--short", "--step", "1"},
        kUsage,
-       {"--step goes with the steps, and --short has none"}},
+       {"--step chooses among the steps, and --short shows none"}},
       {"two explanations at once",
        {"explain", "x", "--config", "{demo}", "--compare", "--meaning", "x"},
        kUsage,
@@ -388,7 +388,7 @@ TEST_CASE("what explain refuses") {
       {"the meaning of a word in no sentence",
        {"explain", "--config", "{demo}", "--meaning", "home"},
        kUsage,
-       {"--meaning needs a sentence"}},
+       {"--meaning needs at least one sentence"}},
       {"both on stdout",
        {"explain", "x", "--config", "{demo}", "--json", "-", "--markdown", "-"},
        kUsage,
@@ -414,7 +414,7 @@ TEST_CASE("what experiments refuse") {
   refuse("force without a key", {"--force", "cross:1:1:2"}, kUsage, {"QUERY=KEY"});
   refuse("force of a missing key", {"--force", "cross:1:1:2=9"}, kUsage, {"key 9", "0 to 4"});
   refuse("force of a missing query", {"--force", "cross:1:1:99=0"}, kUsage,
-         {"--force cross:1:1:99=0: query 99 is not there; the sentence has queries 0 to "});
+         {"--force cross:1:1:99=0: no query 99: the sentence has queries 0 to "});
   refuse("force of the future", {"--force", "decoder:1:1:1=2"}, kUsage, {"later"});
   refuse("a row forced twice", {"--force", "cross:1:1:2=0", "--force", "cross:1:1:2=1"}, kUsage,
          {"forced twice"});
@@ -439,7 +439,7 @@ TEST_CASE("what experiments refuse") {
       {"an order that nothing compares",
        {"explain", kDemoSource, "--config", "{demo}", "--order", "dog bites man", "man bites dog"},
        kUsage,
-       {"--order is what --compare puts side by side; add --compare"}},
+       {"--order sets the sentences of --compare; add --compare"}},
       {"an order of other words",
        {"explain", kDemoSource, "--config", "{demo}", "--compare", "--order", "dog bites man",
         "cat eats fish"},

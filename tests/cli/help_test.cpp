@@ -32,7 +32,8 @@ TEST_CASE("--help of the program and of each command shows an example, in 80 col
       CHECK_MESSAGE(display_width(line) <= 80, line);
     }
     // Every option stands under what one wants of it.
-    CHECK(help.find("\nMore:\n  -h,--help             Show this and end\n\n") != std::string::npos);
+    CHECK(help.find("\nMore:\n  -h,--help             Show this help and exit\n\n") !=
+          std::string::npos);
   }
   const std::string all = text_of({"--help"});
   for (const std::string& command : kCommands) {

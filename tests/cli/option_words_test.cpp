@@ -27,40 +27,38 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
        "--show encoder:best: best is the head that aligns source and target words, and only heads "
        "of cross-attention do; try cross:best or encoder:mean"},
       {{"translate", "x", "--numbers", "--top", "3"},
-       "--numbers and --top do not go together: a list has its numbers anyway"},
+       "leave --numbers out: --top already shows numbers"},
       {{"translate", "x", "--words", "--pieces"},
-       "--words and --pieces exclude each other; give one"},
+       "--words and --pieces exclude each other; choose one"},
       {{"inspect", "--presets", "--model", "nope"},
        "--presets lists the well-known shapes; leave --model out"},
       {{"translate", "x", "--show", "cross:01"},
        "--show cross:01: the layer is \"01\"; expected a whole number from 0, as in cross:0:1"},
       {{"translate", "x", "--show", "cross:9"},
-       "--show cross:9: layer 9 is asked for, but the model's decoder has layers 0 to 1"},
+       "--show cross:9: no layer 9: the decoder has layers 0 to 1"},
       {{"translate", "x", "--show", "none", "--show", "cross"},
-       "--show none: other maps are asked for, too; give none alone or leave it out"},
+       "--show none: other maps are listed, too; use none alone or leave it out"},
       {{"translate", "x", "--align", "encoder:0:1"},
        "--align encoder:0:1: only cross-attention links source and target words; try cross:0:1 or "
        "best"},
       {{"translate", "x", "--align", "cross:0:9"},
-       "--align cross:0:9: head 9 is asked for, but the model's decoder has heads 0 to 1 in each "
-       "layer"},
+       "--align cross:0:9: no head 9: each layer of the decoder has heads 0 to 1"},
       {{"translate", "x", "--without", "cross:x"},
        "--without cross:x: the layer is \"x\"; expected a whole number from 0, as in cross:0:1"},
       {{"translate", "x", "--without", "both:1"},
-       "--without both:1: \"both\" is no kind; expected encoder, decoder or cross"},
+       "--without both:1: \"both\" is not a kind of attention; expected encoder, decoder or cross"},
       {{"translate", "x", "--force", "cross:7:0:0=0"},
-       "--force cross:7:0:0=0: layer 7 is asked for, but the model's decoder has layers 0 to 1"},
+       "--force cross:7:0:0=0: no layer 7: the decoder has layers 0 to 1"},
       {{"translate", "x", "--force", "cross:0:0"},
        "--force cross:0:0: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4 or "
        "cross:1:3:ging=went"},
       {{"translate", "x", "--set", "24"},
        "--set \"24\": expected section.key=value, such as model.d_model=24"},
-      {{"explain", "x", "--layer", "2"},
-       "--layer 2: layer 2 is asked for, but the model's decoder has layers 0 to 1"},
+      {{"explain", "x", "--layer", "2"}, "--layer 2: no layer 2: the decoder has layers 0 to 1"},
       {{"explain", "x", "--head", "2"},
-       "--head 2: head 2 is asked for, but the model's decoder has heads 0 to 1 in each layer"},
+       "--head 2: no head 2: each layer of the decoder has heads 0 to 1"},
       {{"explain", "x", "--head", "cross:5:1"},
-       "--head cross:5:1: layer 5 is asked for, but the model's decoder has layers 0 to 1"},
+       "--head cross:5:1: no layer 5: the decoder has layers 0 to 1"},
       {{"explain", "x", "--show", "cross:1:1"},
        "explain has no option --show; translate and page have it"},
       {{"translate", "x", "--head", "1"}, "translate has no option --head; explain has it"},
@@ -74,7 +72,7 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
       {{"explain", "home", "cross:2:2"},
        "explain needs exactly one sentence, and 2 were given; --head cross:2:2 names the head"},
       {{"translate", "--without", "cross:1"},
-       "--without, --force and --swap take sentences as arguments; none was given"},
+       "--without, --force and --swap need a sentence as an argument"},
       {{"translate", "x", "--htlm", "page"},
        "translate has no option --htlm; did you mean --html?"},
       {{"explain", "the", "group"},
@@ -82,7 +80,7 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
        "words a sentence"},
       {{"explain", "the group", "the dog"}, "explain needs exactly one sentence, and 2 were given"},
       {{"explain", "home", "--kind", "encoder", "--query", "9"},
-       "query 9 is asked for, but there are queries 0 to 1 here (one a source token)"},
+       "no query 9: there are queries 0 to 1, one per source token"},
       {{"explain", "The group went home", "--meaning", "home"},
        "“home” occurs once in what was given, as whole word in this spelling; give a sentence (or "
        "several) where it occurs at least twice",
@@ -125,7 +123,7 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
                                              "--config", demo_config(), "--max-length", "2"}});
   CHECK(words.code == 0);
   CHECK(words.err.ends_with(
-      "note: 2 sentences of a word each; quotation marks around them make one\n"));
+      "note: translating 2 one-word sentences; use quotation marks to make one\n"));
   const Result preset = run_program({.args = {"inspect", "--preset", "bert"}});
   CHECK(preset.err ==
         "attn-demo: unknown preset \"bert\"; the nearest is \"bert-base\" (attn-demo inspect "

@@ -126,26 +126,27 @@ TEST_CASE("a way back from a folder that is not there does not make it") {
 TEST_CASE("bad input: names that say another kind") {
   check_all({
       named({"translate", "x", "--svg", "{dir}/a.pdf"},
-            "--svg {dir}/a.pdf: that would be SVG in a file called .pdf; --pdf {dir}/a.pdf writes "
-            "PDF"),
+            "--svg {dir}/a.pdf: the option writes SVG, but the name ends in .pdf; --pdf "
+            "{dir}/a.pdf writes PDF"),
       named({"translate", "x", "--html", "{dir}/a.PNG"},
-            "--html {dir}/a.PNG: that would be HTML in a file called .png; --png {dir}/a.PNG "
-            "writes PNG"),
+            "--html {dir}/a.PNG: the option writes HTML, but the name ends in .png; --png "
+            "{dir}/a.PNG writes PNG"),
       named({"translate", "x", "--png", "{dir}/a.jpg"},
-            "--png {dir}/a.jpg: that would be PNG in a file called .jpg; try --png {dir}/a.png"),
+            "--png {dir}/a.jpg: the option writes PNG, but the name ends in .jpg; try --png "
+            "{dir}/a.png"),
       named({"translate", "x", "--csv", "{dir}/a.csv"},
             "--csv {dir}/a.csv: expected a directory, since there are five tables; try --csv "
             "{dir}/a"),
-      named({"translate", "x", "--output", "{dir}/a.json"},
-            "--output {dir}/a.json: that would be plain text in a file called .json; --json "
-            "{dir}/a.json writes JSON"),
-      named({"explain", "x", "--markdown", "{dir}/a.html"},
-            "--markdown {dir}/a.html: that would be Markdown in a file called .html; try "
-            "--markdown {dir}/a.md"),
       named(
-          {"page", "x", "--html", "{dir}/a.svg"},
-          "--html {dir}/a.svg: that would be HTML in a file called .svg; --svg {dir}/a.svg writes "
-          "SVG"),
+          {"translate", "x", "--output", "{dir}/a.json"},
+          "--output {dir}/a.json: the option writes plain text, but the name ends in .json; --json "
+          "{dir}/a.json writes JSON"),
+      named({"explain", "x", "--markdown", "{dir}/a.html"},
+            "--markdown {dir}/a.html: the option writes Markdown, but the name ends in .html; try "
+            "--markdown {dir}/a.md"),
+      named({"page", "x", "--html", "{dir}/a.svg"},
+            "--html {dir}/a.svg: the option writes HTML, but the name ends in .svg; --svg "
+            "{dir}/a.svg writes SVG"),
   });
 }
 
@@ -185,7 +186,8 @@ TEST_CASE("what a sentence or a file hints at is said") {
   CHECK(notes({"The group"}).empty());
   const Notes help = notes({"help"});
   REQUIRE_FALSE(help.empty());
-  CHECK(help[0] == "note: help is translated; attn-demo help translate shows the options");
+  CHECK(help[0] ==
+        "note: translating the sentence \"help\"; attn-demo help translate shows the options");
   CHECK(notes({"日本語", "--show", "none"}) ==
         Notes{"note: 1 piece not in the vocabulary became <unk> (▁日本語); translations leave out "
               "their own <unk>"});
@@ -194,12 +196,13 @@ TEST_CASE("what a sentence or a file hints at is said") {
   CHECK(spelled.out == "日本語\n");
   const Result alike =
       run_program({.args = {"translate", "He is happy.", "--beam", "4", "--n-best", "3"}});
-  CHECK(alike.err ==
-        "note: translations 1 and 2 read alike and are of other pieces; --json and --html show "
-        "them\n");
+  CHECK(
+      alike.err ==
+      "note: translations 1 and 2 have the same text but different tokens; --json and --html show "
+      "them\n");
   const Notes head = notes({"The group", "cross:1:0", "--show", "none"});
   REQUIRE_FALSE(head.empty());
-  CHECK(head[0] == "note: cross:1:0 is translated; as a head it needs its own --show cross:1:0");
+  CHECK(head[0] == "note: translating cross:1:0 as a sentence; --show cross:1:0 shows the head");
 }
 
 TEST_CASE("whoever reads text refuses UTF-16") {
@@ -273,9 +276,9 @@ TEST_CASE("a sentence that is a file's name gets a hint, and its translation") {
   const Result result = at_random({"--show", "none", in});
   CHECK(result.code == kDone);
   CHECK(lines_of(result.out).size() == 1);
-  CHECK(result.err.find("note: " + in + " is a file, and its name is translated; --input " + in +
-                        " translates its lines\n") != std::string::npos);
-  CHECK(at_random({"--show", "none", scene.path()}).err.find("is a file") == std::string::npos);
+  CHECK(result.err.find("note: translating " + in + " itself; --input " + in +
+                        " reads the file\n") != std::string::npos);
+  CHECK(at_random({"--show", "none", scene.path()}).err.find("--input") == std::string::npos);
 }
 
 TEST_CASE("bad input: --input and --output") {
@@ -289,7 +292,7 @@ TEST_CASE("bad input: --input and --output") {
       {"a sentence beside it",
        {"translate", "--input", "{dir}/t", "We"},
        kUsage,
-       {"attn-demo: --input names a file of sentences, and \"We\" is one more; give one of them"},
+       {"attn-demo: --input reads sentences from a file, so leave out the sentence \"We\""},
        text},
       {"over its input",
        {"translate", "--input", "{dir}/t", "--output", "{dir}/t"},

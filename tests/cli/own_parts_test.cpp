@@ -37,7 +37,7 @@ TEST_CASE("own parts: a model of all of them is trained, goes on, translates and
   REQUIRE_MESSAGE(trained.code == kDone, trained.err);
   CHECK(trained.err.find("note: transformers has no class with head_dim 6, key_value_heads 1, "
                          "position \"rotary\", norm \"rms\", feed_forward \"gated\"; "
-                         "attn-demo alone loads this model") != std::string::npos);
+                         "only attn-demo loads this model") != std::string::npos);
   scene.must_train("run", {"--resume", "--set", updates(14)});
 
   const std::string model = scene.file("run/model");
@@ -58,7 +58,7 @@ TEST_CASE("own parts: a model of all of them is trained, goes on, translates and
   const std::string half = scene.file("half");
   const Result converted = run_program({.args = {"convert", "--model", model, "--out", half}});
   REQUIRE_MESSAGE(converted.code == kDone, converted.err);
-  CHECK(converted.err.find("attn-demo alone loads this model") != std::string::npos);
+  CHECK(converted.err.find("only attn-demo loads this model") != std::string::npos);
   CHECK(run_program({.args = {"translate", "--model", half, "The group went home"}}).code == kDone);
   const Result inspected = run_program({.args = {"inspect", "--model", model}});
   CHECK(inspected.out.find("which share 1 of keys and values") != std::string::npos);

@@ -69,7 +69,7 @@ TEST_CASE("whole words: every word of the toy, and a model that takes them") {
   CHECK(made.code == kDone);
   CHECK(made.err == "");
   CHECK(says(made, "whole-word tokenizer, 88 pieces and <pad>, one vocabulary for en and de"));
-  CHECK(says(made, "fewer pieces than the 8000 asked for"));
+  CHECK(says(made, "fewer pieces than the requested 8000"));
   CHECK(says(made, "files: source.spm, target.spm, vocab.json, tokenizer_config.json"));
   CHECK(listing(scene.file("t")) == std::vector<std::string>{"source.spm", "target.spm",
                                                              "tokenizer_config.json",
@@ -98,7 +98,7 @@ TEST_CASE("separate vocabularies: two files, filled up to one padding id") {
   REQUIRE(made.code == kDone);
   CHECK(says(made, "40 pieces for en_GB and 45 for de, and <pad>"));
   CHECK(says(made, "filled up to 45"));
-  CHECK(says(made, "fewer pieces than the 45 asked for"));
+  CHECK(says(made, "fewer pieces than the requested 45"));
   CHECK(says(made, "target_vocab.json"));
   const Json settings = Json::parse(bytes_of(scene.file("t/tokenizer_config.json")));
   CHECK(settings.at("separate_vocabs") == true);

@@ -67,7 +67,7 @@ TEST_CASE("bad text") {
        set("train.batch_tokens=2")},
       {"nothing to validate on",
        kInput,
-       {"data.dev: no pair is left to validate on (8 with"},
+       {"data.dev: no sentence pair is left for validation (8 with"},
        file("dev.de", repeated_line("", 8))},
   });
 }

@@ -77,7 +77,7 @@ TEST_CASE("patterns that do not fit are refused") {
          "bigbird, sparse_strided, sparse_fixed, chunks, linformer, performer or lsh");
   refuse(
       R"({"type": "window"})",
-      "model.encoder_attention.window is missing; give an even number, or a list of one a layer");
+      "model.encoder_attention.window is missing; give an even number, or a list of one per layer");
   refuse(R"({"type": "full", "window": 4})",
          "unknown key \"window\" in model.encoder_attention; its keys are type");
   refuse(R"({"type": "window", "window": 7})",
@@ -88,7 +88,7 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "longformer", "window": 1026})",
          "encoder_attention.window is 1026; use 2 to 1024 with 512 positions");
   refuse(R"({"type": "window", "window": [8, 8]})",
-         "encoder_attention.window has 2 numbers; use one, or one for each of the 3 layers");
+         "encoder_attention.window has 2 numbers; use one, or 3, one per layer");
   refuse(R"({"type": "window", "window": []})",
          "model.encoder_attention.window is []; expected at least one integer");
   refuse(R"({"type": "window", "window": "8"})",

@@ -59,7 +59,7 @@ TEST_CASE("own parts are read, make the model one of attn-demo, and are written 
   CHECK(custom_architecture_note(again) ==
         "transformers has no class with head_dim 5, key_value_heads 2, position \"relative\", "
         "relative_attention_num_buckets 8, relative_attention_max_distance 20, norm \"rms\", "
-        "feed_forward \"gated\"; attn-demo alone loads this model");
+        "feed_forward \"gated\"; only attn-demo loads this model");
 
   const ModelConfig rotary = read_again(own_model(R"("position": "rotary", "head_dim": 6)"));
   CHECK(rotary.rotary);
@@ -77,8 +77,8 @@ TEST_CASE("M2M100 counts places from pad's id on, so its class takes no pad behi
   CHECK_FALSE(custom_architecture_note(m2m100));
   m2m100.pad_token_id = 1026;
   CHECK(custom_architecture_note(m2m100) ==
-        "transformers makes no M2M100ForConditionalGeneration with pad_token_id 1026, which is "
-        "beyond the 1026 rows of its positions; attn-demo alone loads this model");
+        "transformers cannot build M2M100ForConditionalGeneration with pad_token_id 1026, which is "
+        "beyond the 1026 rows of its positions; only attn-demo loads this model");
 }
 
 TEST_CASE("what says no more than Marian's shape leaves the model Marian's") {
@@ -136,7 +136,7 @@ TEST_CASE("own parts that cannot be are refused in one line") {
              "x.json: model.relative_attention_max_distance is 4; use more than 4");
   refuse_own(R"("relative_attention_num_buckets": 8)",
              "x.json: model.relative_attention_num_buckets is for position \"relative\", which "
-             "the model has not; leave it out");
+             "this model does not use; leave it out");
   refuse_own(R"("position": "learned", "static_position_embeddings": true)",
              "x.json: model.position \"learned\" and static_position_embeddings true contradict "
              "each other; keep one of them");

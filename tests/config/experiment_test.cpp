@@ -164,9 +164,9 @@ TEST_CASE("wrong values of the other sections") {
   folder.refuse(R"({"tokenizer": {"type": "word", "sampling": 0.2}})",
                 "tokenizer.sampling 0.2 needs a unigram or BPE tokenizer, but tokenizer.type is "
                 "word; use 0, or change the type");
-  folder.refuse(R"({"tokenizer": {"type": "bpe", "sampling": 1}})",
-                "tokenizer.sampling 1 is no probability to drop a merge of a BPE tokenizer; use 0 "
-                "(off) to below 1");
+  folder.refuse(
+      R"({"tokenizer": {"type": "bpe", "sampling": 1}})",
+      "tokenizer.sampling 1 is not a probability of dropping a BPE merge; use 0 (off) to below 1");
   folder.refuse(R"({"data": {"train": {"source": ""}}})",
                 "data.train.source is \"\"; expected a path");
   folder.refuse(R"({"data": {"probe": 1}})", "data.probe is 1; expected a string");

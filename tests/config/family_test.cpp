@@ -123,9 +123,10 @@ TEST_CASE("what a family cannot have is said in one line") {
                 "config.json: attention_window is 7, which is odd");
   refuse_family(
       "led", R"("attention_window": [4, 6])",
-      "config.json: attention_window has 2 numbers; use one, or one for each of the 12 layers");
-  refuse_family("led", R"("attention_window": "wide")",
-                "attention_window is \"wide\"; expected an integer or a list of them, one a layer");
+      "config.json: attention_window has 2 numbers; use one, or 12, one per layer");
+  refuse_family(
+      "led", R"("attention_window": "wide")",
+      "attention_window is \"wide\"; expected an integer or a list of them, one per layer");
   refuse_family("led", R"("max_decoder_position_embeddings": -1)",
                 "max_decoder_position_embeddings is -1; use 1 to 1048576");
   refuse_family("led", R"("max_decoder_position_embeddings": 0)",

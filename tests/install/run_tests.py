@@ -47,7 +47,7 @@ class Program(unittest.TestCase):
         program = PREFIX / "usr/bin/attn-demo"
         self.assertEqual(run(program, "translate", SENTENCE, "--show", "none", cwd="/"), GERMAN)
         said = run(program, "--version")
-        self.assertRegex(said, r"^attn-demo \d+\.\d+\.\d+ \([a-z0-9_]+, (GCC|Clang) [0-9.]+; products for "
+        self.assertRegex(said, r"^attn-demo \d+\.\d+\.\d+ \([a-z0-9_]+, (GCC|Clang) [0-9.]+; matrix multiplication for "
                                r"(avx512|avx2|neon|portable)\)\n$")
 
     @unittest.skipUnless(MODULE.exists(), "scripts/build_web.sh has not run")
@@ -79,7 +79,7 @@ class Program(unittest.TestCase):
             for option in re.findall(r"^  (--[a-z-]+)", run(program, "help", name), re.M):
                 self.assertIn(f".B {option}", re.sub(r"-[a-z],", "", plain), name)
             self.assertIn(f".TH ATTN-DEMO-{name.upper()} 1", plain)
-            self.assertIn("Show this and end", words)
+            self.assertIn("Show this help and exit", words)
             self.assertEqual(re.findall(r"(?i)^(?:\.SH )?examples?:?$", plain, re.M), [".SH EXAMPLES"], name)
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not here")

@@ -135,7 +135,7 @@ const std::vector<BadFile> kBad = {
      "tensor 'b': begins at data byte 3, inside the tensor before it, expected 4"},
     {"the same bytes twice", build("{\"a\":" + kGood + ",\"b\":" + kGood + "}", 24),
      "tensor 'b': begins at data byte 0, inside the tensor before it"},
-    {"trailing byte", one(kGood, 25), "found 1 bytes after the last tensor's end, expected none"},
+    {"trailing byte", one(kGood, 25), "found 1 byte after the last tensor's end, expected none"},
     {"data without tensors", build("{}", 8), "found 8 bytes after the last tensor's end"},
     {"terminal escape as name", build("{\"\\u001b[31m\\n\":3}", 0),
      "tensor '\\u{1b}[31m\\u{a}': is 3"},

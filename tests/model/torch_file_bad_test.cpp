@@ -72,14 +72,14 @@ TEST_CASE("hostile pickles: nothing is executed") {
 
 TEST_CASE("hostile pickles: lengths, places and values that are not there") {
   refuse_all({
-      {"an empty pickle", torch_bytes(""s), "1 bytes are asked for beyond its end"},
-      {"no end", torch_bytes("\x80\x02N"s), "1 bytes are asked for beyond its end"},
+      {"an empty pickle", torch_bytes(""s), "1 byte requested beyond its end"},
+      {"no end", torch_bytes("\x80\x02N"s), "1 byte requested beyond its end"},
       {"protocol 0 opcodes", torch_bytes("I1\n."s), "opcode 0x49"},
       {"protocol 5", torch_bytes("\x80\x05N."s), "protocol 5, expected 2 to 4"},
       {"a text beyond the end",
        torch_bytes(pickle("X\xff\xff\xff\x7f"
                           "a")),
-       "2147483647 bytes are asked for beyond its end"},
+       "2147483647 bytes requested beyond its end"},
       {"a text of 2^64 bytes", torch_bytes(pickle("\x8d" + std::string(8, '\xff') + "a")),
        "18446744073709551615 bytes are asked for"},
       {"a text that is no UTF-8", torch_bytes(pickle(text("\xff"))), "a text that is no UTF-8"},
@@ -96,7 +96,7 @@ TEST_CASE("hostile pickles: lengths, places and values that are not there") {
       {"no mark", torch_bytes(pickle("t")), "a mark is missing"},
       {"a mark left", torch_bytes(pickle("(N")), "1 values, expected one"},
       {"two values", torch_bytes(pickle("NN")), "2 values, expected one"},
-      {"bytes behind the end", torch_bytes(pickle("N") + "N"), "1 bytes after its end"},
+      {"bytes behind the end", torch_bytes(pickle("N") + "N"), "1 byte after its end"},
       {"a key without a value", torch_bytes(pickle("}(Nu")), "a key without a value"},
       {"parts of a tuple", torch_bytes(pickle(")Na")), "parts for something that has none"},
       {"a million marks and lists", torch_bytes(pickle(std::string(1 << 20, '(') + "]")),

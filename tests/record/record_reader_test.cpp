@@ -94,17 +94,17 @@ constexpr Change kChanges[] = {
     {"/encoder_self/0/0/1/0", "\"x\"",
      "encoder_self[0][0][1][0] is a JSON string; expected a number"},
     {"/encoder_self/0/0/1", "[1]",
-     "encoder_self[0][0][1] is an array of 1; expected an array of 2 weights, one a key"},
+     "encoder_self[0][0][1] is an array of 1; expected an array of 2 weights, one per key"},
     {"/vectors/encoder_self/query", "\"AAAA\"",
-     "vectors.encoder_self.query is a text of 4 letters; expected base64 of 1 layers, 1 heads and "
+     "vectors.encoder_self.query is a text of 4 letters; expected base64 of 1 layer, 1 head and "
      "2 "
      "rows of 2 floats"},
     {"/vectors/encoder_self/query", "\"AAAAAAAAAAAAAAAAAAAAA===\"",
-     "vectors.encoder_self.query is another text; expected base64 of 1 layers, 1 heads and 2 rows "
+     "vectors.encoder_self.query is another text; expected base64 of 1 layer, 1 head and 2 rows "
      "of 2 floats"},
     {"/report", "5", "report is a JSON number; expected an object"},
     {"/report/encoder_self", "{}",
-     "report.encoder_self is a JSON object; expected an array of 1 layers"},
+     "report.encoder_self is a JSON object; expected an array of 1 layer"},
     {"/report/encoder_self/0/0/entropy", "\"high\"",
      "report.encoder_self[0][0].entropy is a JSON string; expected a number or null"},
     {"/hypotheses/0", "1", "hypotheses[0] is a JSON number; expected an object"},
@@ -112,9 +112,9 @@ constexpr Change kChanges[] = {
     {"/hypotheses/0/replayed", "1",
      "hypotheses[0].replayed is a JSON number; expected true or false"},
     {"/hypotheses/0/log_probs", "[0]",
-     "hypotheses[0].log_probs is an array of 1; expected an array of 2 numbers, one a token"},
+     "hypotheses[0].log_probs is an array of 1; expected an array of 2 numbers, one per token"},
     {"/hypotheses/0/cross/0/0", "[]",
-     "hypotheses[0].cross[0][0] is an array of 0; expected an array of 2 rows, one a query"},
+     "hypotheses[0].cross[0][0] is an array of 0; expected an array of 2 rows, one per query"},
     {"/hypotheses/0/alignment/links", "{}",
      "hypotheses[0].alignment.links is a JSON object; expected an array"},
     {"/hypotheses/0/alignment/links/0/source", "-1",
@@ -147,7 +147,7 @@ constexpr Change kChanges[] = {
     {"/hypotheses/0/way/0/stage", "7",
      "hypotheses[0].way[0].stage is a JSON number; expected a text"},
     {"/hypotheses/0/alternatives/tokens", "[[]]",
-     "hypotheses[0].alternatives.tokens is an array of 1; expected an array of 2 lists, one a "
+     "hypotheses[0].alternatives.tokens is an array of 1; expected an array of 2 lists, one per "
      "step"},
     {"/hypotheses/0/alternatives/tokens/1/0", "1",
      "hypotheses[0].alternatives.tokens[1][0] is a JSON number; expected a text"},
@@ -156,7 +156,7 @@ constexpr Change kChanges[] = {
      "one "
      "a piece"},
     {"/hypotheses/0/alternatives/logits", "5",
-     "hypotheses[0].alternatives.logits is a JSON number; expected an array of 2 lists, one a "
+     "hypotheses[0].alternatives.logits is a JSON number; expected an array of 2 lists, one per "
      "step"},
     {"/hypotheses/0/alternatives/ids", "",
      "hypotheses[0].alternatives.ids is missing; expected it to be there"},
@@ -176,10 +176,10 @@ constexpr Change kChanges[] = {
      "search.nodes[0].kept is a JSON string; expected true or false"},
     {"/search/nodes/0/token", "7", "search.nodes[0].token is a JSON number; expected a text"},
     {"/search/nodes/1/decoder_self/0/0", "[1]",
-     "search.nodes[1].decoder_self[0][0] is an array of 1; expected an array of 2 weights, one a "
+     "search.nodes[1].decoder_self[0][0] is an array of 1; expected an array of 2 weights, one per "
      "key"},
     {"/search/nodes/1/cross", "[]",
-     "search.nodes[1].cross is an array of 0; expected an array of 1 layers"},
+     "search.nodes[1].cross is an array of 0; expected an array of 1 layer"},
     {"/search/length_penalty", "null", "search.length_penalty is null; expected a number"},
 };
 
@@ -191,9 +191,9 @@ constexpr Change kPatternChanges[] = {
     {"/seen/encoder_self/reasons/0", "7",
      "seen.encoder_self.reasons[0] is a JSON number; expected a text"},
     {"/seen/encoder_self/patterns/0", "[[]]",
-     "seen.encoder_self.patterns[0] is an array of 1; expected an array of 2 rows, one a query"},
+     "seen.encoder_self.patterns[0] is an array of 1; expected an array of 2 rows, one per query"},
     {"/seen/encoder_self/patterns/0/1", "[0,1]",
-     "seen.encoder_self.patterns[0][1] is 2 numbers; expected three a run"},
+     "seen.encoder_self.patterns[0][1] is 2 numbers; expected three per run"},
     {"/seen/encoder_self/patterns/0/1/3", "0",
      "seen.encoder_self.patterns[0][1][3] is 0; expected 1 to 1"},
     {"/seen/encoder_self/patterns/0/1/0", "2",
@@ -207,7 +207,7 @@ constexpr Change kPatternChanges[] = {
     {"/seen/encoder_self/patterns/0/0/0", "-1",
      "seen.encoder_self.patterns[0][0][0] is -1; expected a whole number from 0"},
     {"/seen/encoder_self/own_global/0/0", "[1]",
-     "seen.encoder_self.own_global[0][0] is an array of 1; expected an array of 2 weights, one a "
+     "seen.encoder_self.own_global[0][0] is an array of 1; expected an array of 2 weights, one per "
      "query"},
     {"/seen/encoder_self/bias", "[]",
      "seen.encoder_self.bias is an array of 0; expected an array of 1 lists, one a pattern"},
@@ -218,7 +218,7 @@ constexpr Change kPatternChanges[] = {
     {"/seen/encoder_self/reach/1/2", "9",
      "seen.encoder_self.reach[1][2] is 9; expected a number below 2"},
     {"/encoder_self/0/0/1", "[1]",
-     "encoder_self[0][0][1] is an array of 1; expected an array of 2 weights, one a key"},
+     "encoder_self[0][0][1] is an array of 1; expected an array of 2 weights, one per key"},
     {"/hypotheses/0/seen/decoder_self/patterns", "{}",
      "hypotheses[0].seen.decoder_self.patterns is a JSON object; expected an array"},
 };
@@ -287,7 +287,7 @@ TEST_CASE("a sentence without any piece has figures of no head") {
   }
   record["report"]["encoder_self"] = Json::parse("[[],[]]");
   CHECK(message_of(record) ==
-        "r.json:1: report.encoder_self is an array of 2; expected an array of 1 layers");
+        "r.json:1: report.encoder_self is an array of 2; expected an array of 1 layer");
 }
 
 TEST_CASE("a record that would break a script is refused, and the place named") {

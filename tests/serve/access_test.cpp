@@ -171,3 +171,39 @@ TEST_CASE("an address of IPv6 stands in brackets before its port") {
   CHECK(authority("127.0.0.1", 80) == "127.0.0.1:80");
   CHECK(authority("::1", 8080) == "[::1]:8080");
 }
+
+TEST_CASE("a LibreTranslate client sends the token as api_key, in the address or the body") {
+  const std::string token = open_to_all().token;
+  RequestOrigin caller = knock_at("127.0.0.1:8080");
+  caller.token_follows = true;
+  CHECK(status_of(open_to_all(), caller) == 0);  // the body has not been read yet
+  CHECK(check_token(open_to_all(), caller)->status == 401);
+  caller.api_key = token;
+  CHECK_FALSE(check_token(open_to_all(), caller));
+  caller.api_key = token.substr(1);
+  CHECK(check_token(open_to_all(), caller)->status == 403);
+  CHECK_FALSE(check_token(loopback(), caller));
+  caller.origin = "https://evil.example";
+  CHECK(status_of(open_to_all(), caller) == 403);
+}
+
+TEST_CASE("pages of allowed origins pass, and no others") {
+  AccessRules rules = loopback();
+  rules.allowed_origins = {"https://App.example", "moz-extension://1-2"};
+  const auto from = [&](const std::string& origin) {
+    return status_with(rules, [&](RequestOrigin& caller) {
+      caller.origin = origin;
+      caller.site = "cross-site";
+    });
+  };
+  CHECK(from("https://app.example") == 0);
+  CHECK(from("moz-extension://1-2") == 0);
+  for (const char* origin :
+       {"http://app.example", "https://app.example:8443", "https://app.examples",
+        "https://x.app.example", "moz-extension://1-23", "null", ""}) {
+    CHECK_MESSAGE(from(origin) == 403, origin);
+  }
+  rules.allowed_origins = {"*"};
+  CHECK(from("null") == 0);
+  CHECK(from("") == 403);  // Sec-Fetch-Site alone names no origin
+}

@@ -42,7 +42,7 @@ std::pair<int, std::string> stopped(StopReason reason, bool begun) {
 TEST_CASE("a request that was stopped is told why") {
   using enum StopReason;
   CHECK(stopped(timed_out, false) ==
-        std::pair{429, std::string("its turn did not come within 30 s")});
+        std::pair{429, std::string("not started within 30 s, because other requests came first")});
   CHECK(stopped(timed_out, true) ==
         std::pair{422, std::string("not done within 30 s; ask for a shorter sentence or fewer "
                                    "beams")});
@@ -54,7 +54,13 @@ TEST_CASE("a request that was stopped is told why") {
 TEST_CASE("a body has one length, in digits, and no request but a POST has one") {
   CHECK(check_headers(post({kJson, {"Content-Length", "12"}})).status == 0);
   CHECK(check_headers(post({kJson})).status == 411);
-  CHECK(check_headers(post({kJson, {"Transfer-Encoding", "chunked"}})).status == 411);
+  CHECK(check_headers(post({kJson, {"Transfer-Encoding", "Chunked"}})).status == 0);
+  CHECK(check_headers(post({kJson, {"Transfer-Encoding", "gzip, chunked"}})).status == 501);
+  CHECK(check_headers(post({kJson, {"Transfer-Encoding", "chunked"}, {"Content-Length", "2"}}))
+            .status == 400);
+  httplib::Request old = post({kJson, {"Transfer-Encoding", "chunked"}});
+  old.version = "HTTP/1.0";
+  CHECK(check_headers(old).status == 400);
   CHECK(check_headers(post({kJson, {"Content-Length", "12"}, {"Content-Length", "13"}})).status ==
         400);
   for (const std::string length : {"-1", "+1", "0x10", "1e3", "1,2"}) {
@@ -64,7 +70,7 @@ TEST_CASE("a body has one length, in digits, and no request but a POST has one")
   CHECK(check_headers(request("GET", "/", {})).status == 0);
   CHECK(check_headers(request("GET", "/", {{"Content-Length", "0"}})).status == 0);
   CHECK(check_headers(request("GET", "/", {{"Content-Length", "7"}})).status == 400);
-  CHECK(check_headers(request("HEAD", "/", {{"Transfer-Encoding", "chunked"}})).status == 411);
+  CHECK(check_headers(request("HEAD", "/", {{"Transfer-Encoding", "chunked"}})).status == 400);
   CHECK(may_have_body(post({})));
   CHECK(may_have_body(request("GET", "/", {{"Content-Length", "7"}})));
   CHECK(may_have_body(request("GET", "/", {{"Transfer-Encoding", "chunked"}})));

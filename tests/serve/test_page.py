@@ -433,7 +433,7 @@ class LivePage(ServerCase):
 
     def test_what_the_server_refuses_is_said(self):
         self.open({"text": SENTENCE, "without": "cross:9:9"})
-        self.wait_text("#live-says", "without cross:9:9: layer 9 is asked for, but the model's decoder has layers 0 to 2")
+        self.wait_text("#live-says", "without cross:9:9: no layer 9: the decoder has layers 0 to 2")
         self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
 
     def test_a_long_sentence_says_what_was_left_out(self):

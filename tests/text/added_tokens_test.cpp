@@ -119,9 +119,9 @@ TEST_CASE("separate vocabularies take no further tokens") {
   copy_golden("separate", scene);
   const int size = Tokenizer(scene.path()).source_vocab_size();
   scene.write("added_tokens.json", Json{{"<NAME>", size}}.dump());
-  check_error([&] { Tokenizer tokenizer(scene.path()); }, ExitCode::input,
-              "\"<NAME>\" is no piece of vocab.json; expected one where the vocabularies are "
-              "separate");
+  check_error(
+      [&] { Tokenizer tokenizer(scene.path()); }, ExitCode::input,
+      "\"<NAME>\" is not in vocab.json; expected it there, because the vocabularies are separate");
 }
 
 TEST_CASE("all files of a tokenizer are copied") {

@@ -62,19 +62,19 @@ TEST_CASE("a damaged merges.txt says where and what") {
   const DirectoryCopy copy(kGolden + "bytes");
   const std::string where = copy.file("merges.txt");
   copy.write("merges.txt", "#version: 0.2\na\n");
-  refuse(copy, where + ":2: found \"a\"; expected two pieces with one blank between them");
+  refuse(copy, where + ":2: found \"a\"; expected two pieces with one space between them");
   copy.write("merges.txt", "e n\n\n");
   refuse(copy, where + ":2: found \"\"; expected two pieces with one blank between them");
   copy.write("merges.txt", "e  n\n");
-  refuse(copy, where + ":1: found \"e  n\"; expected two pieces with one blank between them");
+  refuse(copy, where + ":1: found \"e  n\"; expected two pieces with one space between them");
   copy.write("merges.txt", "e Q@\n");
-  refuse(copy, where + ":1: \"Q@\" is no piece of the vocabulary; expected merges of its pieces");
+  refuse(copy, where + ":1: \"Q@\" is not in the vocabulary; expected merges of its pieces");
   copy.write("merges.txt", "z Q\n");
-  refuse(copy, where + ":1: \"zQ\" is no piece of the vocabulary; expected merges of its pieces");
+  refuse(copy, where + ":1: \"zQ\" is not in the vocabulary; expected merges of its pieces");
   copy.write("merges.txt", "e n\r\ne n\n");
-  refuse(copy, where + ":2: the pair \"e n\" stands here for the second time; expected it once");
+  refuse(copy, where + ":2: the pair \"e n\" occurs a second time; expected it once");
   copy.write("merges.txt", "e \xff\n");
-  refuse(copy, where + ": found bytes that are not UTF-8; expected a pair of pieces a line");
+  refuse(copy, where + ": found bytes that are not UTF-8; expected one pair of pieces per line");
   copy.write("merges.txt", "");
   CHECK(Tokenizer(copy.path()).encode_source("abc").ids.size() == 5);
 }

@@ -260,8 +260,8 @@ TEST_CASE("models that cannot be sampled from are refused") {
   const Tokenizer pairs(kGolden + "separate");
   CHECK_NOTHROW(pairs.require_sampling(0.99, "x.json"));
   check_error([&] { pairs.require_sampling(1, "x.json"); }, ExitCode::input,
-              "x.json: tokenizer.sampling 1: source.spm is a BPE model, where it is the "
-              "probability to drop a merge; use 0 (off) to below 1");
+              "x.json: tokenizer.sampling 1: source.spm is a BPE model, where this is the "
+              "probability of dropping a merge; use 0 (off) to below 1");
 }
 
 }  // namespace attn::test

@@ -129,10 +129,9 @@ Json with(Json json, const char* pointer, const char* value) {
 
 TEST_CASE("what is not known is refused by its name") {
   const Json pairs = good_pairs();
-  refused(
-      with(pairs, "/normalizer", R"({"type": "BertNormalizer"})"),
-      "tokenizer.json: normalizer: type \"BertNormalizer\" is not known here; known are Sequence, "
-      "Lowercase");
+  refused(with(pairs, "/normalizer", R"({"type": "BertNormalizer"})"),
+          "tokenizer.json: normalizer: type \"BertNormalizer\" is not supported; supported are "
+          "Sequence, Lowercase");
   refused(with(pairs, "/normalizer", R"({"type": "Sequence", "normalizers": [{"type": "Nmt"}]})"),
           "\"Nmt\" is not known here");
   refused(with(pairs, "/pre_tokenizer", R"({"type": "Digits", "individual_digits": true})"),
@@ -141,21 +140,21 @@ TEST_CASE("what is not known is refused by its name") {
           "post_processor: type \"BertProcessing\" is not known");
   refused(with(pairs, "/decoder", R"({"type": "CTC"})"), "decoder: type \"CTC\" is not known here");
   refused(with(pairs, "/model/type", R"("WordPiece")"),
-          "model: type \"WordPiece\" is not known here; known are BPE and Unigram");
+          "model: type \"WordPiece\" is not supported; supported are BPE and Unigram");
   refused(with(pairs, "/normalizer",
                R"({"type": "Replace", "pattern": {"Regex": "(a+)+"}, "content": ""})"),
-          "\"(a+)+\" is a regular expression that is not known here; known are \" {2,}\"");
+          "\"(a+)+\" is an unsupported regular expression; supported are \" {2,}\"");
   refused(with(pairs, "/pre_tokenizer",
                R"({"type": "Split", "pattern": {"String": " "}, "behavior": "Dropped"})"),
           "behavior \"Dropped\" is not known here");
   refused(with(pairs, "/pre_tokenizer",
                R"({"type": "Metaspace", "replacement": "_", "prepend_scheme": "last"})"),
-          "prepend_scheme \"last\" is not known here; known are always, first and never");
+          "prepend_scheme \"last\" is not supported; supported are always, first and never");
   refused(with(pairs, "/pre_tokenizer/later_key", "1"), "later_key");
   refused(with(pairs, "/model/later_key", "1"), "later_key");
   refused(with(pairs, "/later_key", "1"), "later_key");
   refused(with(pairs, "/model/continuing_subword_prefix", R"("##")"),
-          "model: continuing_subword_prefix is \"##\", which is not known here; expected none");
+          "model: continuing_subword_prefix is \"##\", which is not supported; expected none");
   refused(with(pairs, "/model/end_of_word_suffix", R"("</w>")"), "end_of_word_suffix is");
   refused(with(pairs, "/model/dropout", "0.1"), "model: dropout is 0.1; expected null");
   refused(with(pairs, "/model/ignore_merges", "true"), "ignore_merges is true, which is not known");
@@ -191,7 +190,7 @@ TEST_CASE("damaged files") {
   refused(with(pairs, "/model/merges/0", R"(["a", "c"])"),
           "merges: 0: \"c\" is no piece of the vocabulary");
   refused(with(pairs, "/model/merges/0", R"(["b", "a"])"), "\"ba\" is no piece");
-  refused(with(pairs, "/model/merges/1", R"("a b")"), "stands here for the second time");
+  refused(with(pairs, "/model/merges/1", R"("a b")"), "occurs a second time");
   refused(with(pairs, "/model/merges/0", R"("a b c")"), "expected two pieces");
   refused(with(pairs, "/model/merges/0", R"(["a"])"), "expected two pieces");
   refused(with(pairs, "/model/unk_token", R"("<none>")"), "\"<none>\" is missing");
@@ -208,7 +207,7 @@ TEST_CASE("damaged files") {
   refused(with(pairs, "/added_tokens/0/lstrip", "1"), "lstrip is 1; expected true or false");
   refused(with(pairs, "/added_tokens", "{}"), "added_tokens");
   refused(with(pairs, "/post_processor/cls", R"(["x", 6])"), "puts id 6 around a text");
-  refused(with(pairs, "/post_processor/cls", R"("x")"), "cls is no pair of a token and its id");
+  refused(with(pairs, "/post_processor/cls", R"("x")"), "cls is not a pair of a token and its id");
   const Json framed = with(pairs, "/post_processor", R"({"type": "TemplateProcessing",
       "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "</s>", "type_id": 0}}],
       "pair": [], "special_tokens": {"</s>": {"id": "</s>", "ids": [0], "tokens": ["</s>"]}}})");

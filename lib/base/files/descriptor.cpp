@@ -100,7 +100,7 @@ void copy_mode_and_owner(int descriptor, const struct stat& replaced, const std:
   const bool ours = own.st_uid == replaced.st_uid && own.st_gid == replaced.st_gid;
   if (!ours && fchown(descriptor, replaced.st_uid, replaced.st_gid) != 0) {
     throw SystemError(
-        "{}: cannot replace: it belongs to another user or group, and what replaces it would not; "
+        "{}: cannot replace: it belongs to another user or group, which a new file would not; "
         "write to another name",
         printable(path));
   }

@@ -23,10 +23,20 @@ namespace attn {
 namespace {
 
 constexpr const char* kOpening = "cannot open for writing";
+constexpr std::size_t kLargestLfsPointer = 1024;  // by the format's specification
 
 [[noreturn]] void throw_too_large(const std::string& path, std::size_t max_bytes) {
-  throw InputError("{}: found more than {}, expected at most that; is this the right file?",
+  throw InputError("{}: the file is larger than {}, the limit; is this the right file?",
                    printable(path), human_bytes(static_cast<double>(max_bytes)));
+}
+
+/// Refuses the small file that git checks out in place of a large one if git-lfs did not run.
+void reject_lfs_pointer(std::string_view bytes, const std::string& path) {
+  if (bytes.size() > kLargestLfsPointer ||
+      !bytes.starts_with("version https://git-lfs.github.com/spec/")) {
+    return;
+  }
+  throw InputError("{}: a git-lfs pointer; fetch the file with git lfs pull", printable(path));
 }
 
 /// A map in use, listed for a signal handler.
@@ -86,6 +96,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
     if (length == content.size()) content.resize(std::min(2 * length, max_bytes) + 1);
   }
   content.resize(length);
+  reject_lfs_pointer(content, path);
   return content;
 }
 
@@ -120,11 +131,12 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   struct stat status = {};
   const FileDescriptor file(open_to_read(path, status));
   if (!S_ISREG(status.st_mode)) {
-    throw SystemError("{}: cannot map: it is no regular file; save it as a file first",
+    throw SystemError("{}: cannot map: it is not a regular file; save it as a file first",
                       printable(path));
   }
   size_ = to_size(status.st_size);
   if (size_ == 0) return;
+  if (size_ <= kLargestLfsPointer) reject_lfs_pointer(read_file(path), path);
   // Populated while read-only, because populating a writable private map would copy its pages.
   // Above this size, page faults are cheaper than waiting for a file that may turn out broken.
   constexpr std::size_t kMostPopulated = std::size_t{256} << 20;

@@ -7,6 +7,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/plural.h"
 #include "config/patterns/attention_pattern.h"
 
 namespace attn {
@@ -105,7 +106,7 @@ int read_required_integer(KeyReader& reader, const std::string& key) {
 void read_windows(KeyReader& reader, AttentionPattern& pattern) {
   pattern.windows = read_integers(reader, "window");
   if (!pattern.windows.empty()) return;
-  throw InputError("{}: {}window is missing; give an even number, or a list of one a layer",
+  throw InputError("{}: {}window is missing; give an even number, or a list of one per layer",
                    reader.where(), reader.prefix());
 }
 
@@ -167,8 +168,8 @@ void PatternCheck::even(const char* key, int value, int most) const {
 void PatternCheck::windows() const {
   const auto count = std::ssize(pattern.windows);
   if (count != 1 && count != stack.layers) {
-    throw InputError("{}: {} has {} numbers; use one, or one for each of the {} layers", where,
-                     written("window"), count, stack.layers);
+    throw InputError("{}: {} has {}; use one, or {}, one per layer", where, written("window"),
+                     counted(count, "number"), stack.layers);
   }
   for (const int window : pattern.windows) {
     size("window", window, 2, 2 * stack.positions);

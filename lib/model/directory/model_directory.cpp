@@ -10,16 +10,29 @@
 #include "base/files/files.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "compute/int8/int8_kernels.h"
 #include "config/family.h"
 #include "config/key_reader.h"
+#include "model/directory/foreign_model.h"
 #include "model/directory/safetensors.h"
 #include "model/directory/weights.h"
 #include "model/transformer.h"
 
 namespace attn {
 namespace {
+
+/// Adds decoder_start_token_id from generation_config.json if config.json lacks it.
+Json with_decoder_start(Json config, const std::string& directory) {
+  constexpr const char* kKey = "decoder_start_token_id";
+  const std::string path = join_path(directory, "generation_config.json");
+  if (!config.is_object() || config.contains(kKey) || !file_exists(path)) return config;
+  const Json generation = read_json_file(path);
+  const bool given = generation.is_object() && generation.contains(kKey);
+  if (given && generation[kKey].is_number_integer()) config[kKey] = generation[kKey];
+  return config;
+}
 
 /// Returns the token ids of one key of generation_config.json: one id, a list, or none.
 std::vector<int> ids_of(const Json& generation, const char* key, int vocabulary,
@@ -95,6 +108,7 @@ bool tied_by_tensors(const std::string& directory) {
 DirectoryConfig read_directory_config(const std::string& directory) {
   if (!directory_exists(directory)) {
     if (file_exists(directory)) {
+      refuse_foreign_model(directory);
       throw SystemError("{}: a file; expected the model directory that holds it", directory);
     }
     throw SystemError("{}: no such model directory; check the path", directory);
@@ -102,13 +116,16 @@ DirectoryConfig read_directory_config(const std::string& directory) {
   DirectoryConfig result;
   const std::string path = join_path(directory, "config.json");
   if (!file_exists(path)) {
+    refuse_foreign_model(directory);
     throw InputError(
         "{}: missing from the model directory; one holds config.json, its weights "
         "(model.safetensors, pytorch_model.bin) and its tokenizer's files",
         path);
   }
   const Json json = read_json_file(path);
-  result.model = model_config_from_directory(json, path, result.unknown_keys, result.notes);
+  if (json.is_object() && !json.contains("model_type")) refuse_foreign_model(directory);
+  result.model = model_config_from_directory(with_decoder_start(json, directory), path,
+                                             result.unknown_keys, result.notes);
   if (family_of(result.model).ties_if_tensors_match && !weight_files(directory).empty()) {
     result.model.tie_word_embeddings = tied_by_tensors(directory);
   }
@@ -138,18 +155,17 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
   const std::uint64_t fewest =
       to_size(config.model.encoder_layers) + to_size(config.model.decoder_layers);
   if (fewest > weights->tensors().size()) {
-    throw InputError("{}: {} tensors cannot hold the {} layers of config.json", weights->path(),
-                     weights->tensors().size(), fewest);
+    throw InputError("{}: {} cannot hold the {} layers of config.json", weights->path(),
+                     counted(weights->tensors().size(), "tensor"), fewest);
   }
   ModelParameters parameters = bind_parameters(
       config.model, [&](const ParameterInfo& info, Parameter& p) { binder.bind(info, p); });
   binder.check_finite();
   const std::vector<std::string> unused = binder.unused();
   if (!unused.empty()) {
-    config.notes.push_back(
-        fmt::format("{}: {} tensors are not part of this config and are ignored, "
-                    "{} for one",
-                    weights->path(), unused.size(), excerpt(unused.front())));
+    config.notes.push_back(fmt::format("{}: {} not part of this config and ignored, {} for one",
+                                       weights->path(), counted(unused.size(), "tensor"),
+                                       excerpt(unused.front())));
   }
   require_memory(prepared_bytes(config.model, backend), "preparing this model");
   // Release the pages of a weight as soon as it is packed, so that the peak is not the sum of both

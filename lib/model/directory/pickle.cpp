@@ -7,6 +7,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 
 namespace attn {
@@ -37,8 +38,9 @@ class PickleReader {
         fail("opcode 0x{:02x}, which is not in what torch.save writes", byte_value(opcode));
       }
     }
-    if (at_ != bytes_.size()) fail("{} bytes after its end", bytes_.size() - at_);
-    if (stack_.size() != 1 || !marks_.empty()) fail("{} values, expected one", stack_.size());
+    if (at_ != bytes_.size()) fail("{} after its end", counted(bytes_.size() - at_, "byte"));
+    if (stack_.size() != 1 || !marks_.empty())
+      fail("{}, expected one", counted(stack_.size(), "value"));
     return stack_.back();
   }
 
@@ -314,7 +316,7 @@ class PickleReader {
   }
 
   std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - at_) fail("{} bytes are asked for beyond its end", count);
+    if (count > bytes_.size() - at_) fail("{} requested beyond its end", counted(count, "byte"));
     const std::string_view taken = bytes_.substr(at_, to_size(count));
     at_ += to_size(count);
     return taken;

@@ -9,6 +9,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 
 namespace attn {
@@ -69,8 +70,8 @@ class HeaderReader {
   /// Checks the header's length and edges, and returns its JSON text.
   std::string_view text() {
     if (bytes_.size() < kLengthBytes) {
-      fail("found {} bytes, expected at least 8 and a header; is the file complete?",
-           bytes_.size());
+      fail("found {}, expected at least 8 bytes and a header; is the file complete?",
+           counted(bytes_.size(), "byte"));
     }
     std::uint64_t length = 0;
     std::memcpy(&length, bytes_.data(), sizeof length);
@@ -148,7 +149,8 @@ class HeaderReader {
       tensor.end += data_begin_;
     }
     if (covered != data_size()) {
-      fail("found {} bytes after the last tensor's end, expected none", data_size() - covered);
+      fail("found {} after the last tensor's end, expected none",
+           counted(data_size() - covered, "byte"));
     }
   }
 

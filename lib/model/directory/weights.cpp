@@ -14,6 +14,7 @@
 #include "compute/threads.h"
 #include "config/family.h"
 #include "config/key_reader.h"
+#include "model/directory/foreign_model.h"
 #include "model/directory/safetensors.h"
 #include "model/directory/torch_file.h"
 #include "model/layers.h"
@@ -94,6 +95,7 @@ std::vector<std::string> weight_files(const std::string& directory) {
 Weights::Weights(const std::string& directory) {
   std::vector<std::string> paths = weight_files(directory);
   if (paths.empty()) {
+    refuse_foreign_model(directory);
     throw InputError(
         "{}: missing from the model directory; its weights are expected as model.safetensors or "
         "pytorch_model.bin, or as shards with their index",

@@ -11,6 +11,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/base64.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 
 namespace attn {
@@ -35,8 +36,9 @@ HeadVectors read_vector(const JsonReader& place, const MapShape& shape, std::siz
                         std::size_t columns) {
   return {to_int(shape.layers), to_int(shape.heads), to_int(rows), to_int(columns),
           read_floats(place, {shape.layers, shape.heads, columns, rows},
-                      fmt::format("{} layers, {} heads and {} rows of {} floats", shape.layers,
-                                  shape.heads, rows, columns))};
+                      fmt::format("{}, {} and {} of {}", counted(shape.layers, "layer"),
+                                  counted(shape.heads, "head"), counted(rows, "row"),
+                                  counted(columns, "float")))};
 }
 
 bool is_in_block(std::string_view stage) {
@@ -76,8 +78,9 @@ std::vector<ResidualStreamState> read_residual_stream(const JsonReader& residual
     step.stage = place["stage"].string();
     if (is_in_block(step.stage) || place.find("block")) read_block(place, shape, step);
     step.columns = place["columns"].integer();
-    step.values = read_floats(place["values"], {shape.rows, to_size(step.columns)},
-                              fmt::format("{} rows of {} floats", shape.rows, step.columns));
+    step.values = read_floats(
+        place["values"], {shape.rows, to_size(step.columns)},
+        fmt::format("{} of {}", counted(shape.rows, "row"), counted(step.columns, "float")));
   });
   return steps;
 }

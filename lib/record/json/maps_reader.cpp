@@ -15,7 +15,7 @@ template <typename Read>
 void read_runs(const JsonReader& runs, std::size_t cells, Read&& read) {
   runs.array();
   if (runs.size() % 3 != 0) {
-    runs.fail(fmt::format("{} numbers", runs.size()), "three a run");
+    runs.fail(fmt::format("{} numbers", runs.size()), "three per run");
   }
   std::size_t end = 0;
   for (std::size_t i = 0; i < runs.size(); i += 3) {
@@ -43,7 +43,7 @@ PatternReason read_reason(const JsonReader& reason) {
 PatternCells read_pattern(const JsonReader& rows, const MapShape& shape,
                           const std::vector<PatternReason>& reasons) {
   PatternCells pattern;
-  rows.for_each(shape.queries, "rows, one a query", [&](const JsonReader& row) {
+  rows.for_each(shape.queries, "rows, one per query", [&](const JsonReader& row) {
     read_runs(row, shape.keys, [&](CellRun run, const JsonReader& reason) {
       run.reason = reasons[reason.index_below(reasons.size())];
       pattern.runs.push_back(run);
@@ -55,7 +55,7 @@ PatternCells read_pattern(const JsonReader& rows, const MapShape& shape,
 
 /// Reads the biases of a pattern's runs.
 void read_biases(const JsonReader& rows, const MapShape& shape, PatternCells& pattern) {
-  rows.array(shape.queries, "rows, one a query");
+  rows.array(shape.queries, "rows, one per query");
   for (std::size_t query = 0; query < shape.queries; ++query) {
     const auto begin = pattern.runs.begin() + to_index(pattern.rows[query]);
     const auto end = pattern.runs.begin() + to_index(pattern.rows[query + 1]);
@@ -78,7 +78,7 @@ void read_cells(const JsonReader& weights, const MapShape& shape, AttentionMaps&
   int place = 0;
   read_heads(weights, shape, [&](const JsonReader& rows) {
     const PatternCells& pattern = at(maps.seen->patterns, at(maps.seen->of, place++));
-    rows.array(shape.queries, "rows, one a query");
+    rows.array(shape.queries, "rows, one per query");
     for (std::size_t query = 0; query < shape.queries; ++query) {
       std::size_t cells = 0;
       for (const CellRun& run : pattern.row(to_int(query))) cells += to_size(run.end - run.first);
@@ -114,11 +114,11 @@ void read_pattern_maps(const JsonReader& seen, const JsonReader& dense, const Ma
     if (!non_token_weights) continue;
     all.non_token_weights = {keys, {}};
     read_heads(*non_token_weights, shape, [&](const JsonReader& row) {
-      row.numbers(shape.queries, "weights, one a query", all.non_token_weights.weights);
+      row.numbers(shape.queries, "weights, one per query", all.non_token_weights.weights);
     });
   }
   if (const auto reach = seen.find("reach")) {  // follows from the runs
-    reach->for_each(shape.queries, "rows, one a query", [&](const JsonReader& row) {
+    reach->for_each(shape.queries, "rows, one per query", [&](const JsonReader& row) {
       read_runs(row, shape.keys, [&](const CellRun&, const JsonReader& layers) {
         layers.index_below(shape.layers + 1);
       });
@@ -133,8 +133,8 @@ void read_pattern_maps(const JsonReader& seen, const JsonReader& dense, const Ma
 
 void read_dense(const JsonReader& maps, const MapShape& shape, std::vector<float>& weights) {
   read_heads(maps, shape, [&](const JsonReader& map) {
-    map.for_each(shape.queries, "rows, one a query", [&](const JsonReader& row) {
-      row.numbers(shape.keys, "weights, one a key", weights);
+    map.for_each(shape.queries, "rows, one per query", [&](const JsonReader& row) {
+      row.numbers(shape.keys, "weights, one per key", weights);
     });
   });
 }
@@ -169,7 +169,7 @@ namespace {
 std::vector<float> read_mixing(const JsonReader& layers, const MapShape& shape) {
   std::vector<float> numbers;
   layers.for_each(shape.layers, "layers", [&](const JsonReader& rows) {
-    rows.for_each(shape.queries, "rows, one a token", [&](const JsonReader& row) {
+    rows.for_each(shape.queries, "rows, one per token", [&](const JsonReader& row) {
       row.numbers(shape.keys, "numbers, one a mixture", numbers);
     });
   });
@@ -180,7 +180,7 @@ void read_mixtures(const JsonReader& approximation, MapShape& shape, AttentionMa
                    Approximation& more) {
   const JsonReader weights = approximation["weights"];
   read_heads(weights, shape,
-             [&](const JsonReader& map) { map.array(shape.queries, "rows, one a query"); });
+             [&](const JsonReader& map) { map.array(shape.queries, "rows, one per query"); });
   // All rows are as long as the first one.
   const Json* first = &weights.value();
   for (int depth = 0; depth < 3 && !first->empty(); ++depth) first = &first->front();
@@ -220,7 +220,7 @@ std::vector<std::vector<std::int32_t>> read_buckets(const JsonReader& rounds, st
   std::vector<std::vector<std::int32_t>> buckets;
   rounds.for_each([&](const JsonReader& round) {
     std::vector<std::int32_t>& of_tokens = buckets.emplace_back();
-    round.for_each(tokens, "buckets, one a token",
+    round.for_each(tokens, "buckets, one per token",
                    [&](const JsonReader& bucket) { of_tokens.push_back(bucket.integer()); });
   });
   if (!buckets.empty()) rounds.array(count, "rounds, as there are orders");
@@ -252,12 +252,12 @@ void read_hashes(const JsonReader& approximation, const MapShape& shape, Approxi
     head.order.buckets = read_buckets(rounds, shape.queries, head.order.order.size());
   });
   each_head("best", [&](const JsonReader& best, RecordedLshHead& head) {
-    best.for_each(shape.queries, "keys, one a query", [&](const JsonReader& key) {
+    best.for_each(shape.queries, "keys, one per query", [&](const JsonReader& key) {
       head.best.push_back(read_best(key, shape.queries));
     });
   });
   each_head("mass", [&](const JsonReader& mass, RecordedLshHead& head) {
-    mass.numbers(shape.queries, "numbers, one a query", head.mass);
+    mass.numbers(shape.queries, "numbers, one per query", head.mass);
   });
   each_head("best_met", [](const JsonReader& share, RecordedLshHead&) {  // follows from the others
     if (!share.value().is_null()) share.number();

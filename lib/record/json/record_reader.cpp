@@ -93,7 +93,7 @@ MapShape shape_of(const ModelSummary& model, AttentionSite kind) {
 TokenSequence read_tokens(const JsonReader& sequence) {
   TokenSequence read;
   read.tokens = sequence["tokens"].strings();
-  sequence["ids"].for_each(read.tokens.size(), "ids, one a token",
+  sequence["ids"].for_each(read.tokens.size(), "ids, one per token",
                            [&](const JsonReader& id) { read.ids.push_back(id.integer()); });
   return read;
 }
@@ -104,24 +104,24 @@ std::optional<Alternatives> read_alternatives(const JsonReader& alternatives, st
   Alternatives read;
   const JsonReader tokens = alternatives["tokens"];
   const std::size_t count =
-      tokens.array(steps, "lists, one a step").size() > 0 ? tokens[0].array().size() : 0;
+      tokens.array(steps, "lists, one per step").size() > 0 ? tokens[0].array().size() : 0;
   read.count = to_int(count);
   tokens.for_each([&](const JsonReader& pieces) {
     pieces.for_each(count, "pieces, as in the first step",
                     [&](const JsonReader& piece) { read.tokens.push_back(piece.string()); });
   });
   const auto floats = [&](std::string_view key, std::vector<float>& out) {
-    alternatives[key].for_each(steps, "lists, one a step", [&](const JsonReader& list) {
+    alternatives[key].for_each(steps, "lists, one per step", [&](const JsonReader& list) {
       list.numbers(count, "numbers, one a piece", out);
     });
   };
-  alternatives["ids"].for_each(steps, "lists, one a step", [&](const JsonReader& list) {
+  alternatives["ids"].for_each(steps, "lists, one per step", [&](const JsonReader& list) {
     list.for_each(count, "numbers, one a piece",
                   [&](const JsonReader& id) { read.ids.push_back(id.integer()); });
   });
   floats("log_probs", read.log_probs);
   if (alternatives.find("logits")) floats("logits", read.logits);
-  alternatives["ranks"].for_each(steps, "ranks, one a step", [&](const JsonReader& rank) {
+  alternatives["ranks"].for_each(steps, "ranks, one per step", [&](const JsonReader& rank) {
     read.ranks.push_back(rank.integer());
   });
   return count > 0 || steps == 0 ? std::optional(std::move(read)) : std::nullopt;
@@ -157,10 +157,10 @@ HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRe
     read.teacher_forced = teacher_forced->boolean();
   read.produced = read_tokens(hypothesis);
   const std::size_t length = read.produced.tokens.size();
-  hypothesis["log_probs"].numbers(length, "numbers, one a token", read.log_probs);
+  hypothesis["log_probs"].numbers(length, "numbers, one per token", read.log_probs);
   const JsonReader input = hypothesis["decoder_input"];
   read.decoder_input = read_tokens(input);
-  input["tokens"].array(length, "tokens, one a token that was produced");
+  input["tokens"].array(length, "tokens, one per token that was produced");
   MapShape shape = shape_of(record.model, AttentionSite::decoder_self);
   shape.queries = shape.keys = length;
   Attention decoder =
@@ -206,7 +206,7 @@ std::vector<float> read_step(const JsonReader& node, std::string_view key, const
   std::vector<float> weights;
   if (const auto rows = node.find(key)) {
     read_heads(*rows, shape, [&](const JsonReader& row) {
-      row.numbers(shape.keys, "weights, one a key", weights);
+      row.numbers(shape.keys, "weights, one per key", weights);
     });
   }
   return weights;

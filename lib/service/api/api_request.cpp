@@ -17,8 +17,8 @@ namespace {
 
 void check_length(const KeyReader& keys, const std::string& key, const std::string& text) {
   if (text.size() <= max_text_bytes) return;
-  keys.fail(key, fmt::format("has {} bytes; at most {} are taken, so send it in parts", text.size(),
-                             max_text_bytes));
+  keys.fail(key, fmt::format("has {} bytes; at most {} are accepted, so send it in parts",
+                             text.size(), max_text_bytes));
 }
 
 std::optional<std::string> sentence_of(KeyReader& keys, const std::string& key) {
@@ -45,7 +45,8 @@ std::vector<std::string> texts_of(KeyReader& keys, const std::string& key) {
   if (value->is_string()) return {value->get<std::string>()};
   if (!value->is_array()) keys.fail_type(key, *value, "a list of strings");
   if (value->size() > max_changes) {
-    keys.fail(key, fmt::format("has {} entries; at most {} are taken", value->size(), max_changes));
+    keys.fail(key,
+              fmt::format("has {} entries; at most {} are accepted", value->size(), max_changes));
   }
   for (const Json& text : *value) texts.push_back(entry_of(keys, key, texts.size(), text));
   return texts;
@@ -148,25 +149,45 @@ bool is_html(KeyReader& keys) {
   return format == "html";
 }
 
-/// As LibreTranslate's clients ask.
-ApiRequest parse_libretranslate_request(KeyReader& keys) {
-  constexpr int kBeams = 4;  // of a search for alternatives, which is one of beams
-  ApiRequest request;
-  const bool given = take_texts(keys, "q", request);
-  request.languages = {keys.text("source").value_or("auto"), keys.text("target").value_or("")};
-  request.html = is_html(keys);
-  keys.text("api_key");  // nobody needs one here
-  const int more = to_int(whole_of(keys, {"alternatives", 0, max_beams - 1}).value_or(0));
-  if (more != 0) {
-    request.search.n_best = more + 1;
-    request.search.beam = std::max(kBeams, more + 1);
-  }
-  keys.refuse_unused();
+/// Reads a text of LibreTranslate's; its clients send null for fields they do not set.
+std::string libretranslate_text(KeyReader& keys, const std::string& key, const char* fallback) {
+  return keys.find_not_null(key) == nullptr ? fallback : keys.text(key).value_or(fallback);
+}
+
+/// Reads `q`, which must be there, and `api_key`, which the server checks.
+void take_question(KeyReader& keys, ApiRequest& request) {
+  const bool given = keys.find_not_null("q") != nullptr && take_texts(keys, "q", request);
+  libretranslate_text(keys, "api_key", "");
   if (!given)
     throw InputError("the request: body.q is missing; expected a text, or a list of them");
+}
+
+ApiRequest parse_libretranslate_request(KeyReader& keys) {
+  constexpr int kBeams = 4;  // alternatives come from a beam search
+  ApiRequest request;
+  take_question(keys, request);
+  request.languages = {libretranslate_text(keys, "source", "auto"),
+                       libretranslate_text(keys, "target", "")};
+  request.html = is_html(keys);
+  const int more = to_int(whole_of(keys, {"alternatives", 0, max_beams - 1}).value_or(0));
+  if (more != 0) {
+    request.alternatives = more;
+    // All hypotheses, because some may have the same text.
+    request.search.beam = std::max(kBeams, more + 1);
+    request.search.n_best = request.search.beam;
+  }
+  keys.refuse_unused();
   if (request.languages->target.empty()) {
     throw InputError("the request: body.target is missing; expected a language such as de");
   }
+  return request;
+}
+
+ApiRequest parse_detect_request(KeyReader& keys) {
+  ApiRequest request;
+  take_question(keys, request);
+  if (request.texts) keys.fail("q", "is a list; expected one text");
+  keys.refuse_unused();
   return request;
 }
 
@@ -188,11 +209,12 @@ void read_why(KeyReader& keys, ApiRequest& request) {
 void check_combination(const ApiRequest& request) {
   if (request.compare && (request.what_if.given() || request.target)) {
     throw InputError(
-        "the request: compare puts two sentences side by side as they are; leave target, without, "
+        "the request: compare shows two unchanged sentences side by side; leave target, without, "
         "force and swap out");
   }
   if (request.search.sample && request.target) {
-    throw InputError("the request: sample draws a translation, and target is one; leave one out");
+    throw InputError(
+        "the request: sample asks for a random translation, and target gives one; leave one out");
   }
 }
 
@@ -208,6 +230,7 @@ Json parse_body(std::string_view body) {
 ApiRequest parse_request(const Json& body, Endpoint kind) {
   KeyReader keys(body, "the request", "body.");
   if (kind == Endpoint::libretranslate) return parse_libretranslate_request(keys);
+  if (kind == Endpoint::detect) return parse_detect_request(keys);
   ApiRequest request;
   bool given = false;
   if (kind == Endpoint::translate) {

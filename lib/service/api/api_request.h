@@ -24,6 +24,7 @@ struct ApiRequest {
   std::optional<std::vector<std::string>> texts;  ///< a list of them instead
   std::optional<LanguagePair> languages;          ///< choose the model, where none is named
   bool html = false;                              ///< the texts are HTML
+  int alternatives = 0;                           ///< LibreTranslate: further translations
   std::string model;                              ///< empty: the first one
   std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
   std::optional<std::string> target;   ///< scored instead of searching
@@ -47,8 +48,8 @@ enum class Endpoint {
   page,            ///< also compare, caret, whole, choices
   why,             ///< text, model, target, the search's; word, instead, corrupt, methods, units,
                    ///< summed
-  libretranslate,  ///< q, source, target, format, alternatives and api_key, as LibreTranslate has
-                   ///< them
+  libretranslate,  ///< LibreTranslate's q, source, target, format, alternatives and api_key
+  detect,          ///< LibreTranslate's q and api_key
 };
 
 /// Limits of what is taken in.

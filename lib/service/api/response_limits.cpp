@@ -78,8 +78,8 @@ void check_search_size(const Translator& translator, const DecodeConfig& decode,
       static_cast<double>(translator.max_target_tokens(decode, sentence.ids.size()));
   if (bytes <= max_search_bytes) return;
   throw InputError(
-      "the search may take {:.0f} MB, and at most {:.0f} are taken; ask for fewer beams, a smaller "
-      "max_length or a shorter sentence",
+      "the search may take {:.0f} MB, and at most {:.0f} are allowed; ask for fewer beams, a "
+      "smaller max_length or a shorter sentence",
       bytes / 1e6, max_search_bytes / 1e6);
 }
 

@@ -5,6 +5,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "metrics/bootstrap.h"
 #include "metrics/chrf.h"
@@ -158,8 +159,8 @@ HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>
   if (!gold.empty()) {
     alignments = parse_pharaoh(read_text_file(gold), printable(gold));
     if (alignments.size() != source.size()) {
-      throw InputError("{} has {} lines, and there are {} pairs; expected a line for each",
-                       printable(gold), alignments.size(), source.size());
+      throw InputError("{} has {} for {} of sentences; expected one line per pair", printable(gold),
+                       counted(alignments.size(), "line"), counted(source.size(), "pair"));
     }
   }
   const TranslationSettings settings = translation_settings(model, {});
@@ -185,8 +186,8 @@ HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>
     throw InputError("no pair of sentences is left: all are empty or too long for the model");
   }
   if (left_out > 0) {
-    note = fmt::format("{} of {} pairs left out: empty, or longer than the model's positions",
-                       left_out, source.size());
+    note = fmt::format("{} of {} left out: empty, or longer than the model's positions", left_out,
+                       counted(source.size(), "pair"));
   }
   return statistics.report();
 }

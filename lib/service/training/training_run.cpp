@@ -7,6 +7,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "config/custom_architecture.h"
 #include "model/directory/model_directory.h"
@@ -275,10 +276,11 @@ class TrainingRun {
                                text.controls));
     }
     if (corpus.empty > 0 || corpus.too_long > 0) {
-      listener.say(fmt::format(
-          "note: {} of {} pairs were skipped: {} with an empty side, {} longer than {} tokens",
-          corpus.empty + corpus.too_long, text.source.size(), corpus.empty, corpus.too_long,
-          max_side_tokens()));
+      listener.say(
+          fmt::format("note: {} of {} {} skipped: {} with an empty side, {} longer than {} tokens",
+                      corpus.empty + corpus.too_long, counted(text.source.size(), "pair"),
+                      corpus.empty + corpus.too_long == 1 ? "was" : "were", corpus.empty,
+                      corpus.too_long, max_side_tokens()));
     }
     if (corpus.size() == 0) {
       throw InputError(

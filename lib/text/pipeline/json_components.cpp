@@ -29,8 +29,7 @@ TextPattern pattern_of(KeyReader& reader) {
   if (literal) return literal_pattern(text.get<std::string>());
   const std::optional<TextPattern> known = supported_regex(text.get<std::string>());
   if (!known) {
-    reader.fail("pattern", fmt::format("{} is a regular expression that is not known here; known "
-                                       "are {}",
+    reader.fail("pattern", fmt::format("{} is an unsupported regular expression; supported are {}",
                                        describe(text), supported_regex_list()));
   }
   return *known;
@@ -76,9 +75,9 @@ struct MetaspaceKeys {
     if (name == "first") scheme = PrependScheme::first;
     if (name == "never") scheme = PrependScheme::never;
     if (scheme == PrependScheme::always && name != "always") {
-      reader.fail(
-          "prepend_scheme",
-          fmt::format("{} is not known here; known are always, first and never", in_quotes(name)));
+      reader.fail("prepend_scheme",
+                  fmt::format("{} is not supported; supported are always, first and never",
+                              in_quotes(name)));
     }
     reader.text("str_rep");  // the mark again, in older files
   }
@@ -201,7 +200,7 @@ int pair_id(KeyReader& reader, const char* key) {
   const Json* pair = reader.find(key);
   const bool right = pair != nullptr && pair->is_array() && pair->size() == 2 &&
                      (*pair)[0].is_string() && as_int((*pair)[1]);
-  if (!right) reader.fail(key, "is no pair of a token and its id");
+  if (!right) reader.fail(key, "is not a pair of a token and its id");
   return *as_int((*pair)[1]);
 }
 

@@ -68,7 +68,7 @@ void read_components(const Json& value, const std::string& where, const char* se
   if (found == readers.end()) {
     std::vector<std::string> known{"Sequence"};
     for (const auto& [name, read] : readers) known.push_back(name);
-    reader.fail("type", fmt::format("{} is not known here; known are {}", in_quotes(type),
+    reader.fail("type", fmt::format("{} is not supported; supported are {}", in_quotes(type),
                                     fmt::join(known, ", ")));
   }
   out.push_back(found->second(reader));

@@ -60,8 +60,8 @@ class TokenizerJsonReader {
     } else if (type == "BPE") {
       read_byte_pairs(model);
     } else {
-      model.fail("type",
-                 fmt::format("{} is not known here; known are BPE and Unigram", in_quotes(type)));
+      model.fail("type", fmt::format("{} is not supported; supported are BPE and Unigram",
+                                     in_quotes(type)));
     }
     model.refuse_unused();
   }
@@ -158,7 +158,7 @@ class TokenizerJsonReader {
       const Json* value = model.find_not_null(key);
       if (value != nullptr && *value != "") {
         model.fail(key,
-                   fmt::format("is {}, which is not known here; expected none", describe(*value)));
+                   fmt::format("is {}, which is not supported; expected none", describe(*value)));
       }
     }
     const Json* dropout = model.find_not_null("dropout");

@@ -172,7 +172,7 @@ std::optional<CheckpointInfo> newest_checkpoint(const std::string& folder,
   }
   if (damages.empty()) return std::nullopt;
   throw InputError(
-      "{}: found only damaged checkpoints ({}), expected a whole one; train afresh into another "
+      "{}: found only damaged checkpoints ({}), expected a complete one; train anew into another "
       "folder",
       printable(folder), damages.front());
 }

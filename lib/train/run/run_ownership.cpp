@@ -95,7 +95,7 @@ void RunLock::lock(const std::string& directory, const std::string& path) {
   close(std::exchange(descriptor_, -1));
   if (error != EWOULDBLOCK) throw_system_error(path, "cannot lock", error);
   throw SystemError(
-      "{}: another training run is writing here; wait for its end, stop it, or choose another "
+      "{}: another training run is writing here; wait until it ends, stop it, or choose another "
       "folder",
       printable(directory));
 }

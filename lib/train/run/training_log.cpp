@@ -27,7 +27,7 @@ void cut_back(int descriptor, const std::string& path, std::uint64_t size, std::
   if (keep > size || last != '\n') {
     throw InputError(
         "{}: found {} bytes{}, expected a line's end at byte {}: it was changed since the "
-        "checkpoint; train afresh into another folder",
+        "checkpoint; train anew into another folder",
         printable(path), size, keep > size ? "" : " and another line there", keep);
   }
   if (size > keep && ftruncate(descriptor, to_index(keep)) != 0) {

@@ -193,7 +193,7 @@ SearchResults search(const Ensemble& models, const PackedTokens& source, const D
                      const SearchContext& context) {
   if (source.sentences() == 0) return {};
   if (decode.sampling && context.trace != nullptr) {
-    throw InputError("translations that are drawn at random have no search tree");
+    throw InputError("sampled translations have no search tree");
   }
   const SearchRules rules(models, decode);
   require_room(rules, models, source, context.max_active);

@@ -266,7 +266,7 @@ std::string with_minus(std::string number) {
 std::string head_importance_text(const HeadImportanceReport& report, int width) {
   Table table;
   table.title =
-      fmt::format("{} pairs, {} target tokens; log-probability a token with all heads {}",
+      fmt::format("{} pairs, {} target tokens; log-probability per token with all heads {}",
                   with_thousands_separators(report.pairs), with_thousands_separators(report.tokens),
                   with_minus(fmt::format("{:.4f}", report.log_prob)));
   table.columns = {{"head switched off"}, {"log-prob", true}, {"change", true}};

@@ -319,13 +319,13 @@ TEST_CASE("pictures: a choice that the record does not have is refused") {
     return [&record, choice] { attention_svg(record, choice); };
   };
   check_error(drawn({AttentionSite::cross, 0, 2}), ExitCode::usage,
-              "cross-attention: layer 2 is asked for, but there are layers 0 to 1");
+              "cross-attention: no layer 2: there are layers 0 to 1");
   check_error(drawn({AttentionSite::cross, 0, -1}), ExitCode::usage,
-              "cross-attention: layer -1 is asked for, but there are layers 0 to 1");
+              "cross-attention: no layer -1: there are layers 0 to 1");
   check_error(drawn({AttentionSite::encoder_self, 0, 0, 5}), ExitCode::usage,
-              "encoder self-attention: head 5 is asked for, but there are heads 0 to 1");
+              "encoder self-attention: no head 5: there are heads 0 to 1");
   check_error(drawn({AttentionSite::decoder_self, 3}), ExitCode::usage,
-              "hypothesis 3 is asked for, but there is 1 (counted from 0)");
+              "no hypothesis 3: there is 1 (counted from 0)");
 }
 
 TEST_CASE("pictures: long sentences and many heads") {

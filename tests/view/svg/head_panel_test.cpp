@@ -15,7 +15,7 @@ TEST_CASE("a panel is as wide as its headings, however few its tokens are") {
     const char* heading;
   };
   for (const Case& one :
-       {Case{MapPart::weights, "encoder:0:0 (of 1 layers × 1 heads)"},
+       {Case{MapPart::weights, "encoder:0:0 (of 1 layer × 1 head)"},
         Case{MapPart::exact, "exact: softmax of all scores"},
         Case{MapPart::difference, "difference: 0.00 of a row's weight lies elsewhere"},
         Case{MapPart::projected_values, "F of layer 0: tokens in a mixture's value"}}) {

@@ -14,7 +14,7 @@ void check_index(int index, int count, std::string_view what, AttentionSite site
   if (index >= 0 && index < count) return;
   const std::string range =
       count == 1 ? fmt::format("only {} 0", what) : fmt::format("{}s 0 to {}", what, count - 1);
-  throw UsageError("{}: {} {} is asked for, but there {} {}", site_name(site), what, index,
+  throw UsageError("{}: no {} {}: there {} {}", site_name(site), what, index,
                    count == 1 ? "is" : "are", range);
 }
 
@@ -42,8 +42,8 @@ SelectedMap select_map(const AttentionRecord& record, const AttentionSvgOptions&
   const bool encoder = choice.site == AttentionSite::encoder_self;
   const std::size_t count = record.hypotheses.size();
   if (!encoder && choice.hypothesis >= count && choice.hypothesis > 0) {
-    throw UsageError("hypothesis {} is asked for, but there {} {} (counted from 0)",
-                     choice.hypothesis, count == 1 ? "is" : "are", count);
+    throw UsageError("no hypothesis {}: there {} {} (counted from 0)", choice.hypothesis,
+                     count == 1 ? "is" : "are", count);
   }
   const AttentionMaps* found = find_maps(record, choice.site, choice.hypothesis);
   const AttentionMaps& maps = found != nullptr ? *found : none;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/at.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "config/attention_site.h"
 #include "view/color.h"
@@ -113,7 +114,8 @@ std::string heading(AttentionSite site, const AttentionMaps& maps, const LargeMa
   }
   HeadName name{site, large.layer, large.head};
   if (!large.head) name.pick = HeadSelector::mean;
-  return fmt::format("{} (of {} layers × {} heads)", to_string(name), maps.layers, maps.heads);
+  return fmt::format("{} (of {} × {})", to_string(name), counted(maps.layers, "layer"),
+                     counted(maps.heads, "head"));
 }
 
 std::string number_or_mean(std::optional<int> index) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/at.h"
+#include "base/strings/plural.h"
 #include "config/attention_site.h"
 #include "record/attention_maps.h"
 #include "view/svg/map/map_drawing.h"
@@ -72,9 +73,9 @@ class LshBucketStrips {
   Panel draw() {
     const LshRecall found = lsh_recall(source_.maps, place_.layer, place_.head);
     const std::string heading =
-        fmt::format("{}: {} of {} rows met their best key",
+        fmt::format("{}: {} of {} met their best key",
                     to_string(HeadName{source_.site, place_.layer, place_.head}),
-                    found.found_count(), found.of);
+                    found.found_count(), counted(found.of, "row"));
     const std::string share = fmt::format(
         "{:.2f} of full attention's weights on others lie on keys that were met", found.mass);
     append_format(out_,

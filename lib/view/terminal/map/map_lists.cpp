@@ -8,6 +8,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "record/attention_maps.h"
 #include "view/terminal/map/map_cells.h"
@@ -196,11 +197,11 @@ std::string lsh_bucket_text(const AttentionMaps& maps, const HeadName& head,
     out += hanging(fmt::format("  round {} ", round), round_words(order, round, names), width);
   }
   const LshRecall found = lsh_recall(maps, *head.layer, *head.head);
-  out += "  " +
-         wrap_words(fmt::format("{} of {} rows met their best key; of full attention's weights on "
-                                "others {:.2f} lie on keys that were met.",
-                                found.found_count(), found.of, found.mass),
-                    width - 2, 2);
+  out +=
+      "  " + wrap_words(fmt::format("{} of {} met their best key; of full attention's weights on "
+                                    "others {:.2f} lie on keys that were met.",
+                                    found.found_count(), counted(found.of, "row"), found.mass),
+                        width - 2, 2);
   return out;
 }
 
