@@ -70,6 +70,7 @@ class TranslateCommand {
     settings_ = translation_settings(models_.first(), options.search);
     translator_.emplace(make_translator(models_));
     note_missing_language(*translator_, settings_, say);
+    settings_.term_note = once_each(say);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_field("show", [&] { check_map_selection(selection, summary); });
     check_hypothesis();
