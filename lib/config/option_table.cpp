@@ -35,7 +35,7 @@ constexpr OptionSpec kTerm = {.name = "term",
                               .group = kSearchGroup,
                               .help =
                                   "Where SRC occurs, the translation contains TGT, or a form of "
-                                  "TGT1|TGT2; such a sentence is searched with at least 4 beams",
+                                  "TGT1|TGT2; such a sentence is searched with at least 8 beams",
                               .other_names = "constraints force_words force_words_ids"};
 /// The same option where lists have the plural's name.
 constexpr OptionSpec kTerms = [] {

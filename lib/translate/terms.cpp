@@ -123,9 +123,11 @@ SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view te
 }
 
 DecodeConfig with_beams_for(const DecodeConfig& decode, const std::vector<SentenceTerms>& terms) {
-  constexpr int kFewest = 4, kMost = 32;
+  constexpr int kFewest = 8, kMost = 32;
+  constexpr float kMostLengthPenalty = 0.5F;
   DecodeConfig own = decode;
   if (terms.empty() || terms.front().empty()) return own;
+  own.length_penalty = std::min(decode.length_penalty, kMostLengthPenalty);
   const int tokens = missing_term_tokens(terms.front(), {});
   own.num_beams = std::max(decode.num_beams, std::clamp(1 + tokens, kFewest, kMost));
   return own;

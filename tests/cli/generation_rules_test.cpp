@@ -97,6 +97,7 @@ TEST_CASE("where a term occurs, the translation contains what was given for it")
     };
     CHECK(with({"--term", "group=Mannschaft"}).find("Mannschaft") != std::string::npos);
     CHECK(with({"--term", "The group=Das Team|Die Truppe"}).find_first_of("TD") == 0);
+    CHECK(with({"--term", "group=Mannschaft"}) == "Die Mannschaft ging nach Hause\n");
     const std::string two = with({"--term", "group=Mannschaft", "--term", "home=heim"});
     CHECK(two.find("Mannschaft") != two.npos);
     CHECK(two.find("heim") != two.npos);
@@ -104,16 +105,19 @@ TEST_CASE("where a term occurs, the translation contains what was given for it")
     CHECK(with({"--term", "cat=Katze"}) == plain);
     CHECK(with({"--term", "grou=Katze"}) == plain);
   }
-  const Result none = translated({"--term", "group=\u4e2d\u56fd"});
+  const Result list = run_program({.args = {"translate", "The dog sleeps in the garden.", "--term",
+                                            "dog=Köter", "--n-best", "3"}});
+  CHECK(list.out.find("Der Köter schläft im Garten.") < list.out.find('\n'));
+  const RulesScene scene;  // whose small vocabulary has no hieroglyphs
+  const Result none = scene.translate({"--term", "group=𓀀"});
   CHECK(none.code == kDone);
-  CHECK(none.out == plain);
-  CHECK(none.err.find("term group=\u4e2d\u56fd: the model has no tokens for") != none.err.npos);
-  const Result forbidden =
-      translated({"--term", "group=Mannschaft", "--forbid", "Mannschaft", "--beam", "4"});
+  CHECK(none.out == scene.translate({}).out);
+  CHECK_MESSAGE(none.err.find("term group=𓀀: the model has no tokens for") != none.err.npos,
+                none.err);
+  const Result forbidden = translated({"--term", "group=Team", "--forbid", "Team", "--beam", "4"});
   CHECK(forbidden.code == kDone);
   CHECK(forbidden.out == plain);
-  CHECK(forbidden.err.find("term group=Mannschaft: no translation contains it") !=
-        forbidden.err.npos);
+  CHECK(forbidden.err.find("term group=Team: no translation contains it") != forbidden.err.npos);
 }
 
 TEST_CASE("terms are read strictly") {
