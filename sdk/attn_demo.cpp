@@ -77,7 +77,12 @@ struct Model::Loaded {
     Search best = search;
     best.n_best = 1;
     attn::use_threads(search.threads);
-    return attn::translation_settings(models.first(), best);
+    attn::TranslationSettings settings = attn::translation_settings(models.first(), best);
+    // There are no notes here, and a missing term must not go unnoticed.
+    settings.term_note = [](const std::string&, const std::string& note) {
+      throw attn::InputError("{}", note);
+    };
+    return settings;
   }
 };
 

@@ -238,7 +238,8 @@ Lines translate_file(const ModelChoice& choice, const SearchOptions& search, con
   const ReadyEnsemble models = open_or_make_models(choice);
   SearchOptions given = search;
   given.n_best = 1;  // overrides the model's own setting, since only the best is scored
-  const TranslationSettings settings = translation_settings(models.first(), given);
+  TranslationSettings settings = translation_settings(models.first(), given);
+  settings.term_note = once_each(say);
   const Translator translator = make_translator(models);
   note_missing_language(translator, settings, say);
   for (const ReadyModel& ready : models.models) note_all(ready.notes);

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "commands/arguments.h"
+#include "service/term_list.h"
 
 namespace attn {
 namespace {
@@ -18,6 +19,21 @@ std::string help_of(const OptionSpec& option) {
   if (!option.needs.empty()) help = "With " + option_name(option.needs) + ": " + help;
   const bool fixed = !is_flag(option) && !option.fallback.starts_with("the model's");
   return fixed ? help + fmt::format(" [{}]", option.fallback) : help;
+}
+
+/// Adds --terms FILE, whose lines are values of --term.
+void add_terms_file(CLI::App& command, SearchOptions& options, const OptionSpec& term) {
+  command
+      .add_option_function<std::string>(
+          "--terms",
+          [&options](const std::string& path) {
+            const std::vector<std::string> read = read_terms(path);
+            options.terms.insert(options.terms.end(), read.begin(), read.end());
+          },
+          "Read terms from FILE: one per line, SRC<tab>TGT or SRC<tab>TGT1|TGT2")
+      ->trigger_on_parse()
+      ->type_name("FILE")
+      ->group(std::string(term.group));
 }
 
 }  // namespace
@@ -48,6 +64,7 @@ void add_search_options(CLI::App& command, SearchOptions& options, OptionPlace p
     }
     added->group(std::string(option->group));
     if (!is_flag(*option)) added->type_name(std::string(option->value_name));
+    if (option->name == "term") add_terms_file(command, options, *option);
   }
 }
 

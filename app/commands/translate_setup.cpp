@@ -105,6 +105,7 @@ TranslateInputs open_translation(const TranslatePlan& plan) {
   TranslationSettings settings = translation_settings(models.first(), options.search);
   const Translator translator = make_translator(models);
   note_missing_language(translator, settings, say);
+  settings.term_note = once_each(say);
   return {std::move(lines),  std::move(translations), std::move(files),
           std::move(models), std::move(settings),     translator};
 }

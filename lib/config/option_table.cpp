@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <type_traits>
 
 namespace attn {
 namespace {
@@ -28,6 +27,25 @@ constexpr Names kEarlyStoppings = {"true", "false", "never"};
 constexpr Names kSplits = {"never", "sentences", "auto"};
 
 using S = SearchOptions;
+
+constexpr OptionSpec kTerm = {.name = "term",
+                              .member = &S::terms,
+                              .places = on_translate | on_evaluate,
+                              .value_name = "SRC=TGT",
+                              .fallback = "no term",
+                              .group = kSearchGroup,
+                              .help =
+                                  "Where SRC occurs, the translation contains TGT, or a form of "
+                                  "TGT1|TGT2; such a sentence is searched with at least 8 beams",
+                              .other_names = "constraints force_words force_words_ids"};
+/// The same option where lists have the plural's name.
+constexpr OptionSpec kTerms = [] {
+  OptionSpec terms = kTerm;
+  terms.name = "terms";
+  terms.places = in_python | on_server | in_library;
+  terms.other_names = "";
+  return terms;
+}();
 
 const std::array kTable = {
     OptionSpec{.name = "beam",
@@ -168,6 +186,8 @@ const std::array kTable = {
                .group = kSearchGroup,
                .help = "The translation never contains this word, nor one that begins with it",
                .other_names = "bad_words suppress_sequences"},
+    kTerm,
+    kTerms,
     OptionSpec{
         .name = "sample",
         .member = &S::sample,
@@ -278,36 +298,6 @@ const std::array kTable = {
                .other_names = "batch_size max_batch_size mini_batch"},
 };
 
-template <typename T>
-constexpr bool is_optional = false;
-template <typename T>
-constexpr bool is_optional<std::optional<T>> = true;
-
-/// The type of the value that a member holds: that inside an optional.
-template <typename T>
-struct Held {
-  using Type = T;
-};
-template <typename T>
-struct Held<std::optional<T>> {
-  using Type = T;
-};
-
-/// Calls `action` with the member itself.
-template <typename Options, typename Action>
-auto with_member(Options& options, const OptionSpec& option, Action&& action) {
-  return std::visit([&](auto member) { return action(options.*member); }, option.member);
-}
-
-/// Calls `action` with a value of the type that the member holds.
-template <typename Test>
-bool holds(const OptionSpec& option, Test&& test) {
-  const SearchOptions none;
-  return with_member(none, option, [&](const auto& value) {
-    return test(typename Held<std::remove_cvref_t<decltype(value)>>::Type{});
-  });
-}
-
 }  // namespace
 
 std::span<const OptionSpec> search_option_table() {
@@ -334,77 +324,6 @@ std::vector<const OptionSpec*> search_options_at(unsigned places) {
     if ((option.places & places) != 0) found.push_back(&option);
   }
   return found;
-}
-
-bool is_whole(const OptionSpec& option) {
-  return holds(option, [](const auto& value) {
-    using T = std::remove_cvref_t<decltype(value)>;
-    return std::is_integral_v<T> && !std::is_same_v<T, bool>;
-  });
-}
-
-bool is_decimal(const OptionSpec& option) {
-  return holds(option, [](const auto& value) {
-    return std::is_floating_point_v<std::remove_cvref_t<decltype(value)>>;
-  });
-}
-
-bool is_given(const SearchOptions& options, const OptionSpec& option) {
-  const SearchOptions none;
-  return std::visit([&](auto member) { return options.*member != none.*member; }, option.member);
-}
-
-std::optional<std::uint64_t> whole_in(const SearchOptions& options, const OptionSpec& option) {
-  return with_member(options, option, [](const auto& value) -> std::optional<std::uint64_t> {
-    using T = std::remove_cvref_t<decltype(value)>;
-    if constexpr (std::is_same_v<T, std::size_t>) {
-      return value;
-    } else if constexpr (is_optional<T> && std::is_integral_v<typename Held<T>::Type>) {
-      if (value) return static_cast<std::uint64_t>(*value);
-    }
-    return std::nullopt;
-  });
-}
-
-std::optional<double> decimal_in(const SearchOptions& options, const OptionSpec& option) {
-  return with_member(options, option, [](const auto& value) -> std::optional<double> {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, std::optional<double>>) {
-      return value;
-    }
-    return std::nullopt;
-  });
-}
-
-void set_whole(SearchOptions& options, const OptionSpec& option, std::uint64_t value) {
-  with_member(options, option, [&](auto& member) {
-    using T = typename Held<std::remove_cvref_t<decltype(member)>>::Type;
-    if constexpr (std::is_integral_v<T>) member = static_cast<T>(value);
-  });
-}
-
-void set_decimal(SearchOptions& options, const OptionSpec& option, double value) {
-  with_member(options, option, [&](auto& member) {
-    if constexpr (std::is_floating_point_v<
-                      typename Held<std::remove_cvref_t<decltype(member)>>::Type>)
-      member = value;
-  });
-}
-
-void set_flag(SearchOptions& options, const OptionSpec& option, bool value) {
-  with_member(options, option, [&](auto& member) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(member)>, bool>) member = value;
-  });
-}
-
-void set_text(SearchOptions& options, const OptionSpec& option, std::string value) {
-  with_member(options, option, [&](auto& member) {
-    using T = std::remove_cvref_t<decltype(member)>;
-    if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-      member.push_back(std::move(value));
-    } else if constexpr (std::is_same_v<typename Held<T>::Type, std::string>) {
-      member = std::move(value);
-    }
-  });
 }
 
 }  // namespace attn

@@ -70,6 +70,8 @@ const OptionSpec* search_option_called(std::string_view other_name);
 /// The options that can be given at any of `places`.
 std::vector<const OptionSpec*> search_options_at(unsigned places);
 
+// Values in SearchOptions (option_members.cpp).
+
 /// True if the option's value is a whole number.
 bool is_whole(const OptionSpec& option);
 /// True if the option's value is a number that may have a fraction.

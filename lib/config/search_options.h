@@ -36,6 +36,9 @@ struct SearchOptions {
   std::optional<double> repetition_penalty;    ///< above 1: repeated tokens become less likely
 
   std::vector<std::string> forbid;  ///< words that no translation contains
+  /// "SOURCE=TARGET" or "SOURCE=TARGET|TARGET": where SOURCE occurs, a TARGET must be in the
+  /// translation. A tab may be in the place of "=".
+  std::vector<std::string> terms;
 
   bool sample = false;                ///< sample each token instead of searching
   std::optional<double> temperature;  ///< with sample, as all that follow

@@ -53,7 +53,7 @@ Json detected_json(const std::vector<DetectedLanguage>& detected) {
 std::vector<ServerHandler::Translated> ServerHandler::translate_all(const ApiRequest& request,
                                                                     const std::atomic<bool>& stop,
                                                                     Timings& timings) const {
-  const TranslationSettings settings = settings_of(request, stop, timings);
+  TranslationSettings settings = settings_of(request, stop, timings);
   const Translator translator = make_translator(model_of(request));
   const std::vector<std::string> texts = texts_of(request);
   std::vector<Translated> all(texts.size());
@@ -66,6 +66,13 @@ std::vector<ServerHandler::Translated> ServerHandler::translate_all(const ApiReq
     }
     if (line.parts.size() > 1) add_once(notes, "translated sentence by sentence");
     if (text + 1 == texts.size()) timed.reset();
+  };
+  settings.term_note = [&](const std::string& sentence, const std::string& note) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::vector<std::string>& notes = all[i].notes;
+      const bool holds = all.size() == 1 || texts[i].find(sentence) != std::string::npos;
+      if (holds && std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    }
   };
   // Submits all lines at once; the queue limits how many are searched at a time.
   const LineSettings at_once{.batch = std::numeric_limits<std::size_t>::max()};

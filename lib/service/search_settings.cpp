@@ -13,6 +13,7 @@
 #include "compute/threads.h"
 #include "service/field_text.h"
 #include "service/model/languages.h"
+#include "service/term_list.h"
 #include "translate/ensemble.h"
 
 namespace attn {
@@ -163,6 +164,11 @@ TranslationSettings translation_settings(const ReadyModel& model, const SearchOp
   settings.decode = decode_config(model, given);
   settings.languages = choose_languages(model, given, settings.decode);
   settings.prefix = given.prefix.value_or(model.prefix);
+  settings.terms = parse_terms(given.terms);
+  if (!settings.terms.empty() && settings.decode.sampling) {
+    refuse_field(Field{"terms"}, " is part of a beam search and does not go with ",
+                 Field{"sample"});
+  }
   return settings;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -128,6 +129,14 @@ void SentenceNotes::report() const {
         "{} piece{} not in the vocabulary became <unk>{}; translations leave out their own <unk>",
         unknown_, unknown_ == 1 ? "" : "s", named));
   }
+}
+
+std::function<void(const std::string&, const std::string&)> once_each(
+    SentenceNotes::NoteHandler say) {
+  return [say = std::move(say), said = std::set<std::string>()](const std::string&,
+                                                                const std::string& note) mutable {
+    if (said.insert(note).second) say(note);
+  };
 }
 
 std::optional<std::string> whole_line_note(const PreparedLine& line) {

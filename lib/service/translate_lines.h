@@ -78,6 +78,11 @@ class SentenceNotes {
   std::size_t cut_ = 0;  ///< lines with a sentence that is longer than the positions
 };
 
+/// Returns a handler for TranslationSettings::term_note that passes each note on once, however many
+/// sentences it is about.
+std::function<void(const std::string&, const std::string&)> once_each(
+    SentenceNotes::NoteHandler say);
+
 /// Returns the note for a text that is shown as a whole although translations split it, as `line`
 /// does; nothing if they do not.
 std::optional<std::string> whole_line_note(const PreparedLine& line);

@@ -3,14 +3,14 @@
 #include <unicode/uchar.h>
 #include <algorithm>
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "base/at.h"
-#include "base/strings/utf8.h"
 #include "base/strings/text_boundaries.h"
+#include "base/strings/utf8.h"
+#include "text/abbreviations.h"
 
 namespace attn {
 namespace {
@@ -130,28 +130,174 @@ std::string_view word_before(std::string_view before) {
                        [](char32_t c) { return is_one_of(kOpening, c); });
 }
 
+/// The last word of a text, and the text before it.
+struct LastWord {
+  std::string_view earlier;  ///< without spaces at the end
+  std::string_view word;
+};
+LastWord last_word(std::string_view text) {
+  const std::string_view word = word_before(text);
+  const std::string_view earlier =
+      word.empty() ? text : text.substr(0, to_size(word.data() - text.data()));
+  return {without_end(earlier, is_blank), word};
+}
+
+/// True for a small-lettered part of a title: med in "Dr. med.", nat in "Dr. rer. nat.".
+bool continues_title(LastWord part) {
+  while (!part.word.empty() && is_lower(decode_code_point(part.word).value)) {
+    if (!part.earlier.ends_with('.')) return false;
+    part = last_word(part.earlier.substr(0, part.earlier.size() - 1));
+  }
+  constexpr std::string_view kTitles[] = {"Dr", "Drs", "Prof", "Dipl", "Mag", "Lic", "Ing"};
+  return std::ranges::find(kTitles, part.word) != std::end(kTitles);
+}
+
+/// True if a label's number follows: "2.1", "(3)", "§ 5", "IV", "A1", "B".
+bool number_follows(std::string_view label, std::string_view after) {
+  const std::string_view text =
+      without_start(after, [](char32_t c) { return is_one_of(U"\"([{#§$€£№„“ ", c); });
+  const std::string_view token =
+      start_of(text, [](char32_t c) { return is_letter(c) || is_digit(c); });
+  if (token.empty()) return false;
+  if (std::ranges::any_of(token, [](char c) { return c >= '0' && c <= '9'; })) {
+    const std::size_t letters = token.find_first_of("0123456789");
+    return letters <= 2;  // "A1", "IV3"
+  }
+  if (token.size() == 1) {
+    const bool word = token == "A" || token == "I";
+    const std::string_view later = text.substr(1);  // ".2" of "A.2"
+    const bool numbered = later.size() > 1 && !is_blank(decode_code_point(later).value) &&
+                          is_digit(decode_code_point(later.substr(1)).value);
+    return !word || numbered || !is_ordinary_word(label);
+  }
+  return is_roman_numeral(token);
+}
+
+/// True if a word is the number of a label: "IV" in "Chap. IV", "B" in "Fig. B".
+bool follows_label(const LastWord& last) {
+  if (!last.earlier.ends_with('.')) return false;
+  const LastWord label = last_word(last.earlier.substr(0, last.earlier.size() - 1));
+  // A label of one letter may be an initial.
+  return label.word.size() > 1 && !is_ordinary_word(label.word) &&
+         abbreviation_kind(label.word) == AbbreviationKind::labels_number &&
+         number_follows(label.word, last.word);
+}
+
+/// Returns the number of a list item's marker: 9 of "9", 2 of "b"; 0 for other words.
+int marker_number(std::string_view word) {
+  if (word.size() == 1 && word.front() >= 'a' && word.front() <= 'z') return word.front() - 'a' + 1;
+  if (word.empty() || word.size() > 3) return 0;
+  int number = 0;
+  for (const char c : word) {
+    if (c < '0' || c > '9') return 0;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+/// True if the word is a list item's marker: the first word of the sentence ("1. The first item"),
+/// or the marker after that one ("1. The first item 2. The second item").
+bool is_list_marker(std::string_view sentence, const LastWord& last) {
+  const auto bullet = [](char32_t c) {
+    return is_blank(c) || is_one_of(kOpening, c) || is_one_of(U"•⁃‣◦*", c);
+  };
+  const int number = marker_number(without_start(last.word, bullet));
+  const std::string_view text = without_start(sentence, bullet);
+  if (number == 0 || last.earlier.empty() || without_start(last.earlier, bullet).empty()) {
+    return number > 0;
+  }
+  const auto word = start_of(text, [](char32_t c) { return is_digit(c) || is_letter(c); });
+  const bool marked = text.size() > word.size() && text[word.size()] == '.';
+  return marked && marker_number(word) + 1 == number &&
+         is_digit(decode_code_point(text).value) == is_digit(decode_code_point(last.word).value);
+}
+
+/// True if the word is a unit after a number, as in "5 kg", which is not an abbreviation.
+bool is_unit(const LastWord& last) {
+  return !last.earlier.empty() && is_digit(last_code_point(last.earlier).value) &&
+         is_lower(decode_code_point(last.word).value);
+}
+
+/// True if an ellipsis ends the sentence: it has a fourth dot, the full stop. Dots may have spaces
+/// between them.
+bool ellipsis_ends(std::string_view before) {
+  constexpr int kDots = 4;
+  int dots = 1;
+  for (std::string_view rest = before; rest.ends_with('.'); ++dots) {
+    rest = without_end(rest.substr(0, rest.size() - 1), is_blank);
+  }
+  return dots == kDots;
+}
+
+/// True for a short capitalized word inside a sentence. Before a number it is more often a label
+/// (Reg. 7, Rom. 8:28, Amend. XIV) than the end of a sentence.
+bool looks_like_label(const LastWord& last) {
+  constexpr std::size_t kLongest = 5;
+  return !last.earlier.empty() && last.word.size() >= 2 && last.word.size() <= kLongest &&
+         u_isupper(static_cast<UChar32>(decode_code_point(last.word).value)) != 0 &&
+         is_lower(last_code_point(last.word).value);
+}
+
+/// True if a text begins with a number, or with a Roman numeral of several letters; not with the
+/// marker of a list item, as "2. The light goes on."
+bool refers(std::string_view after) {
+  const std::string_view token =
+      start_of(after, [](char32_t c) { return is_letter(c) || is_digit(c); });
+  if (after.substr(token.size()).starts_with(". ")) return false;
+  return (!token.empty() && is_digit(decode_code_point(token).value)) ||
+         (token.size() > 1 && is_roman_numeral(token));
+}
+
+/// True if an abbreviation or an ordinary word ends the sentence before `next`.
+bool word_ends(const LastWord& last, const Boundary& boundary, bool starts) {
+  switch (abbreviation_kind(last.word)) {
+    case AbbreviationKind::joins_next:
+      return false;
+    case AbbreviationKind::labels_number:
+      if (number_follows(last.word, boundary.after)) return false;
+      return starts || is_ordinary_word(last.word);
+    case AbbreviationKind::may_end:
+      return starts || is_unit(last);
+    case AbbreviationKind::none:
+      break;
+  }
+  if (is_dotted(last.word)) return starts;
+  return !(looks_like_label(last) && refers(boundary.after));
+}
+
 /// True if a full stop ends the sentence. `before` is the text before the full stop.
 bool full_stop_ends(std::string_view before, const Boundary& boundary) {
-  if (before.ends_with('.')) return false;  // an ellipsis
-  const std::string_view word = word_before(before);
-  if (word.empty()) return true;  // " . " in a tokenized text
-  const std::string next = boundary.next_word();
-  const bool number_follows =
-      !boundary.after.empty() && is_digit(decode_code_point(boundary.after).value);
-  const bool starts = is_sentence_starter(next);
-  const bool letter =
-      decode_code_point(word).length == word.size() && is_letter(decode_code_point(word).value);
-  if (is_never_sentence_end(word)) return false;
-  if (number_follows && precedes_number(word)) return false;
-  // In "z. B. Die …" and "J. R. …" the letter before has a dot of its own.
-  if (letter) {
-    const std::string_view earlier = without_end(before.substr(0, before.size() - word.size()),
-                                                 [](char32_t c) { return is_blank(c); });
-    return starts && !earlier.ends_with('.');
+  if (without_end(before, is_blank).ends_with('.')) {
+    return ellipsis_ends(without_end(before, is_blank));
   }
-  if (is_ordinal(word)) return starts && word.size() < before.size();  // not "1. The first item"
-  if (is_dotted(word) || may_end_sentence(word)) return starts;
-  return true;
+  const LastWord last = last_word(before);
+  if (last.word.empty()) return true;  // " . " in a tokenized text
+  const bool starts = is_sentence_starter(boundary.next_word());
+  if (is_list_marker(before, last)) return false;
+  // After a label, "B" and "IV" are neither an initial nor an ordinal: "See Fig. B. Go on."
+  if (follows_label(last)) return true;
+  const CodePoint first = decode_code_point(last.word);
+  // In "z. B. Die …" and "J. R. …" the letter before has a dot of its own.
+  if (first.length == last.word.size() && is_letter(first.value)) {
+    const bool label = abbreviation_kind(last.word) == AbbreviationKind::labels_number;
+    if (label && number_follows(last.word, boundary.after)) return false;
+    return starts && !last.earlier.ends_with('.');
+  }
+  if (continues_title(last)) return false;
+  // Not "1. The first item".
+  if (is_ordinal(last.word)) return starts && last.word.size() < before.size();
+  return word_ends(last, boundary, starts);
+}
+
+/// True for an exclamation mark that is part of a name, as in "at Yahoo! in May": a capitalized
+/// word inside the sentence, and the sentence goes on in lower case.
+bool is_in_name(std::string_view core, std::string_view next) {
+  if (!core.ends_with('!') || next.empty() || !is_lower(decode_code_point(next).value))
+    return false;
+  const LastWord last = last_word(core.substr(0, core.size() - 1));
+  return !last.word.empty() && !last.earlier.empty() &&
+         !is_one_of(kOpening, last_code_point(last.earlier).value) &&
+         u_isupper(static_cast<UChar32>(decode_code_point(last.word).value)) != 0;
 }
 
 /// True if a sentence really ends at a boundary of ICU.
@@ -166,6 +312,7 @@ bool ends(const Boundary& boundary) {
   if (mark == U'.') return full_stop_ends(core.substr(0, core.size() - 1), boundary);
   const std::string_view next =
       without_start(boundary.after, [](char32_t c) { return is_one_of(kOpening, c); });
+  if (is_in_name(core, next)) return false;
   return !(closed && !next.empty() && is_lower(decode_code_point(next).value));
 }
 
@@ -248,74 +395,6 @@ std::vector<SentenceSpan> split_sentences(std::string_view text) {
     begin = offset(after);
   }
   return sentences;
-}
-
-namespace {
-
-// A word in lower case also matches in its capitalized form. A capitalized word matches only as
-// written, because its lower-case form is an ordinary word.
-constexpr std::string_view kNever[] = {
-    "mr",  "mrs",  "ms",     "mx",   "dr",  "drs",   "prof", "Gen", "Col",  "Capt", "Lt",
-    "Sgt", "Maj",  "Cmdr",   "Rev",  "Hon", "Gov",   "Sen",  "Rep", "Pres", "Mt",   "Messrs",
-    "Mme", "Mlle", "Hr",     "Hrn",  "Frl", "dipl",  "Ing",  "e.g", "i.e",  "eg",   "vs",
-    "cf",  "viz",  "approx", "z.B",  "zB",  "d.h",   "bzw",  "ca",  "vgl",  "evtl", "ggf",
-    "sog", "inkl", "exkl",   "zzgl", "u.U", "i.d.R", "v.a",  "m.E", "geb"};
-constexpr std::string_view kNumbering[] = {
-    "no",   "nos", "nr", "p",   "pp",  "S",   "fig", "figs", "abb", "tab", "eq", "sec", "ch",
-    "chap", "vol", "bd", "art", "abs", "kap", "pos", "tel",  "ver", "op",  "rm", "apt"};
-constexpr std::string_view kMayEnd[] = {
-    "etc",  "inc", "ltd",  "Co",    "corp", "bros", "jr",  "sr",  "esq", "St",  "Ave",
-    "Blvd", "Rd",  "dept", "univ",  "est",  "al",   "Jan", "Feb", "Mar", "Apr", "Jun",
-    "Jul",  "Aug", "Sep",  "Sept",  "Oct",  "Okt",  "Nov", "Dec", "Dez", "Mon", "Tue",
-    "Tues", "Wed", "Thu",  "Thurs", "Fri",  "Sat",  "Sun", "usw", "usf", "Str", "Std",
-    "min",  "max", "Sek",  "Jh",    "Jhd",  "Hbf",  "hrs", "Fr",  "Mio", "Mrd"};
-constexpr std::string_view kStarters[] = {
-    // English
-    "a", "an", "the", "he", "she", "it", "we", "they", "you", "this", "that", "these", "those",
-    "there", "here", "my", "your", "his", "her", "its", "our", "their", "what", "when", "where",
-    "who", "why", "how", "which", "if", "and", "but", "so", "then", "now", "after", "before", "in",
-    "on", "at", "yes", "no", "not", "please", "do", "does", "did", "don't", "don’t", "can", "could",
-    "would", "should", "is", "are", "was", "were", "have", "has", "had", "let", "let's", "let’s",
-    "it's", "it’s", "he's", "he’s", "she's", "she’s", "that's", "that’s", "maybe", "perhaps",
-    "however", "also", "some", "many", "everyone", "nobody", "nothing", "because", "although",
-    "while", "since", "every", "all",
-    // German
-    "der", "die", "das", "ein", "eine", "einen", "einem", "einer", "er", "sie", "es", "wir", "ihr",
-    "ich", "du", "dies", "diese", "dieser", "dieses", "hier", "dort", "da", "dann", "jetzt", "nun",
-    "mein", "meine", "dein", "deine", "sein", "seine", "unser", "unsere", "was", "wann", "wo",
-    "wer", "warum", "wie", "welche", "und", "aber", "oder", "denn", "doch", "wenn", "weil", "als",
-    "nach", "vor", "im", "am", "auf", "mit", "bei", "ja", "nein", "bitte", "nicht", "kein", "keine",
-    "man", "auch", "heute", "morgen", "gestern", "danach", "alle", "viele"};
-
-bool holds(std::span<const std::string_view> list, std::string_view word) {
-  return std::ranges::find(list, word) != list.end();
-}
-
-/// True if the list holds the word, or its lower-case form if it begins with a capital.
-bool holds_either(std::span<const std::string_view> list, std::string_view word) {
-  if (holds(list, word)) return true;
-  std::string small(word);
-  if (small.empty() || small.front() < 'A' || small.front() > 'Z') return false;
-  small.front() = static_cast<char>(small.front() - 'A' + 'a');
-  return holds(list, small);
-}
-
-}  // namespace
-
-bool is_never_sentence_end(std::string_view word) {
-  return holds_either(kNever, word);
-}
-
-bool precedes_number(std::string_view word) {
-  return holds_either(kNumbering, word);
-}
-
-bool may_end_sentence(std::string_view word) {
-  return holds_either(kMayEnd, word);
-}
-
-bool is_sentence_starter(std::string_view word) {
-  return holds(kStarters, word);
 }
 
 }  // namespace attn

@@ -205,10 +205,16 @@ SearchResults Translator::search_batch(std::span<const PreparedSentence> sentenc
   context.observer = settings.observer;
   context.stop = settings.stop;
   context.client = settings.client;
-  const DecodeConfig decode = searchable(settings.decode);
-  SearchResults found = settings.searcher != nullptr && settings.observer == nullptr
-                            ? settings.searcher->search(source, decode, context)
-                            : search(models_, source, decode, context);
+  const std::vector<SentenceTerms> terms = terms_of(sentences, settings);
+  SearchResults found;
+  if (!terms.empty()) {
+    found = search_with_terms(sentences, terms, settings, context);
+  } else {
+    const DecodeConfig decode = searchable(settings.decode);
+    found = settings.searcher != nullptr && settings.observer == nullptr
+                ? settings.searcher->search(source, decode, context)
+                : search(models_, source, decode, context);
+  }
   SearchResults results;
   auto next = found.begin();
   for (const PreparedSentence& sentence : sentences) {
@@ -226,20 +232,24 @@ SearchResults Translator::search_with_changes(const RecordRequest& request,
   const TranslationSettings& settings = request.settings;
   const ScopedTimer timed(settings.timings, &TranslationTimings::search);
   Intervention intervention(request.changes->without, request.changes->forced, settings.observer);
-  return search(model_, pack_one(sentence.ids), searchable(settings.decode),
+  const std::vector<SentenceTerms> terms = terms_of({&sentence, 1}, settings);
+  const DecodeConfig decode = with_beams_for(searchable(settings.decode), terms);
+  return search(model_, pack_one(sentence.ids), decode,
                 {.observer = &intervention,
                  .stop = settings.stop,
-                 .encoded = settings.observer == nullptr ? &encoded : nullptr});
+                 .encoded = settings.observer == nullptr ? &encoded : nullptr,
+                 .terms = terms});
 }
 
 SearchTree Translator::record_search_tree(const PreparedSentence& sentence,
                                           const EncodedSource& encoded,
                                           const TranslationSettings& settings) const {
   const ScopedTimer timed(settings.timings, &TranslationTimings::search);
-  const DecodeConfig decode = searchable(settings.decode);
+  const std::vector<SentenceTerms> terms = terms_of({&sentence, 1}, settings);
+  const DecodeConfig decode = with_beams_for(searchable(settings.decode), terms);
   SearchTreeTrace trace(decode);
   search(models_, pack_one(sentence.ids), decode,
-         {.trace = &trace, .stop = settings.stop, .encoded = &encoded});
+         {.trace = &trace, .stop = settings.stop, .encoded = &encoded, .terms = terms});
   SearchTree tree = trace.take();
   complete_tree(tree, decoder_start_token(decode, model_.config()), model_, encoded, tokenizer_);
   return tree;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "text/tokenizer.h"
 #include "translate/intervention.h"
 #include "translate/search/search.h"
+#include "translate/terms.h"
 
 namespace attn {
 
@@ -68,6 +70,11 @@ struct TranslationSettings {
   LanguageChoice languages = {};  ///< of sources and of given translations
   /// Put before each source text, unless the text is blank or already begins with it.
   std::string prefix = {};
+
+  /// Terms that translations must contain (translate/terms.h), and who hears of one that a
+  /// translation lacks. Sentences with a term are searched with more beams, and not by `searcher`.
+  std::vector<Term> terms = {};
+  std::function<void(const std::string& sentence, const std::string& note)> term_note = nullptr;
 
   // All pointers below are optional and must outlive the calls that they are given to.
 
@@ -158,6 +165,16 @@ class Translator {
   };
 
   DecodeConfig searchable(const DecodeConfig& decode) const;
+  std::vector<SentenceTerms> terms_of(std::span<const PreparedSentence> sentences,
+                                      const TranslationSettings& settings) const;
+  // The functions for terms are in translator_terms.cpp.
+  void note_missing(const SentenceTerms& terms, const PreparedSentence& sentence,
+                    const std::vector<SearchHypothesis>& found,
+                    const TranslationSettings& settings) const;
+  SearchResults search_with_terms(std::span<const PreparedSentence> sentences,
+                                  const std::vector<SentenceTerms>& terms,
+                                  const TranslationSettings& settings,
+                                  const SearchContext& context) const;
   SearchResults search_batch(std::span<const PreparedSentence> sentences,
                              const TranslationSettings& settings, SearchContext context = {}) const;
   SearchResults search_with_changes(const RecordRequest& request, const PreparedSentence& sentence,

@@ -85,6 +85,7 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
   settings.searcher = queue_.get();
   const Translator translator = make_translator(models_);
   note_missing_language(translator, settings, append_to(notes));
+  settings.term_note = once_each(append_to(notes));
   SentenceNotes read(append_to(notes));
   read.suggest_split();
   TextHooks hooks;
@@ -123,6 +124,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   settings.observer = chain.first();
   const Translator translator = make_translator(models_);
   note_missing_language(translator, settings, append_to(notes));
+  settings.term_note = once_each(append_to(notes));
   SentenceNotes read(append_to(notes));
   const PreparedLine line = prepare_line(translator, settings, sentence, Splitting::never);
   read.add(line, translator.max_source_tokens());

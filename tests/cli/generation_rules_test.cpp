@@ -81,6 +81,71 @@ TEST_CASE("a forbidden word occurs in no translation, however it is searched") {
   CHECK(empty.err == "attn-demo: --forbid \" \": expected a word\n");
 }
 
+TEST_CASE("where a term occurs, the translation contains what was given for it") {
+  const auto translated = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"translate", "--show", "none", "The group went home"});
+    return run_program({.args = more});
+  };
+  const std::string plain = "Die Gruppe ging nach Hause\n";
+  for (const std::string beam : {"1", "4"}) {
+    const auto with = [&](std::vector<std::string> more) {
+      more.insert(more.end(), {"--beam", beam});
+      const Result result = translated(more);
+      CHECK_MESSAGE(result.code == kDone, result.err);
+      CHECK(result.err == "");
+      return result.out;
+    };
+    CHECK(with({"--term", "group=Mannschaft"}).find("Mannschaft") != std::string::npos);
+    CHECK(with({"--term", "The group=Das Team|Die Truppe"}).find_first_of("TD") == 0);
+    CHECK(with({"--term", "group=Mannschaft"}) == "Die Mannschaft ging nach Hause\n");
+    const std::string two = with({"--term", "group=Mannschaft", "--term", "home=heim"});
+    CHECK(two.find("Mannschaft") != two.npos);
+    CHECK(two.find("heim") != two.npos);
+    // A term that does not occur changes nothing, nor does one that is fulfilled.
+    CHECK(with({"--term", "cat=Katze"}) == plain);
+    CHECK(with({"--term", "grou=Katze"}) == plain);
+  }
+  const Result list = run_program({.args = {"translate", "The dog sleeps in the garden.", "--term",
+                                            "dog=Köter", "--n-best", "3"}});
+  CHECK(list.out.find("Der Köter schläft im Garten.") < list.out.find('\n'));
+  const RulesScene scene;  // whose small vocabulary has no hieroglyphs
+  const Result none = scene.translate({"--term", "group=𓀀"});
+  CHECK(none.code == kDone);
+  CHECK(none.out == scene.translate({}).out);
+  CHECK_MESSAGE(none.err.find("term group=𓀀: the model has no tokens for") != none.err.npos,
+                none.err);
+  const Result forbidden = translated({"--term", "group=Team", "--forbid", "Team", "--beam", "4"});
+  CHECK(forbidden.code == kDone);
+  CHECK(forbidden.out == plain);
+  CHECK(forbidden.err.find("term group=Team: no translation contains it") != forbidden.err.npos);
+}
+
+TEST_CASE("terms are read strictly") {
+  TemporaryDirectory directory;
+  const auto with = [&](const std::string& bytes) {
+    const std::string path = directory.write("terms.tsv", bytes);
+    return run_program({.args = {"translate", "--show", "none", "--terms", path, "The group"}});
+  };
+  const Result good = with("\xEF\xBB\xBFgroup\tMannschaft|Mannschaften\r\n\ngroup\tTeam\n");
+  REQUIRE_MESSAGE(good.code == kDone, good.err);
+  CHECK((good.out.find("Mannschaft") != good.out.npos || good.out.find("Team") != good.out.npos));
+  for (const std::string bad : {"group\n", "group=Mannschaft\n", "group\t\n", "\tTeam\n",
+                                "group\tA|\n", "group\tA\tB\n", "gr\xFFup\tA\n"}) {
+    const Result result = with("cat\tKatze\n" + bad);
+    CHECK(result.code == kInput);
+    CHECK_MESSAGE(result.err.find("terms.tsv, line 2: ") != result.err.npos, result.err);
+    CHECK(result.out.empty());
+  }
+  for (const std::string bad : {"group", "=x", "x=", "x=|", " = "}) {
+    const Result result = run_program({.args = {"translate", "The group", "--term", bad}});
+    CHECK(result.code == kUsage);
+    CHECK(result.err.find("expected SOURCE=TARGET") != result.err.npos);
+  }
+  const Result sampled =
+      run_program({.args = {"translate", "The group", "--term", "a=b", "--sample"}});
+  CHECK(sampled.code == kUsage);
+}
+
 TEST_CASE("draws follow from the seed, alone and in a batch") {
   const RulesScene scene;
   const Result first = scene.translate({"--sample", "--n-best", "6"});

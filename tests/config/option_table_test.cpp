@@ -50,7 +50,7 @@ TEST_CASE("a value is stored in the option's own member, and only there") {
     if (is_whole(option)) CHECK(whole_in(options, option) == value);
     if (is_decimal(option)) CHECK(decimal_in(options, option) == option.decimal_high);
     for (const OptionSpec& other : search_option_table()) {
-      if (other.name != option.name) CHECK(!is_given(options, other));
+      if (other.member != option.member) CHECK(!is_given(options, other));
     }
   }
 }

@@ -109,6 +109,50 @@ TEST_CASE("what can also end a sentence ends it before a word that begins senten
   check("Brot, Milch usw.| Das ist alles.");
 }
 
+TEST_CASE("abbreviations by their kind: before a number, before a name, at the end") {
+  check("See Sect. 2.1 for details.| It is short.");
+  check("Read Chap. IV tonight.| It is long.");
+  check("Read Chap. I tonight.");
+  check("See Fig. A1 and Fig. B.| They differ.");
+  check("It costs 20 euros incl. VAT and excl. Shipping.");
+  check("I live in Ft. Worth, Texas.| It is hot.");
+  check("Call ext. 12 or see para. 5.| Then wait.");
+  check("See ref. 5 and 2nd ed. Oxford: Smith.");
+  check("See op. cit. Smith, p. 5.");
+  check("Adm. Nelson won.| He died.");
+  check("Frau Dr. med. Meier kommt.| Sie ist Ärztin.");
+  check("Er starb 50 v. Chr. Geburt war er alt.");
+  check("Das war 50 v. Chr.| Die Römer kamen.");
+  check("Sect. 2.1, e.g. the U.S. version, i.e. No. 5.| Then stop.");
+  check("Herr Dr. rer. nat. Huber und Prof. Dr. h. c. Weber.");
+  check("Sie besucht eine kath. Schule und eine staatl. Hochschule.");
+  check("No.| I do not.");
+  check("This is modern art.| A book lies here.");
+  check("It weighs 5 kg.| Tom carries it.");
+  check("Das regelt § 5 Abs. 2 Satz 1 Nr. 3.| Das ist neu.");
+  check("Vgl. Art. II Abs. IV GG.");
+  check("Hptm. Weber kam mit Uffz. Klein.| Sie blieben.");
+  check("She works at Yahoo! in the accounting department.");
+  check("I never meant that....| She left the store.");
+  check("We met in Bldg. Seven.");
+  check("I watched TV.| Tom slept.");
+  check("He bought DVDs.| Tom paid.");
+  check("Hmm.| Tom knows.");
+  check("You can find it at N°. 1026.253.553.| That is where the treasure is.");
+  check("Er war Karl.| Tom kam.");
+  check("See App. B, Vol. II, Pt. 3 and Bk. IV.| Go on.");
+  check("Im 19. Jh. Deutschlands war das so.");
+  check("Sie kamen im 19. Jh.| Die Zeit war hart.");
+  check("Lt. Gen. Smith met Brig. Gen. Jones.| They talked.");
+  check("The Rt. Hon. Tony Blair spoke.");
+  check("Wir trafen Priv.-Doz. Dr. Klein.");
+  check("See Fig. 3.| Tom saw it.");
+  check("See Tab. A.2 there.| Go on.");
+  check("See Amend. XIV and Reg. 12345 in Rom. 8:28.| Go on.");
+  check("Die röm. Kaiser und die poln. Armee kamen.| Sie blieben.");
+  check("Buy milk, then see Tom.| 2. Go home.");
+}
+
 TEST_CASE("initials do not end a sentence") {
   check("J. R. Smith wrote it.| Nobody read it.");
   check("J.R.R. Tolkien wrote it.| Everybody read it.");
@@ -123,6 +167,9 @@ TEST_CASE("German ordinals do not end a sentence, nor do the numbers of a list")
   check("Friedrich II. war König.| Er lebte in Potsdam.");
   check("I am 20.| She is 30.");
   check("1. Open the door.| 2. The light goes on.");
+  check("• 9. The first item • 10. The second item");
+  check("a. The first item b. The second item");
+  check("1. He is 20.| She is 30.");
 }
 
 TEST_CASE("an ellipsis does not end a sentence") {

@@ -263,7 +263,9 @@ struct ApiHandler::PageRecords {
 
   PageRecords(const PreparedRequest& prepared, const TextParts& text_parts) {
     const Translator& translator = prepared.translator;
-    const TranslationSettings& settings = prepared.settings;
+    TranslationSettings settings = prepared.settings;
+    settings.term_note =
+        once_each([this](const FieldText& note) { notes.push_back(note.plain()); });
     add_notes(notes, text_parts, translator, settings);
     const ApiRequest request =
         fit_page(prepared.request, translator, settings.decode, text_parts.sentences);

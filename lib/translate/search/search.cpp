@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "translate/search/continuous_batch.h"
+#include "translate/search/term_search.h"
 
 namespace attn {
 namespace {
@@ -87,8 +88,12 @@ class BatchSearch {
     for (; joined_ < order_.size() && joining.size() < room; ++joined_) {
       const Index b = to_index(order_[joined_]);
       const Index longest = max_generated_tokens(rules_.decode, models_, source_.length(b));
-      searches_.emplace_back(order_[joined_],
-                             sentence_search(rules_, source_.of(b), longest, {context.trace, b}));
+      const bool plain = context.terms.empty() || at(context.terms, b).empty();
+      searches_.emplace_back(
+          order_[joined_], plain
+                               ? sentence_search(rules_, source_.of(b), longest, {context.trace, b})
+                               : term_search(rules_, {source_.of(b), at(context.terms, b)}, longest,
+                                             {context.trace, b}));
       joining.push_back(searches_.back().second.get());
     }
     running.join(joining, context.encoded);
@@ -111,8 +116,9 @@ void search_in_parts(const Ensemble& models, const PackedTokens& source, const S
   // Dealing sentences out by length makes the parts take about the same time.
   const std::vector<std::size_t> order = longest_first(source);
   const auto parts = std::min(to_size(threads()), order.size());
-  const SearchContext own{.max_active =
-                              (context.max_active + to_index(parts) - 1) / to_index(parts)};
+  const SearchContext own{
+      .max_active = (context.max_active + to_index(parts) - 1) / to_index(parts),
+      .terms = context.terms};
   constexpr Index kMuch = std::numeric_limits<Index>::max();  // a part is always worth a thread
   parallel_for(to_index(parts), kMuch, [&](Index part) {
     std::vector<std::size_t> dealt;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "config/decode_config.h"
@@ -35,6 +36,14 @@ class SearchTrace {
   virtual void step(Index sentence, Index step, std::span<const Candidate> candidates) = 0;
 };
 
+/// A term that a translation must contain.
+struct SentenceTerm {
+  std::string name;                     ///< as the user gave it: "house=Haus"
+  std::vector<std::vector<int>> forms;  ///< one of these sequences of tokens
+  int times = 1;                        ///< at so many different places
+};
+using SentenceTerms = std::vector<SentenceTerm>;
+
 /// What a search may use besides its sentences and settings; all of it is optional.
 struct SearchContext {
   SearchTrace* trace = nullptr;
@@ -49,6 +58,9 @@ struct SearchContext {
   /// How many sentences share the decoder's steps. If there are more, the next one joins as soon as
   /// one has ended, so that none waits for the longest of its batch. 0: all of them.
   Index max_active = 0;
+  /// The terms of each sentence of the batch; empty: there are none. Every sentence with terms is
+  /// searched by term_search.h.
+  std::span<const SentenceTerms> terms = {};
 };
 
 /// Thrown by a search at the first step after SearchContext::stop was set.
