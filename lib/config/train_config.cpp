@@ -13,6 +13,7 @@ namespace attn {
 namespace {
 
 constexpr double kMostUpdates = 1e12;
+constexpr double kMostMinutes = 1e9;
 constexpr double kLeastGrowth = 1.01;
 constexpr double kMostGrowth = 1000;
 constexpr double kMostSeed = 9007199254740992.0;  // 2^53: exact in JSON everywhere
@@ -89,6 +90,7 @@ class TrainSectionReader {
 void read_length(TrainSectionReader& reader, TrainConfig& c) {
   reader.whole("updates", 0, kMostUpdates, c.updates);
   reader.whole("epochs", 0, kMostUpdates, c.epochs);
+  reader.real("minutes", 0, kMostMinutes, true, c.minutes);
   reader.whole("patience", 0, kMostUpdates, c.patience);
   reader.whole("batch_tokens", 1, 1e9, c.batch_tokens);
   reader.whole("accumulate", 1, 1e6, c.accumulate);
@@ -145,8 +147,11 @@ double TrainConfig::learning_rate_at(std::uint64_t t) const {
   const auto now = static_cast<double>(t);
   const auto warmup = static_cast<double>(warmup_updates);
   if (t < warmup_updates) return learning_rate * now / warmup;
+  // As in transformers' get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup, whose
+  // steps count from 0: the update after the warm-up has the largest rate, and 0 would come after
+  // the last update.
   const auto last = static_cast<double>(updates);
-  const double gone = std::clamp((now - warmup) / std::max(1.0, last - warmup), 0.0, 1.0);
+  const double gone = std::clamp((now - 1.0 - warmup) / std::max(1.0, last - warmup), 0.0, 1.0);
   switch (schedule) {
     case LearningRateSchedule::inverse_sqrt:
       return learning_rate * std::sqrt(std::max(1.0, warmup) / now);
@@ -181,7 +186,7 @@ TrainConfig train_config_from_experiment(const Json& json, const std::string& wh
       c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine;
   if (falls && c.updates == 0) {
     reader.keys().fail("updates",
-                       "is missing; the linear and cosine schedules fall to 0 at the last update");
+                       "is missing; the linear and cosine schedules fall until the last update");
   }
   return c;
 }

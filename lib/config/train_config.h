@@ -12,8 +12,8 @@ namespace attn {
 enum class LearningRateSchedule {
   inverse_sqrt,  ///< · √(warmup / update) (Vaswani et al. 2017, section 5.3)
   constant,
-  linear,  ///< down to 0 at the last update
-  cosine,  ///< down to 0 at the last update, in half a wave (Loshchilov and Hutter 2017)
+  linear,  ///< down to 0 just after the last update
+  cosine,  ///< likewise, in half a wave (Loshchilov and Hutter 2017)
 };
 
 /// Which weights are validated and kept besides those that the optimizer moves.
@@ -33,6 +33,7 @@ enum class TrainingPrecision { float32, bfloat16 };
 struct TrainConfig {
   std::uint64_t updates = 0;  ///< stop after so many; 0: no limit
   std::uint64_t epochs = 0;   ///< stop after so many times through the data; 0: no limit
+  double minutes = 0;         ///< stop after so much time since this start or --resume; 0: no limit
   /// A batch's sentences times its longest sentence, of either side, is at most this.
   std::uint64_t batch_tokens = 3000;
   std::uint64_t accumulate = 1;  ///< batches an update
@@ -74,7 +75,7 @@ struct TrainConfig {
 };
 
 /// Strict: unknown keys name the nearest known one, values out of range say the range (InputError
-/// beginning with `where`). At least one of updates, epochs and patience ends the run.
+/// beginning with `where`). At least one of updates, epochs, minutes and patience ends the run.
 TrainConfig train_config_from_experiment(const Json& json, const std::string& where);
 
 }  // namespace attn

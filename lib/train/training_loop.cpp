@@ -118,12 +118,14 @@ void TrainingLoop::begin_next_epoch() {
   begin_epoch();
 }
 
-bool TrainingLoop::finished() const {
+std::optional<EndReason> TrainingLoop::end_reason() const {
   const TrainConfig& c = setup_.train;
-  if (setup_.corpus.size() == 0) return true;
-  if (c.updates > 0 && state_.update >= c.updates) return true;
-  if (c.epochs > 0 && state_.epoch > c.epochs) return true;
-  return c.patience > 0 && state_.without_improvement >= c.patience;
+  if (c.updates > 0 && state_.update >= c.updates) return EndReason::updates;
+  if (c.epochs > 0 && state_.epoch > c.epochs) return EndReason::epochs;
+  if (c.patience > 0 && state_.without_improvement >= c.patience) return EndReason::patience;
+  // Without text, every epoch is over before it begins.
+  if (setup_.corpus.size() == 0) return EndReason::epochs;
+  return std::nullopt;
 }
 
 std::uint64_t TrainingLoop::total_updates() const {

@@ -17,6 +17,7 @@
 #include "train/corpus.h"
 #include "train/optimizer.h"
 #include "train/run/checkpoint.h"
+#include "train/run/end_reason.h"
 #include "train/run/run_state.h"
 #include "train/validation.h"
 
@@ -75,8 +76,10 @@ class TrainingLoop {
   bool epoch_ends() const { return state_.next_batch >= plan_.size(); }
   void begin_next_epoch();
 
-  /// True if the config ends the run here.
-  bool finished() const;
+  /// Returns why the config ends the run here, or nothing if the run goes on. Time is not the
+  /// loop's.
+  std::optional<EndReason> end_reason() const;
+  bool finished() const { return end_reason().has_value(); }
 
   /// Returns the configured number of updates, or an estimate from the number of epochs that
   /// assumes that all have as many batches as this one.

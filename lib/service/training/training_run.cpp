@@ -98,10 +98,10 @@ class TrainingRun {
     }
     const TrainConfig& c = experiment_.train;
     const bool by_patience = c.patience > 0 && !experiment_.data.dev.source.empty();
-    if (c.updates == 0 && c.epochs == 0 && !by_patience) {
+    if (c.updates == 0 && c.epochs == 0 && c.minutes == 0 && !by_patience) {
       throw InputError(
-          "{}: nothing would end the training; set train.updates, train.epochs, or train.patience "
-          "with data.dev",
+          "{}: nothing would end the training; set train.updates, train.epochs, train.minutes, or "
+          "train.patience with data.dev",
           request_.config);
     }
     if (experiment_.tokenizer.model.empty() && experiment_.tokenizer.type.empty()) {
@@ -296,12 +296,14 @@ class TrainingRun {
       listener.say(fmt::format(
           "smoothed loss: with label smoothing {}; plain ppl: perplexity without it", smoothing));
     }
-    if (trainer.run(stop) == TrainingOutcome::stopped) {
+    const TrainingOutcome outcome = trainer.run(stop);
+    listener.say(end_line(outcome, experiment_.train, stop));
+    if (outcome.stopped()) {
       say(listener, {"stopped after a checkpoint; ", Field{"resume"}, " goes on"});
-      return TrainingOutcome::stopped;
+    } else {
+      report_results(listener);
     }
-    report_results(listener);
-    return TrainingOutcome::finished;
+    return outcome;
   }
 
   void say(RunListener& listener, const FieldText& text) const {
