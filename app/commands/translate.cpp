@@ -11,11 +11,9 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/forced_pairs.h"
 #include "commands/help.h"
-#include "commands/model_options.h"
-#include "commands/search_options.h"
-#include "commands/view_options.h"
-#include "commands/what_if_options.h"
+#include "commands/translate_options.h"
 #include "files/line_output.h"
 #include "files/output_file.h"
 #include "files/view_files.h"
@@ -31,17 +29,6 @@
 namespace attn {
 namespace {
 
-struct TranslateOptions {
-  ModelOptions source;
-  SearchOptions search;
-  std::vector<std::string> sentences;
-  std::string input, output;
-  std::string target;
-  bool target_given = false;
-  ViewOptions view;
-  WhatIfOptions what_if;
-};
-
 /// Batches of lines that are read ahead, of whose sentences `--batch` are searched for at a time:
 /// so many that the end of a window, where no further sentence joins, is a small part of it.
 constexpr std::size_t kWindow = 16;
@@ -52,7 +39,7 @@ class TranslateCommand {
   explicit TranslateCommand(const TranslateOptions& options)
       : options_(options), view_(options.view), by_line_(options.sentences.empty()) {
     const ModelChoice choice = options.source.choice();
-    check_usage(choice);
+    check_usage(options, choice);
     decode_options(options.search);  // refuses values before files are opened
     split_ = splitting_of(options.search);
     check_split();
@@ -61,8 +48,13 @@ class TranslateCommand {
     FileGuard guard(by_line_ && LineSource::names_stdin(options.input));
     register_inputs(choice, guard);
     guard.read("--input", options.input);
+    guard.read("--targets", options.targets);
     guard.write("--output", options.output);
-    if (by_line_) lines_.emplace(options.input);
+    if (!options.targets.empty()) {
+      pairs_.emplace(options.input, options.targets);
+    } else if (by_line_) {
+      lines_.emplace(options.input);
+    }
     if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
     files_ =
         std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
@@ -73,7 +65,7 @@ class TranslateCommand {
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_field("show", [&] { check_map_selection(selection, summary); });
     check_hypothesis();
-    detail_ = view_.detail(options.target_given ? 1 : settings_.decode.num_beams);
+    detail_ = view_.detail(options.forced() ? 1 : settings_.decode.num_beams);
     // Pictures show what relative positions add beside a head.
     const bool relative = models_.mapped().transformer->config().relative.enabled();
     if (view_.pictures() && relative) detail_.vectors = true;
@@ -96,9 +88,9 @@ class TranslateCommand {
   void run() {
     for (const ReadyModel& model : models_.models) note_all(model.notes);
     if (const auto seed = models_.mapped().seed) {
-      note(fmt::format(
-          "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
-          options_.target_given ? "the scores are noise" : "the translation is noise"));
+      note(fmt::format("random weights (seed {}): {}; the maps show the mechanism, not German",
+                       *seed,
+                       options_.forced() ? "the scores are noise" : "the translation is noise"));
     }
     if (view_.words && (view_.pictures() || !view_.csv.empty())) {
       note("--words is for the terminal; pictures and tables are by pieces");
@@ -122,57 +114,24 @@ class TranslateCommand {
  private:
   bool writes_lines() const { return !options_.output.empty() && options_.output != "-"; }
 
-  void check_usage(const ModelChoice& choice) const {
-    view_.check();
-    if (options_.search.sample && (options_.target_given || view_.tree)) {
-      throw UsageError("--sample does not go with {}", view_.tree
-                                                           ? "--tree, which shows a beam search"
-                                                           : "--target, which is not searched for");
-    }
-    choice.maps_index();
-    if (choice.several() && (options_.target_given || options_.what_if.given())) {
-      throw UsageError("several --model do not go with {}; give one of them",
-                       options_.target_given ? "--target" : "--without, --force and --swap");
-    }
-    if (!options_.input.empty() && !by_line_) {
-      throw UsageError(
-          "--input names a file of sentences, and \"{}\" is one more; give one of them",
-          excerpt(options_.sentences.front()));
-    }
-    if (options_.target_given && options_.sentences.size() != 1) {
-      throw UsageError("--target goes with exactly one sentence, and {} were given",
-                       options_.sentences.size());
-    }
-    if (!options_.what_if.given()) return;
-    if (by_line_) {
-      throw UsageError("--without, --force and --swap take sentences as arguments; none was given");
-    }
-    if (!options_.output.empty()) {
-      throw UsageError("--output does not go with --without, --force and --swap; --json does");
-    }
-    if (view_.tree) {
-      throw UsageError("--tree does not go with --without, --force and --swap");
-    }
-  }
-
   /// What is scored or compared is the line as it is.
   void check_split() {
-    if (!options_.target_given && !options_.what_if.given()) return notes_.suggest_split();
+    if (!options_.forced() && !options_.what_if.given()) return notes_.suggest_split();
     if (split_ == Splitting::sentences || split_ == Splitting::document) {
       throw UsageError("{} does not go with {}",
                        split_ == Splitting::document ? "--document" : "--split sentences",
-                       options_.target_given
-                           ? "--target, which is one translation of the whole line"
-                           : "--without, --force and --swap");
+                       options_.forced() ? "--target and --targets, which translate the whole line"
+                                         : "--without, --force and --swap");
     }
     split_ = Splitting::never;
   }
 
   void check_hypothesis() const {
-    const int count = options_.target_given ? 1 : settings_.decode.num_return_sequences;
+    const int count = options_.forced() ? 1 : settings_.decode.num_return_sequences;
     if (view_.hypothesis_index() < to_size(count)) return;
-    if (options_.target_given) {
-      throw UsageError("--hypothesis {}: with --target there is one", view_.hypothesis);
+    if (options_.forced()) {
+      throw UsageError("--hypothesis {}: with --target or --targets there is one",
+                       view_.hypothesis);
     }
     throw UsageError(
         "--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
@@ -242,7 +201,7 @@ class TranslateCommand {
       notes_.note_cleaning(Field{"swap"}, request.after.invalid_bytes, request.after.controls);
     }
     WhatIfRecord record = apply_what_if(*translator_, settings_, request, detail_, &changes_);
-    if (options_.target_given) note_target(record.before);
+    if (options_.target_given) note_target(options_.target, record.before);
     if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
     views_->annotate_what_if(record);
     add_to_files(record);
@@ -263,7 +222,8 @@ class TranslateCommand {
 
   void run_lines() {
     keep_freed_memory();
-    const bool recorded = options_.target_given || views_->wants_records();
+    if (pairs_) return run_pairs();
+    const bool recorded = views_->wants_records();
     const std::size_t done =
         lines_->for_each(recorded ? options_.search.batch : kWindow * options_.search.batch,
                          [this](const LineSource::Lines& lines) { translate(lines); });
@@ -273,6 +233,27 @@ class TranslateCommand {
     } else if (!lines_->is_stdin()) {
       note(lines_->name() + " held no sentence");
     }
+  }
+
+  /// Scores and records the pairs of --input and --targets, a batch of lines at a time.
+  void run_pairs() {
+    Progress progress("scoring", "pairs");
+    const Lines& sources = pairs_->sources();
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      record_pair({sources[i], 0}, pairs_->next());
+      if ((i + 1) % options_.search.batch == 0) output().flush();
+      progress.update_of(i + 1, sources.size());
+    }
+    if (sources.empty()) note("--input held no sentence");
+  }
+
+  void record_pair(const LineReader::Line& line, const std::string& target) try {
+    AttentionRecord scored = record_sentence(*translator_, settings_, prepare(line).parts.front(),
+                                             target, views_->needed(detail_));
+    note_target(target, scored);
+    views_->take({std::move(scored)}, *files_);
+  } catch (const InputError& error) {
+    throw InputError("{}: {}", pairs_->where(), error.what());
   }
 
   PreparedLine prepare(const LineReader::Line& line) {
@@ -303,7 +284,7 @@ class TranslateCommand {
     if (options_.target_given) {
       AttentionRecord scored = record_sentence(*translator_, settings_,
                                                prepared.front().parts.front(), target(), detail_);
-      note_target(scored);
+      note_target(options_.target, scored);
       views_->take({std::move(scored)}, *files_);
       return;
     }
@@ -327,8 +308,9 @@ class TranslateCommand {
   }
 
   /// What was to be changed of --target.
-  void note_target(const AttentionRecord& record) {
-    notes_.add_target(options_.target, record.hypotheses.front().produced.ids,
+  void note_target(const std::string& target, const AttentionRecord& record) {
+    if (record.hypotheses.empty()) return;
+    notes_.add_target(target, record.hypotheses.front().produced.ids,
                       models_.mapped().tokenizer->special_tokens().unk);
   }
 
@@ -336,6 +318,7 @@ class TranslateCommand {
   const ViewOptions& view_;
   bool by_line_;  ///< sentences come as lines
   std::optional<LineSource> lines_;
+  std::optional<ForcedPairs> pairs_;
   Splitting split_ = Splitting::automatic;
   RecordDetail detail_;
   ModelChanges changes_;
@@ -378,6 +361,11 @@ void add_translate(CLI::App& app, Run& run) {
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; })
       ->group(help_group::reads);
+  command
+      ->add_option("--targets", options->targets,
+                   "Score and show this file's lines as the translations of --input")
+      ->type_name("FILE")
+      ->group(help_group::reads);
   add_search_options(*command, options->search, on_translate);
   add_color_to(*command);
   options->view.add_to(*command);
@@ -391,6 +379,8 @@ void add_translate(CLI::App& app, Run& run) {
       "  attn-demo translate \"The group went home\" --html page.html --svg maps.svg\n"
       "  attn-demo translate \"The group went home\" --report --align best\n"
       "  attn-demo translate \"The group went home\" --without cross:1:3\n"
+      "  attn-demo translate --input data/toy/test.en --targets data/toy/test.de \\\n"
+      "    --align best --json pairs.jsonl\n"
       "  attn-demo translate --beam 4 --input data/toy/test.en --output german.txt\n"
       "  attn-demo translate -- \"-5 degrees in the morning\"");
   refuse_empty_values(*command, {"--target"});

@@ -270,6 +270,7 @@ class TrainingRun {
   }
 
   void report_corpus(const Corpus& corpus, const ParallelText& text, RunListener& listener) const {
+    for (const std::string& note : text.notes) listener.say("note: " + note);
     if (text.controls > 0) {
       listener.say(fmt::format("note: {} control characters in the training text were replaced",
                                text.controls));
