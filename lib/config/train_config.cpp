@@ -126,6 +126,27 @@ void read_optimizer(TrainSectionReader& reader, TrainConfig& c) {
                                       c.schedule);
 }
 
+void read_guided_alignment(TrainSectionReader& reader, TrainConfig& c) {
+  KeyReader& keys = reader.keys();
+  if (const auto file = keys.text("guided_alignment")) c.guided_alignment = *file;
+  reader.real32("guided_alignment_weight", 0, 1000, false, c.guided_alignment_weight);
+  if (keys.find("guided_alignment_layer") != nullptr) {
+    reader.whole("guided_alignment_layer", 0, 1e6, c.guided_alignment_layer.emplace());
+  }
+  const Json* heads = keys.find_not_null("guided_alignment_heads");
+  if (heads == nullptr) return;
+  const bool whole = heads->is_array() && !heads->empty() && heads->size() <= 1000 &&
+                     std::ranges::all_of(*heads, [](const Json& head) {
+                       return head.is_number_unsigned() && head.get<std::uint64_t>() < 1000;
+                     });
+  if (!whole) keys.fail_type("guided_alignment_heads", *heads, "a list of heads, as in [0, 1]");
+  c.guided_alignment_heads = heads->get<std::vector<int>>();
+  std::ranges::sort(c.guided_alignment_heads);
+  if (std::ranges::adjacent_find(c.guided_alignment_heads) != c.guided_alignment_heads.end()) {
+    keys.fail("guided_alignment_heads", "names a head twice");
+  }
+}
+
 void read_model_selection(TrainSectionReader& reader, TrainConfig& c) {
   reader.choice<WeightAveraging>("average",
                                  {{"none", WeightAveraging::none},
@@ -181,6 +202,7 @@ TrainConfig train_config_from_experiment(const Json& json, const std::string& wh
   read_length(reader, c);
   read_optimizer(reader, c);
   read_model_selection(reader, c);
+  read_guided_alignment(reader, c);
   reader.keys().refuse_unused();
   const bool falls =
       c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine;

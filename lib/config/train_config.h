@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 
@@ -63,6 +65,13 @@ struct TrainConfig {
   std::uint64_t patience = 0;
   ValidationMetric metric = ValidationMetric::bleu;
   std::uint64_t max_length = 0;  ///< tokens; longer pairs are skipped. 0: the model's positions
+  /// Word alignments of data.train, which guide some heads of a cross-attention layer (Garg et al.
+  /// 2019); empty: none. Absolute after read_experiment.
+  std::string guided_alignment;
+  double guided_alignment_weight = 0.05;  ///< of its loss, beside the cross-entropy's 1
+  /// Decoder layer, from 0; nothing: the last but one, or the only one.
+  std::optional<std::uint64_t> guided_alignment_layer;
+  std::vector<int> guided_alignment_heads{0};  ///< whose mean is guided, from 0
   TrainingPrecision precision = TrainingPrecision::float32;
   std::uint64_t seed = 1;  ///< of weights, order, drawn cuts and dropout
 

@@ -126,6 +126,24 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   CHECK(c.seed == 9007199254740992U);
 }
 
+TEST_CASE("guided alignment: defaults, and lists of heads") {
+  const TrainConfig plain = read_train("{}");
+  CHECK(plain.guided_alignment_weight == 0.05);
+  CHECK_FALSE(plain.guided_alignment_layer);
+  CHECK(plain.guided_alignment_heads == std::vector<int>{0});
+  const TrainConfig c = read_train(R"({"guided_alignment": "a", "guided_alignment_weight": 0.5,
+    "guided_alignment_layer": 2, "guided_alignment_heads": [3, 1]})");
+  CHECK(c.guided_alignment == "a");
+  CHECK(c.guided_alignment_weight == 0.5);
+  CHECK(c.guided_alignment_layer == 2U);
+  CHECK(c.guided_alignment_heads == std::vector<int>{1, 3});
+  refuse_train(R"({"guided_alignment_weight": 0})",
+               "train.guided_alignment_weight 0 is out of range");
+  refuse_train(R"({"guided_alignment_heads": []})", "expected a list of heads, as in [0, 1]");
+  refuse_train(R"({"guided_alignment_heads": [-1]})", "expected a list of heads");
+  refuse_train(R"({"guided_alignment_heads": [1, 1]})", "names a head twice");
+}
+
 TEST_CASE("early looks come at update 0, 1 and each time a factor later") {
   const auto looks = [](double growth, std::uint64_t last) {
     TrainConfig config;

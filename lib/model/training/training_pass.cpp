@@ -102,12 +102,21 @@ void TrainingBatch::add(std::span<const int> source_ids, std::span<const int> ta
   targets.insert(targets.end(), target_ids.begin(), target_ids.end());
 }
 
+void TrainingBatch::add_links(std::span<const TokenLink> added) {
+  const Index first = decoder_input.offsets[decoder_input.offsets.size() - 2];
+  for (TokenLink link : added) {
+    link.query += first;
+    links.push_back(link);
+  }
+}
+
 void TrainingBatch::clear() {
   for (PackedTokens* side : {&source, &decoder_input}) {
     side->ids.clear();
     side->offsets.assign(1, 0);
   }
   targets.clear();
+  links.clear();
 }
 
 void TrainingBatch::set_repeated(const TrainingBatch& once) {
@@ -118,6 +127,12 @@ void TrainingBatch::set_repeated(const TrainingBatch& once) {
       decoder_input.add(once.decoder_input, to_size(b));
     }
     targets.insert(targets.end(), once.targets.begin(), once.targets.end());
+    // As the cross-entropies, each pass counts half.
+    for (TokenLink link : once.links) {
+      link.query += pass * once.tokens();
+      link.weight /= 2;
+      links.push_back(link);
+    }
   }
 }
 
@@ -177,6 +192,7 @@ class TrainingPass::Layers {
                                  source_position_encoding,
                                  source_positions,
                                  gradient_.encoder.relative_bias};
+    GuidedLayer guided = guided_layer(batch, options);
     const LayerPass decoder_pass{target_groups,
                                  cross,
                                  keys,
@@ -184,7 +200,8 @@ class TrainingPass::Layers {
                                  scratch_,
                                  target_position_encoding,
                                  target_positions,
-                                 gradient_.decoder.relative_bias};
+                                 gradient_.decoder.relative_bias,
+                                 options.guided != nullptr ? &guided : nullptr};
 
     // Forward pass. The encoder's rows are [S, D], the decoder's [T, D].
     source_inputs_.clear();
@@ -204,10 +221,11 @@ class TrainingPass::Layers {
     const ConstMatrixRef hidden = decoder_ends_.leave(target_inputs_.back());
 
     MatrixRef dtarget = dtarget_.resize(hidden.rows(), hidden.cols());
-    const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dtarget);
+    LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dtarget);
     if (!with_backward) return sum;
 
     backward(batch, {encoder_pass, decoder_pass}, encoded, source, dtarget);
+    sum.loss += guided.loss;
     return sum;
   }
 
@@ -216,6 +234,12 @@ class TrainingPass::Layers {
     const LayerPass& encoder;
     const LayerPass& decoder;
   };
+
+  static GuidedLayer guided_layer(const TrainingBatch& batch, const PassOptions& options) {
+    if (options.guided == nullptr) return {};
+    const GuidedHeads& heads = *options.guided;
+    return {heads.layer, {batch.links, heads.heads, heads.weight, options.gradient_scale}, 0, {}};
+  }
 
   /// Runs the backward pass from dtarget [T, D], the gradient of the decoder's final states. The
   /// decoder layers add to the gradient of the encoder's output.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/pharaoh.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
@@ -65,6 +66,7 @@ class TrainingRun {
     TrainerSetup setup = set_up(tokenizer);
     setup.tokenizer_directory = tokenizer_directory;
     tokenize_text(setup, text, listener);
+    if (!experiment_.train.guided_alignment.empty()) align_text(setup, text, listener);
     text = {};
     require_memory_for(setup.model, setup.sampled ? largest_batch(*setup.sampled, experiment_.train)
                                                   : largest_batch(setup.corpus, experiment_.train));
@@ -110,7 +112,7 @@ class TrainingRun {
           "\"unigram\", \"vocab_size\": 8000}}",
           request_.config);
     }
-    for (const char* keys : {"tokenizer.", "data.train.", "data.dev."}) {
+    for (const char* keys : {"tokenizer.", "data.train.", "data.dev.", "train."}) {
       check_paths_exist(experiment_, keys);
     }
     ModelChoice asked;
@@ -149,6 +151,7 @@ class TrainingRun {
                                     {"data.dev.target", &data.dev.target}}) {
       guard.read(key, *path);
     }
+    guard.read("train.guided_alignment", experiment_.train.guided_alignment);
     guard.read_all(Field{"from"}, request_.from);
     guard.read_all("tokenizer.model", experiment_.tokenizer.model);
     if (!has_own_config()) guard.read("CONFIG", request_.config);
@@ -224,6 +227,29 @@ class TrainingRun {
                                              setup.languages.source};
       setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
     }
+  }
+
+  /// Reads the alignments that guide the training.
+  void align_text(TrainerSetup& setup, const ParallelText& text, RunListener& listener) const {
+    const std::string& path = experiment_.train.guided_alignment;
+    const GuidedHeads guided = guided_heads(experiment_.train, setup.model, request_.config);
+    constexpr std::size_t kMost = std::size_t{1} << 34;
+    std::vector<WordLinks> links;
+    for (const GoldAlignment& line : parse_pharaoh(read_text_file(path, kMost), printable(path))) {
+      WordLinks& words = links.emplace_back();
+      for (const GoldLink& link : line) words.push_back({link.source, link.target, link.weight});
+    }
+    setup.aligned.emplace(text, std::move(links), *tokenizer_, path);
+    std::size_t aligned = 0;
+    for (const auto& pair : setup.aligned->token_links(setup.corpus))
+      aligned += pair.empty() ? 0U : 1U;
+    if (aligned == 0) {
+      throw InputError("{}: no pair has a link that fits its tokens; expected links as in 0-0 1-2",
+                       printable(path));
+    }
+    listener.say(fmt::format("alignments guide cross:{}:{}: {} of {} pairs have links",
+                             guided.layer, fmt::join(guided.heads, ","), aligned,
+                             setup.corpus.size()));
   }
 
   void require_memory_for(const ModelConfig& model, const BatchShape& largest) const {
