@@ -11,5 +11,6 @@ pkg_check_modules(librsvg REQUIRED librsvg-2.0>=2.52)
 # What is typed at a prompt is edited by it; without it a line is taken as the terminal gives it.
 pkg_check_modules(libedit libedit)
 find_package(PNG REQUIRED)
+find_package(EXPAT REQUIRED)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)

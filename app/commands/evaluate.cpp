@@ -10,9 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/memory.h"
-#include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/help.h"
@@ -20,6 +18,7 @@
 #include "commands/search_options.h"
 #include "commands/view_options.h"
 #include "files/output_file.h"
+#include "files/text_files.h"
 #include "record/evaluation.h"
 #include "service/measure/evaluation.h"
 #include "service/model/languages.h"
@@ -63,32 +62,6 @@ ScoreSettings EvaluateOptions::scoring() const {
   if (samples) settings.resampling.samples = *samples;
   if (sampling_seed) settings.resampling.seed = *sampling_seed;
   return settings;
-}
-
-using Lines = std::vector<std::string>;
-
-/// Returns the lines of a file unchanged, without line ends.
-Lines raw_lines(const std::string& path) {
-  const std::string text = read_text_file(path);
-  const std::vector<std::string_view> lines = split_lines(text);
-  return {lines.begin(), lines.end()};
-}
-
-/// Reads lines for scoring. Keeps every space and control character, which the metrics depend on,
-/// but makes them valid UTF-8.
-Lines scored_lines(const std::string& path) {
-  Lines lines = raw_lines(path);
-  std::size_t invalid = 0;
-  for (std::string& line : lines) {
-    if (is_valid_utf8(line)) continue;
-    line = clean_text(line).text;
-    ++invalid;
-  }
-  if (invalid > 0) {
-    note(fmt::format("{}: {} line{} not valid UTF-8; invalid bytes were replaced by U+FFFD",
-                     printable(path), invalid, invalid == 1 ? " is" : "s are"));
-  }
-  return lines;
 }
 
 void check_options(const EvaluateOptions& o) {
@@ -218,7 +191,8 @@ TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& opt
 void run_heads(const EvaluateOptions& options) {
   use_threads(options.search.threads);
   const std::string& target_file = options.targets.front();
-  const Lines source = raw_lines(options.source), target = raw_lines(target_file);
+  const Lines source = raw_lines(options.source, TextRole::source);
+  const Lines target = raw_lines(target_file, TextRole::reference);
   check_counts(source, options.source, target, target_file);
   const std::unique_ptr<OutputFile> json_file = open_output(options.json);
   const ReadyModel model = open_or_make_model(options.model.choice());
@@ -290,15 +264,18 @@ void run_evaluate(const EvaluateOptions& options) {
   report.targets = options.targets;
   const bool given = !options.hypotheses.empty();
   const std::string& left_file = given ? options.hypotheses : options.source;
-  Lines left = given ? scored_lines(left_file) : raw_lines(left_file);
+  Lines left = given ? scored_lines(left_file, TextRole::hypothesis)
+                     : raw_lines(left_file, TextRole::source);
   std::vector<Lines> references;
   for (const std::string& target : options.targets) {
-    references.push_back(scored_lines(target));
-    check_counts(left, left_file, references.back(), target);
+    for (Lines& text : read_texts(target, TextRole::reference)) {
+      references.push_back(valid_lines(std::move(text), target));
+      check_counts(left, left_file, references.back(), target);
+    }
   }
   Lines against;
   if (!options.against.empty()) {
-    against = scored_lines(options.against);
+    against = scored_lines(options.against, TextRole::hypothesis);
     check_counts(against, options.against, references.front(), options.targets.front());
   }
   const std::unique_ptr<OutputFile> text_file = open_output(options.output);

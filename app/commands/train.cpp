@@ -47,7 +47,7 @@ class CommandLineTraining : public TrainingFrontEnd {
 
 void run_train(TrainOptions options) {
   CommandLineTraining owner;
-  if (run_training(options.request, owner) == TrainingOutcome::stopped) {
+  if (run_training(options.request, owner).stopped()) {
     throw StoppedBySignal{owner.stop()};
   }
 }

@@ -11,6 +11,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/forced_pairs.h"
 #include "commands/help.h"
 #include "commands/model_options.h"
 #include "commands/search_options.h"
@@ -50,9 +51,9 @@ class TranslateCommand {
   void run() {
     for (const ReadyModel& model : inputs_.models.models) note_all(model.notes);
     if (const auto seed = inputs_.models.mapped().seed) {
-      note(fmt::format(
-          "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
-          options_.target_given ? "the scores are noise" : "the translation is noise"));
+      note(fmt::format("random weights (seed {}): {}; the maps show the mechanism, not German",
+                       *seed,
+                       options_.forced() ? "the scores are noise" : "the translation is noise"));
     }
     std::string heads;
     if (options_.what_if.given()) {
@@ -126,7 +127,7 @@ class TranslateCommand {
     }
     WhatIfRecord record = apply_what_if(inputs_.translator, inputs_.settings, request,
                                         display_.detail, &display_.changes);
-    if (options_.target_given) note_target(record.before);
+    if (options_.target_given) note_target(options_.target, record.before);
     if (options_.view.show.empty())
       inputs_.files.choose(options_.what_if.selection(display_.changes));
     display_.output.annotate_what_if(record);
@@ -148,7 +149,8 @@ class TranslateCommand {
 
   void run_lines() {
     keep_freed_memory();
-    const bool recorded = options_.target_given || display_.output.wants_records();
+    if (inputs_.pairs) return run_pairs();
+    const bool recorded = display_.output.wants_records();
     const std::size_t done =
         inputs_.lines->for_each(recorded ? options_.search.batch : kWindow * options_.search.batch,
                                 [this](const LineSource::Lines& lines) { translate(lines); });
@@ -158,6 +160,28 @@ class TranslateCommand {
     } else if (!inputs_.lines->is_stdin()) {
       note(inputs_.lines->name() + " held no sentence");
     }
+  }
+
+  /// Scores and records the pairs of --input and --targets, a batch of lines at a time.
+  void run_pairs() {
+    Progress progress("scoring", "pairs");
+    const Lines& sources = inputs_.pairs->sources();
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      record_pair({sources[i], 0}, inputs_.pairs->next());
+      if ((i + 1) % options_.search.batch == 0) output().flush();
+      progress.update_of(i + 1, sources.size());
+    }
+    if (sources.empty()) note("--input held no sentence");
+  }
+
+  void record_pair(const LineReader::Line& line, const std::string& target) try {
+    AttentionRecord scored =
+        record_sentence(inputs_.translator, inputs_.settings, prepare(line).parts.front(), target,
+                        display_.output.needed(display_.detail));
+    note_target(target, scored);
+    display_.output.take({std::move(scored)}, inputs_.files);
+  } catch (const InputError& error) {
+    throw InputError("{}: {}", inputs_.pairs->where(), error.what());
   }
 
   PreparedLine prepare(const LineReader::Line& line) {
@@ -194,7 +218,7 @@ class TranslateCommand {
       AttentionRecord scored =
           record_sentence(inputs_.translator, inputs_.settings, prepared.front().parts.front(),
                           target(), display_.detail);
-      note_target(scored);
+      note_target(options_.target, scored);
       display_.output.take({std::move(scored)}, inputs_.files);
       return;
     }
@@ -218,9 +242,12 @@ class TranslateCommand {
   }
 
   /// What was to be changed of --target.
-  void note_target(const AttentionRecord& record) {
-    if (options_.target.empty()) note("--target is empty: the maps show only its end symbol");
-    notes_.add_target(options_.target, record.hypotheses.front().produced.ids,
+  void note_target(const std::string& target, const AttentionRecord& record) {
+    if (options_.target_given && target.empty()) {
+      note("--target is empty: the maps show only its end symbol");
+    }
+    if (record.hypotheses.empty()) return;
+    notes_.add_target(target, record.hypotheses.front().produced.ids,
                       inputs_.models.mapped().tokenizer->special_tokens().unk);
   }
 
@@ -281,6 +308,11 @@ void add_translate(CLI::App& app, Run& run) {
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; })
       ->group(help_group::reads);
+  command
+      ->add_option("--targets", options->targets,
+                   "Score and show this file's lines as the translations of --input")
+      ->type_name("FILE")
+      ->group(help_group::reads);
   add_search_options(*command, options->search, on_translate);
   add_color_to(*command);
   options->view.add_to(*command);
@@ -294,6 +326,8 @@ void add_translate(CLI::App& app, Run& run) {
       "  attn-demo translate \"The group went home\" --html page.html --svg maps.svg\n"
       "  attn-demo translate \"The group went home\" --report --align best\n"
       "  attn-demo translate \"The group went home\" --without cross:1:3\n"
+      "  attn-demo translate --input data/toy/test.en --targets data/toy/test.de \\\n"
+      "    --align best --json pairs.jsonl\n"
       "  attn-demo translate --beam 4 --input data/toy/test.en --output german.txt\n"
       "  attn-demo translate -- \"-5 degrees in the morning\"");
   refuse_empty_values(*command, {"--target"});

@@ -28,21 +28,26 @@ void check_what_if(const TranslateOptions& options) {
 }
 
 void check_usage(const TranslateOptions& options, const ModelChoice& model) {
+  const char* given = options.target_given ? "--target" : "--targets";
   options.view.check();
   if (options.search.html_input) {
-    check_html_input(options.view, options.target_given      ? "--target"
+    check_html_input(options.view, options.forced()          ? given
                                    : options.what_if.given() ? "--without, --force and --swap"
                                                              : "");
   }
-  if (options.search.sample && (options.target_given || options.view.tree)) {
-    throw UsageError("--sample does not go with {}", options.view.tree
-                                                         ? "--tree, which shows a beam search"
-                                                         : "--target, which is not searched for");
+  if (options.search.sample && (options.forced() || options.view.tree)) {
+    throw UsageError("--sample does not go with {}",
+                     options.view.tree ? "--tree, which shows a beam search"
+                                       : fmt::format("{}, which is not searched for", given));
+  }
+  if (!options.targets.empty() && (!options.by_line() || options.target_given)) {
+    throw UsageError("--targets goes with --input FILE, line by line, and not with {}",
+                     options.target_given ? "--target" : "sentences as arguments");
   }
   model.maps_index();
   if (model.several() && options.keeps_lines_whole()) {
     throw UsageError("several --model do not go with {}; give one of them",
-                     options.target_given ? "--target" : "--without, --force and --swap");
+                     options.forced() ? given : "--without, --force and --swap");
   }
   if (!options.input.empty() && !options.by_line()) {
     throw UsageError("--input reads sentences from a file, so leave out the sentence \"{}\"",
@@ -61,18 +66,18 @@ Splitting choose_splitting(const TranslateOptions& options) {
   if (split == Splitting::sentences || split == Splitting::document) {
     throw UsageError("{} does not go with {}",
                      split == Splitting::document ? "--document" : "--split sentences",
-                     options.target_given ? "--target, which is one translation of the whole line"
-                                          : "--without, --force and --swap");
+                     options.forced() ? "--target and --targets, which translate the whole line"
+                                      : "--without, --force and --swap");
   }
   return Splitting::never;
 }
 
 void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decode) {
   const std::size_t wanted = options.view.hypothesis;
-  const int count = options.target_given ? 1 : decode.num_return_sequences;
+  const int count = options.forced() ? 1 : decode.num_return_sequences;
   if (wanted <= to_size(count)) return;
-  if (options.target_given) {
-    throw UsageError("--hypothesis {}: with --target there is one", wanted);
+  if (options.forced()) {
+    throw UsageError("--hypothesis {}: with --target or --targets there is one", wanted);
   }
   throw UsageError("--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
                    wanted, count, wanted, wanted);
@@ -95,9 +100,15 @@ TranslateInputs open_translation(const TranslatePlan& plan) {
   FileGuard guard(options.by_line() && LineSource::names_stdin(options.input));
   register_inputs(plan.model, guard);
   guard.read("--input", options.input);
+  guard.read("--targets", options.targets);
   guard.write("--output", options.output);
   std::optional<LineSource> lines;
-  if (options.by_line()) lines.emplace(options.input);
+  std::optional<ForcedPairs> pairs;
+  if (!options.targets.empty()) {
+    pairs.emplace(options.input, options.targets);
+  } else if (options.by_line()) {
+    lines.emplace(options.input);
+  }
   std::unique_ptr<OutputFile> translations;
   if (options.writes_lines()) translations = std::make_unique<OutputFile>(options.output);
   ViewFiles files(options.view, std::move(guard), {options.view.vectors, options.view.tree});
@@ -106,8 +117,9 @@ TranslateInputs open_translation(const TranslatePlan& plan) {
   const Translator translator = make_translator(models);
   note_missing_language(translator, settings, say);
   settings.term_note = once_each(say);
-  return {std::move(lines),  std::move(translations), std::move(files),
-          std::move(models), std::move(settings),     translator};
+  return {std::move(lines), std::move(pairs),  std::move(translations),
+          std::move(files), std::move(models), std::move(settings),
+          translator};
 }
 
 TranslateDisplay choose_display(const TranslatePlan& plan, const TranslateInputs& inputs) {
@@ -117,7 +129,7 @@ TranslateDisplay choose_display(const TranslatePlan& plan, const TranslateInputs
   const ModelSummary model = inputs.shape();
   for_field("show", [&] { check_map_selection(plan.show, model); });
   check_hypothesis(options, decode);
-  RecordDetail detail = view.detail(options.target_given ? 1 : decode.num_beams);
+  RecordDetail detail = view.detail(options.forced() ? 1 : decode.num_beams);
   // Pictures show what relative positions add beside a head.
   const bool relative = inputs.models.mapped().transformer->config().relative.enabled();
   if (view.pictures() && relative) detail.vectors = true;

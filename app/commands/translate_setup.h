@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/map_selection.h"
+#include "commands/forced_pairs.h"
 #include "commands/model_options.h"
 #include "commands/view_options.h"
 #include "config/option_table.h"
@@ -27,14 +28,16 @@ struct TranslateOptions {
   SearchOptions search;
   std::vector<std::string> sentences;
   std::string input, output;
-  std::string target;
+  std::string target, targets;
   bool target_given = false;
   ViewOptions view;
   WhatIfOptions what_if;
 
+  /// True if translations are given and not searched for.
+  bool forced() const { return target_given || !targets.empty(); }
   bool by_line() const { return sentences.empty(); }  ///< sentences come from --input or stdin
   /// True if each sentence is scored or compared as a whole, so that it must not be split.
-  bool keeps_lines_whole() const { return target_given || what_if.given(); }
+  bool keeps_lines_whole() const { return forced() || what_if.given(); }
   bool writes_lines() const { return !output.empty() && output != "-"; }
 };
 
@@ -52,7 +55,8 @@ TranslatePlan plan_translation(const TranslateOptions& options);
 
 /// The open files and models of a run.
 struct TranslateInputs {
-  std::optional<LineSource> lines;           ///< nothing if sentences are arguments
+  std::optional<LineSource> lines;   ///< nothing if sentences are arguments or pairs are given
+  std::optional<ForcedPairs> pairs;  ///< of --input and --targets
   std::unique_ptr<OutputFile> translations;  ///< --output; null: stdout
   ViewFiles files;
   ReadyEnsemble models;

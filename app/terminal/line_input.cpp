@@ -6,6 +6,7 @@
 #include <termios.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <clocale>
 #include <csignal>
@@ -21,6 +22,7 @@
 #include "base/strings/utf8.h"
 #include "files/output_file.h"
 #include "service/progress.h"
+#include "text/test_set/test_set.h"
 
 #ifdef ATTN_HAS_LIBEDIT
 #endif
@@ -192,15 +194,68 @@ void restore_terminal() noexcept {
   std::ignore = write(STDOUT_FILENO, "\n", 1);
 }
 
+namespace {
+
+/// True if a file's first line is markup or has two columns, so that it is worth to read all of it.
+bool may_be_test_set(int descriptor, const std::string& path) {
+  std::array<char, 4096> block{};
+  const ssize_t size = pread(descriptor, block.data(), block.size(), 0);
+  if (size <= 0) return false;
+  const std::string_view start(block.data(), to_size(size));
+  const std::string_view line = start.substr(0, std::min(start.find('\n'), start.size()));
+  return may_be_markup(start) || std::ranges::count(line, '\t') == 1 ||
+         ascii_lower(path).ends_with(".tsv");
+}
+
+}  // namespace
+
 LineSource::LineSource(const std::string& input) {
   if (names_stdin(input)) return;
   struct stat status = {};
   file_.emplace(open_to_read(input, status));
   name_ = printable(input);
+  if (!S_ISREG(status.st_mode) || !may_be_test_set(file_->number(), input)) return;
+  if (auto found = texts_of_role(read_text_file(input), input, TextRole::source)) {
+    note(found->note);
+    test_set_ = std::move(found->texts.front().lines);
+  }
+}
+
+std::size_t LineSource::read_test_set(std::size_t batch,
+                                      const std::function<void(const Lines&)>& action) const {
+  Progress progress("translating", "sentences");
+  for (std::size_t first = 0; first < test_set_->size(); first += batch) {
+    const std::size_t last = std::min(first + batch, test_set_->size());
+    Lines lines;
+    for (std::size_t i = first; i < last; ++i) lines.push_back({(*test_set_)[i], 0});
+    action(lines);
+    output().flush();
+    progress.update_of(last, test_set_->size());
+  }
+  return test_set_->size();
+}
+
+/// Reads the rest of a pipe whose first line is markup.
+void LineSource::take_test_set(LineReader& reader, std::string first_line) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  std::string bytes = std::move(first_line);
+  while (const std::optional<LineReader::Line> line = reader.next()) {
+    if (line->dropped > 0 || bytes.size() > kMost) {
+      throw InputError("{}: found markup with {}, expected a test set as a file: --input FILE",
+                       name_, line->dropped > 0 ? "very long lines" : "more than 1 GB");
+    }
+    bytes += '\n';
+    bytes += line->bytes;
+  }
+  std::optional<RoleTexts> found = texts_of_role(bytes, name_, TextRole::source);
+  if (!found) throw InputError("{}: found markup, expected plain lines or a test set", name_);
+  note(found->note);
+  test_set_ = std::move(found->texts.front().lines);
 }
 
 std::size_t LineSource::for_each(std::size_t batch,
                                  const std::function<void(const Lines&)>& action) {
+  if (test_set_) return read_test_set(batch, action);
   if (file_) return read(LineReader(file_->number(), name_), batch, action);
   if (!stdin_is_terminal()) return read(LineReader(), batch, action);
   const bool prompt = stdout_is_terminal();
@@ -229,7 +284,7 @@ std::size_t LineSource::read_prompt(const std::function<void(const Lines&)>& act
 }
 
 std::size_t LineSource::read(LineReader reader, std::size_t batch,
-                             const std::function<void(const Lines&)>& action) const {
+                             const std::function<void(const Lines&)>& action) {
   std::optional<Progress> progress;
   if (file_ || !stdin_is_terminal()) progress.emplace("translating", "sentences");
   std::size_t done = 0;
@@ -244,7 +299,14 @@ std::size_t LineSource::read(LineReader reader, std::size_t batch,
         more = false;
         break;
       }
-      if (done + lines.size() == 0) reject_utf16(line->bytes, name_);
+      if (done + lines.size() == 0) {
+        reject_utf16(line->bytes, name_);
+        if (is_declared_markup(line->bytes)) {
+          take_test_set(reader, std::move(line->bytes));
+          progress.reset();
+          return read_test_set(batch, action);
+        }
+      }
       lines.push_back(std::move(*line));
     }
     if (lines.empty()) break;

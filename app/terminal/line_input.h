@@ -45,7 +45,8 @@ class LineSource {
   /// True if this names stdin: empty or "-".
   static bool names_stdin(const std::string& input) { return input.empty() || input == "-"; }
 
-  /// Opens `input` unless it names stdin. Throws InputError or SystemError if that fails.
+  /// Opens `input` unless it names stdin. If it is a test set (text/test_set), reads it whole, for
+  /// its source. Throws InputError or SystemError if that fails.
   explicit LineSource(const std::string& input);
 
   bool is_stdin() const { return !file_; }
@@ -59,11 +60,15 @@ class LineSource {
 
  private:
   std::size_t read_prompt(const std::function<void(const Lines&)>& action) const;
+  std::size_t read_test_set(std::size_t batch,
+                            const std::function<void(const Lines&)>& action) const;
+  void take_test_set(LineReader& reader, std::string first_line);
   std::size_t read(LineReader reader, std::size_t batch,
-                   const std::function<void(const Lines&)>& action) const;
+                   const std::function<void(const Lines&)>& action);
 
   std::optional<FileDescriptor> file_;
   std::string name_ = "stdin";
+  std::optional<std::vector<std::string>> test_set_;  ///< the lines of its source
 };
 
 }  // namespace attn

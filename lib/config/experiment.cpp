@@ -226,6 +226,7 @@ Json with_absolute_paths(Json document, const ExperimentConfig& config) {
     (part[0] == '\0' ? at : at[part])[key] = path;
   };
   set("tokenizer", "", "model", config.tokenizer.model);
+  set("train", "", "guided_alignment", config.train.guided_alignment);
   const auto set_files = [&](const char* part, const ParallelFiles& files) {
     set("data", part, "source", files.source);
     set("data", part, "target", files.target);
@@ -255,6 +256,8 @@ ExperimentConfig read_sections(Json json, const std::string& path, const std::st
   config.tokenizer = read_tokenizer(tokenizer, config);
   config.data = read_data(data, config);
   config.train = train_config_from_experiment(train, where);
+  KeyReader paths(train, printable(path), "train.");
+  config.train.guided_alignment = read_path(paths, "guided_alignment", config);
   config.decode = decode_options_from_experiment(decode, where);
   config.document = with_absolute_paths(std::move(json), config);
   return config;

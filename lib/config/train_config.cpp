@@ -13,6 +13,7 @@ namespace attn {
 namespace {
 
 constexpr double kMostUpdates = 1e12;
+constexpr double kMostMinutes = 1e9;
 constexpr double kLeastGrowth = 1.01;
 constexpr double kMostGrowth = 1000;
 constexpr double kMostSeed = 9007199254740992.0;  // 2^53: exact in JSON everywhere
@@ -89,6 +90,7 @@ class TrainSectionReader {
 void read_length(TrainSectionReader& reader, TrainConfig& c) {
   reader.whole("updates", 0, kMostUpdates, c.updates);
   reader.whole("epochs", 0, kMostUpdates, c.epochs);
+  reader.real("minutes", 0, kMostMinutes, true, c.minutes);
   reader.whole("patience", 0, kMostUpdates, c.patience);
   reader.whole("batch_tokens", 1, 1e9, c.batch_tokens);
   reader.whole("accumulate", 1, 1e6, c.accumulate);
@@ -124,6 +126,27 @@ void read_optimizer(TrainSectionReader& reader, TrainConfig& c) {
                                       c.schedule);
 }
 
+void read_guided_alignment(TrainSectionReader& reader, TrainConfig& c) {
+  KeyReader& keys = reader.keys();
+  if (const auto file = keys.text("guided_alignment")) c.guided_alignment = *file;
+  reader.real32("guided_alignment_weight", 0, 1000, false, c.guided_alignment_weight);
+  if (keys.find("guided_alignment_layer") != nullptr) {
+    reader.whole("guided_alignment_layer", 0, 1e6, c.guided_alignment_layer.emplace());
+  }
+  const Json* heads = keys.find_not_null("guided_alignment_heads");
+  if (heads == nullptr) return;
+  const bool whole = heads->is_array() && !heads->empty() && heads->size() <= 1000 &&
+                     std::ranges::all_of(*heads, [](const Json& head) {
+                       return head.is_number_unsigned() && head.get<std::uint64_t>() < 1000;
+                     });
+  if (!whole) keys.fail_type("guided_alignment_heads", *heads, "a list of heads, as in [0, 1]");
+  c.guided_alignment_heads = heads->get<std::vector<int>>();
+  std::ranges::sort(c.guided_alignment_heads);
+  if (std::ranges::adjacent_find(c.guided_alignment_heads) != c.guided_alignment_heads.end()) {
+    keys.fail("guided_alignment_heads", "names a head twice");
+  }
+}
+
 void read_model_selection(TrainSectionReader& reader, TrainConfig& c) {
   reader.choice<WeightAveraging>("average",
                                  {{"none", WeightAveraging::none},
@@ -145,8 +168,11 @@ double TrainConfig::learning_rate_at(std::uint64_t t) const {
   const auto now = static_cast<double>(t);
   const auto warmup = static_cast<double>(warmup_updates);
   if (t < warmup_updates) return learning_rate * now / warmup;
+  // As in transformers' get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup, whose
+  // steps count from 0: the update after the warm-up has the largest rate, and 0 would come after
+  // the last update.
   const auto last = static_cast<double>(updates);
-  const double gone = std::clamp((now - warmup) / std::max(1.0, last - warmup), 0.0, 1.0);
+  const double gone = std::clamp((now - 1.0 - warmup) / std::max(1.0, last - warmup), 0.0, 1.0);
   switch (schedule) {
     case LearningRateSchedule::inverse_sqrt:
       return learning_rate * std::sqrt(std::max(1.0, warmup) / now);
@@ -176,12 +202,13 @@ TrainConfig train_config_from_experiment(const Json& json, const std::string& wh
   read_length(reader, c);
   read_optimizer(reader, c);
   read_model_selection(reader, c);
+  read_guided_alignment(reader, c);
   reader.keys().refuse_unused();
   const bool falls =
       c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine;
   if (falls && c.updates == 0) {
     reader.keys().fail("updates",
-                       "is missing; the linear and cosine schedules fall to 0 at the last update");
+                       "is missing; the linear and cosine schedules fall until the last update");
   }
   return c;
 }

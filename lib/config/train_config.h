@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 
@@ -12,8 +14,8 @@ namespace attn {
 enum class LearningRateSchedule {
   inverse_sqrt,  ///< · √(warmup / update) (Vaswani et al. 2017, section 5.3)
   constant,
-  linear,  ///< down to 0 at the last update
-  cosine,  ///< down to 0 at the last update, in half a wave (Loshchilov and Hutter 2017)
+  linear,  ///< down to 0 just after the last update
+  cosine,  ///< likewise, in half a wave (Loshchilov and Hutter 2017)
 };
 
 /// Which weights are validated and kept besides those that the optimizer moves.
@@ -33,6 +35,7 @@ enum class TrainingPrecision { float32, bfloat16 };
 struct TrainConfig {
   std::uint64_t updates = 0;  ///< stop after so many; 0: no limit
   std::uint64_t epochs = 0;   ///< stop after so many times through the data; 0: no limit
+  double minutes = 0;         ///< stop after so much time since this start or --resume; 0: no limit
   /// A batch's sentences times its longest sentence, of either side, is at most this.
   std::uint64_t batch_tokens = 3000;
   std::uint64_t accumulate = 1;  ///< batches an update
@@ -62,6 +65,13 @@ struct TrainConfig {
   std::uint64_t patience = 0;
   ValidationMetric metric = ValidationMetric::bleu;
   std::uint64_t max_length = 0;  ///< tokens; longer pairs are skipped. 0: the model's positions
+  /// Word alignments of data.train, which guide some heads of a cross-attention layer (Garg et al.
+  /// 2019); empty: none. Absolute after read_experiment.
+  std::string guided_alignment;
+  double guided_alignment_weight = 0.05;  ///< of its loss, beside the cross-entropy's 1
+  /// Decoder layer, from 0; nothing: the last but one, or the only one.
+  std::optional<std::uint64_t> guided_alignment_layer;
+  std::vector<int> guided_alignment_heads{0};  ///< whose mean is guided, from 0
   TrainingPrecision precision = TrainingPrecision::float32;
   std::uint64_t seed = 1;  ///< of weights, order, drawn cuts and dropout
 
@@ -74,7 +84,7 @@ struct TrainConfig {
 };
 
 /// Strict: unknown keys name the nearest known one, values out of range say the range (InputError
-/// beginning with `where`). At least one of updates, epochs and patience ends the run.
+/// beginning with `where`). At least one of updates, epochs, minutes and patience ends the run.
 TrainConfig train_config_from_experiment(const Json& json, const std::string& where);
 
 }  // namespace attn

@@ -290,9 +290,15 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::s
   return made;
 }
 
-std::vector<std::string> read_lines(const std::string& path) {
+std::vector<std::string> read_lines(const std::string& path, TextRole role) {
   const std::string text = read_text_file(path);
   std::vector<std::string> lines;
+  if (const std::optional<RoleTexts> found = texts_of_role(text, path, role)) {
+    for (const std::string& line : found->texts.front().lines) {
+      lines.push_back(clean_text(line).text);
+    }
+    return lines;
+  }
   for (const std::string_view line : split_lines(text)) lines.push_back(clean_text(line).text);
   return lines;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "text/test_set/test_set.h"
+
 namespace attn {
 
 /// Limits of TokenizerTraining.vocab_size, and the longest training line in bytes.
@@ -50,6 +52,6 @@ struct TrainedTokenizer {
 TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::string& directory);
 
 /// Reads and cleans the lines of a text file. Throws SystemError if it cannot be read.
-std::vector<std::string> read_lines(const std::string& path);
+std::vector<std::string> read_lines(const std::string& path, TextRole role);
 
 }  // namespace attn

@@ -12,14 +12,28 @@
 #include "base/strings/plural.h"
 #include "base/strings/utf8.h"
 #include "compute/threads.h"
+#include "text/test_set/test_set.h"
 
 namespace attn {
 namespace {
 
-std::vector<std::string> read_side(std::string_view text, const std::string& path,
-                                   std::size_t& controls) {
+/// Returns the lines of a test set's first text of this role, or those of a plain file.
+std::vector<std::string> lines_of(std::string_view bytes, const std::string& path, TextRole role,
+                                  std::vector<std::string>& notes) {
+  std::optional<RoleTexts> found = texts_of_role(bytes, path, role);
+  if (!found) {
+    const std::vector<std::string_view> lines = split_lines(bytes);
+    return {lines.begin(), lines.end()};
+  }
+  const bool several = found->texts.size() > 1;
+  notes.push_back(found->note + (several ? ", of which the first is used" : ""));
+  return std::move(found->texts.front().lines);
+}
+
+std::vector<std::string> read_side(std::string_view text, const std::string& path, TextRole role,
+                                   ParallelText& into) {
   std::vector<std::string> lines;
-  for (const std::string_view line : split_lines(text)) {
+  for (const std::string& line : lines_of(text, path, role, into.notes)) {
     CleanedText cleaned = clean_text(line);
     if (cleaned.invalid_bytes > 0) {
       throw InputError(
@@ -27,7 +41,7 @@ std::vector<std::string> read_side(std::string_view text, const std::string& pat
           "latin1 -t utf-8",
           printable(path), lines.size() + 1);
     }
-    controls += cleaned.controls;
+    into.controls += cleaned.controls;
     lines.push_back(std::move(cleaned.text));
   }
   return lines;
@@ -46,8 +60,8 @@ ParallelText read_parallel(const ParallelFiles& files) {
 ParallelText parse_parallel(std::string_view source, std::string_view target,
                             const ParallelFiles& files) {
   ParallelText text;
-  text.source = read_side(source, files.source, text.controls);
-  text.target = read_side(target, files.target, text.controls);
+  text.source = read_side(source, files.source, TextRole::source, text);
+  text.target = read_side(target, files.target, TextRole::reference, text);
   if (text.source.size() != text.target.size()) {
     throw InputError(
         "{} has {} and {} has {}; line n of one must be the translation of line n of the "

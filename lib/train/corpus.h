@@ -19,12 +19,14 @@ namespace attn {
 struct ParallelText {
   std::vector<std::string> source;
   std::vector<std::string> target;
-  std::size_t controls = 0;  ///< control characters that were replaced by U+FFFD
+  std::size_t controls = 0;             ///< control characters that were replaced by U+FFFD
+  std::vector<std::string> notes = {};  ///< how files that are not plain lines were read
 };
 
-/// Reads two files line by line. Throws SystemError if one cannot be read; InputError if their line
-/// counts differ (naming both), or if they are empty or hold invalid UTF-8 (naming the first such
-/// line).
+/// Reads two files line by line, or the source of one test set and the first reference of another
+/// (text/test_set); both may be in one file. Throws SystemError if one cannot be read; InputError
+/// if their line counts differ (naming both), or if they are empty or hold invalid UTF-8 (naming
+/// the first such line).
 ParallelText read_parallel(const ParallelFiles& files);
 
 /// Same for the content of the two files.

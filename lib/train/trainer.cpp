@@ -59,25 +59,42 @@ class Trainer::Run {
   TrainingOutcome run(const std::atomic<int>& stop) {
     log_.open(state_);
     loop_.begin_epoch();
+    run_timer_.start();
+    const EndReason reason = train(stop);
+    // The line of the end is not part of the last checkpoint, so a resumed run replaces it.
+    log_.end(state_, reason);
+    return {reason, state_.update, loop_.total_updates()};
+  }
+
+ private:
+  /// Makes the updates, up to the last checkpoint.
+  EndReason train(const std::atomic<int>& stop) {
     // Run a validation that is due before any update: in a new run, or in one stopped during it.
     if (!validate(loop_.validation_due(), stop)) return stopped();
     update_timer_.start();
-    while (!loop_.finished()) {
+    std::optional<EndReason> reason;
+    while (!(reason = end_reason())) {
       timed_tokens_ += loop_.update(last_checkpoint_).tokens;
       if (loop_.epoch_ends()) {
         log_.epoch(state_);
         loop_.begin_next_epoch();
       }
-      if (!after_update(stop)) return TrainingOutcome::stopped;
+      if (!after_update(stop)) return EndReason::signal;
     }
     update_timer_.stop();
     if (state_.validated_update != state_.update && !validate(ValidationType::full, stop))
       return stopped();
     if (last_checkpoint_ != state_.update) checkpoint();
-    return TrainingOutcome::finished;
+    return *reason;
   }
 
- private:
+  std::optional<EndReason> end_reason() const {
+    if (const auto reason = loop_.end_reason()) return reason;
+    const double minutes = setup_.train.minutes;
+    if (minutes > 0 && run_timer_.seconds() >= minutes * 60) return EndReason::time;
+    return std::nullopt;
+  }
+
   // --- after an update -------------------------------------------------------------------------
 
   /// Logs, validates and saves when due; returns false if the run was stopped.
@@ -101,9 +118,9 @@ class Trainer::Run {
     return true;
   }
 
-  TrainingOutcome stopped() {
+  EndReason stopped() {
     checkpoint();
-    return TrainingOutcome::stopped;
+    return EndReason::signal;
   }
 
   void show_progress() {
@@ -119,6 +136,10 @@ class Trainer::Run {
     if (metrics.updates >= state_.update) {
       metrics.seconds_left = update_timer_.seconds() / static_cast<double>(timed_updates_) *
                              static_cast<double>(metrics.updates - state_.update);
+    }
+    if (setup_.train.minutes > 0) {
+      const double left = std::max(0.0, setup_.train.minutes * 60 - run_timer_.seconds());
+      metrics.seconds_left = std::min(metrics.seconds_left.value_or(left), left);
     }
     metrics.log = state_.update % setup_.train.log_every == 0;
     if (metrics.log) log_.train(state_, metrics, loop_.gradient_norm());
@@ -214,6 +235,7 @@ class Trainer::Run {
   std::optional<Validator> validator_;
   TrainingLog log_;
   std::uint64_t last_checkpoint_ = 0;
+  Stopwatch run_timer_;     ///< since the start of this process's part of the run
   Stopwatch update_timer_;  ///< times updates only; paused for validations and checkpoints
   Index timed_tokens_ = 0;
   std::uint64_t timed_updates_ = 0;

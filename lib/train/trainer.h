@@ -12,12 +12,11 @@
 #include "config/train_config.h"
 #include "model/training/training_pass.h"
 #include "train/corpus.h"
+#include "train/run/end_reason.h"
 #include "train/run/training_listener.h"
 #include "train/training_loop.h"
 
 namespace attn {
-
-enum class TrainingOutcome { finished, stopped };
 
 class Trainer {
  public:
@@ -31,9 +30,10 @@ class Trainer {
   /// InputError if it belongs to another config or other data, naming the difference.
   bool resume();
 
-  /// Trains until the config ends the run (finished), or until `stop` is not 0: then finishes the
-  /// current update and writes a checkpoint (stopped). Throws InputError if the loss is no longer
-  /// finite and SystemError if a write fails; earlier checkpoints stay.
+  /// Trains until the config ends the run, or until `stop` is not 0: then finishes the current
+  /// update and writes a checkpoint. The last line of train.jsonl names the reason. Throws
+  /// InputError if the loss is no longer finite and SystemError if a write fails; earlier
+  /// checkpoints stay.
   TrainingOutcome run(const std::atomic<int>& stop);
 
  private:

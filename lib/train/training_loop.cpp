@@ -18,6 +18,24 @@ ValidationSettings validation_settings(const TrainerSetup& setup) {
   return settings;
 }
 
+GuidedHeads guided_heads(const TrainConfig& train, const ModelConfig& model,
+                         const std::string& where) {
+  const auto layers = to_size(model.decoder_layers);
+  // Garg et al. found the last layer but one to align best.
+  const std::uint64_t layer = train.guided_alignment_layer.value_or(layers > 1 ? layers - 2 : 0);
+  if (layer >= layers) {
+    throw InputError("{}: train.guided_alignment_layer {}: the decoder has layers 0 to {}", where,
+                     layer, layers - 1);
+  }
+  for (const int head : train.guided_alignment_heads) {
+    if (head < to_int(model.decoder_heads)) continue;
+    throw InputError("{}: train.guided_alignment_heads {}: a layer has heads 0 to {}", where, head,
+                     model.decoder_heads - 1);
+  }
+  return {to_index(layer), train.guided_alignment_heads,
+          static_cast<float>(train.guided_alignment_weight)};
+}
+
 namespace {
 
 AdamConfig adam_config(const TrainConfig& c) {
@@ -50,12 +68,17 @@ TrainingLoop::TrainingLoop(TrainerSetup& setup)
       model_(initial_model(setup)),
       pass_(model_, matmul_backend(setup.train)),
       adam_(model_.weights().size(), adam_config(setup.train)),
-      average_(setup.train, model_.weights()) {}
+      average_(setup.train, model_.weights()) {
+  if (setup.aligned) guided_heads_ = guided_heads(setup.train, setup.model, "train");
+}
 
 void TrainingLoop::begin_epoch() {
   if (setup_.sampled) {
     sampled_corpus_ = {};  // free the last epoch's corpus first
     sampled_corpus_ = setup_.sampled->tokenize(setup_.corpus, state_.epoch);
+  }
+  if (setup_.aligned && (setup_.sampled || links_.empty())) {
+    links_ = setup_.aligned->token_links(corpus());
   }
   plan_ = plan_epoch(corpus(), setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
 }
@@ -75,11 +98,13 @@ LossSum TrainingLoop::update(std::uint64_t last_checkpoint) {
     batch_.clear();
     for (const std::uint32_t i : plan_[b]) {
       batch_.add(corpus().source[i], corpus().target[i], setup_.model.decoder_start_token_id);
+      if (setup_.aligned) batch_.add_links(links_[i]);
     }
     PassOptions options;
     options.label_smoothing = static_cast<float>(setup_.train.label_smoothing);
     options.gradient_scale = 1.0F / static_cast<float>(tokens);
     options.r_drop = static_cast<float>(setup_.train.r_drop);
+    if (setup_.aligned) options.guided = &guided_heads_;
     options.seed = setup_.train.seed;
     options.batch = state_.batches++;
     sum += pass_.run(batch_, options);
@@ -118,12 +143,14 @@ void TrainingLoop::begin_next_epoch() {
   begin_epoch();
 }
 
-bool TrainingLoop::finished() const {
+std::optional<EndReason> TrainingLoop::end_reason() const {
   const TrainConfig& c = setup_.train;
-  if (setup_.corpus.size() == 0) return true;
-  if (c.updates > 0 && state_.update >= c.updates) return true;
-  if (c.epochs > 0 && state_.epoch > c.epochs) return true;
-  return c.patience > 0 && state_.without_improvement >= c.patience;
+  if (c.updates > 0 && state_.update >= c.updates) return EndReason::updates;
+  if (c.epochs > 0 && state_.epoch > c.epochs) return EndReason::epochs;
+  if (c.patience > 0 && state_.without_improvement >= c.patience) return EndReason::patience;
+  // Without text, every epoch is over before it begins.
+  if (setup_.corpus.size() == 0) return EndReason::epochs;
+  return std::nullopt;
 }
 
 std::uint64_t TrainingLoop::total_updates() const {

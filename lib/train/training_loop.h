@@ -14,9 +14,11 @@
 #include "model/training/training_pass.h"
 #include "model/transformer.h"
 #include "record/attention_record.h"
+#include "train/aligned_text.h"
 #include "train/corpus.h"
 #include "train/optimizer.h"
 #include "train/run/checkpoint.h"
+#include "train/run/end_reason.h"
 #include "train/run/run_state.h"
 #include "train/validation.h"
 
@@ -37,13 +39,19 @@ struct TrainerSetup {
   std::string tokenizer_directory;
   Corpus corpus;
   std::optional<SubwordSampledText>
-      sampled;  ///< text of the corpus, if epochs sample the segmentation
+      sampled;                         ///< text of the corpus, if epochs sample the segmentation
+  std::optional<AlignedText> aligned;  ///< if alignments guide the training
   std::optional<ParallelText> dev;
   std::string probe;         ///< sentence whose attention is recorded; empty: none
   std::string probe_target;  ///< its translation; empty: the model's own at that time
   Json identity;             ///< settings that a resumed run must share (run_identity())
   std::string title;         ///< of the curve
 };
+
+/// Returns the heads that the config guides. Throws InputError, beginning with `where`, if the
+/// model does not have them.
+GuidedHeads guided_heads(const TrainConfig& train, const ModelConfig& model,
+                         const std::string& where);
 
 /// Returns the validation settings of a run.
 ValidationSettings validation_settings(const TrainerSetup& setup);
@@ -75,8 +83,10 @@ class TrainingLoop {
   bool epoch_ends() const { return state_.next_batch >= plan_.size(); }
   void begin_next_epoch();
 
-  /// True if the config ends the run here.
-  bool finished() const;
+  /// Returns why the config ends the run here, or nothing if the run goes on. Time is not the
+  /// loop's.
+  std::optional<EndReason> end_reason() const;
+  bool finished() const { return end_reason().has_value(); }
 
   /// Returns the configured number of updates, or an estimate from the number of epochs that
   /// assumes that all have as many batches as this one.
@@ -114,6 +124,8 @@ class TrainingLoop {
   Adam adam_;
   WeightAverage average_;
   RunState state_;
+  GuidedHeads guided_heads_;
+  std::vector<std::vector<TokenLink>> links_;  ///< of each pair; empty: nothing is guided
   Corpus sampled_corpus_;        ///< in the current epoch's segmentation, if the setup samples
   std::vector<BatchPlan> plan_;  ///< of the current epoch
   TrainingBatch batch_;

@@ -91,7 +91,7 @@ bool train(const py::dict& options, const py::object& progress) {
   const TrainingRequest asked = training_request(options);
   PythonFrontEnd front_end(progress);
   const GilRelease released;
-  return run_training(asked, front_end) == TrainingOutcome::finished;
+  return !run_training(asked, front_end).stopped();
 }
 
 }  // namespace

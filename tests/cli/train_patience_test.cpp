@@ -46,8 +46,10 @@ TEST_CASE("patience ends a run after the right validation, by each metric and sc
       const std::vector<Json> log = log_of(scene.file("run"));
       const std::uint64_t end = expected_end(log, metric, 3);
       CHECK(end > 0);
-      CHECK(log.back()["event"] == "validation");
-      CHECK(log.back()["update"] == end);
+      CHECK(log[log.size() - 2]["event"] == "validation");
+      CHECK(log[log.size() - 2]["update"] == end);
+      CHECK(log.back()["event"] == "end");
+      CHECK(log.back()["reason"] == "patience");
       CHECK(checkpoints_of(scene.file("run")) == std::vector<std::uint64_t>{end});
     }
   }

@@ -63,10 +63,10 @@ TEST_CASE("a signal in the middle of a validation: the resumed run makes it agai
   const Result result = interrupt(scene, "run", "update 1/", SIGINT);
   CHECK(result.code == 130);
   CHECK(checkpoints_of(scene.file("run")) == std::vector<std::uint64_t>{1});
-  CHECK(log_of(scene.file("run")).size() == 2);  // an early look and an update
+  CHECK(log_of(scene.file("run")).size() == 3);  // an early look, an update and the end
   scene.must_train("run", {"--resume", "--set", updates(1)});
   const std::vector<Json> log = log_of(scene.file("run"));
-  REQUIRE(log.size() == 3);
+  REQUIRE(log.size() == 4);
   CHECK(log[2]["event"] == "validation");
   CHECK(log[2]["update"] == 1);
   CHECK(log_of(scene.file("run"), "probe.jsonl").size() == 2);

@@ -42,22 +42,42 @@ TEST_CASE("what follows the warm-up") {
   CHECK(rate("inverse_sqrt", 20, 80) == doctest::Approx(1.0));
   CHECK(rate("inverse_sqrt", 20, 180) == doctest::Approx(2.0 / 3.0));  // beyond updates too
   CHECK(rate("constant", 20, 5000) == doctest::Approx(2.0));
-  CHECK(rate("linear", 20, 60) == doctest::Approx(1.0));
-  CHECK(rate("linear", 20, 90) == doctest::Approx(0.25));
-  CHECK(rate("linear", 20, 100) == doctest::Approx(0.0));
-  CHECK(rate("cosine", 20, 60) == doctest::Approx(1.0));
-  CHECK(rate("cosine", 20, 40) == doctest::Approx(1.0 + std::sqrt(0.5)));
-  CHECK(rate("cosine", 20, 100) == doctest::Approx(0.0));
-  CHECK(rate("linear", 20, 101) == doctest::Approx(0.0));
-  CHECK(rate("cosine", 20, 200) == doctest::Approx(0.0));
+  // From get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup of transformers 5.23.
+  CHECK(rate("linear", 20, 21) == doctest::Approx(2.0));
+  CHECK(rate("linear", 20, 22) == doctest::Approx(1.975));
+  CHECK(rate("linear", 20, 60) == doctest::Approx(1.025));
+  CHECK(rate("linear", 20, 90) == doctest::Approx(0.275));
+  CHECK(rate("linear", 20, 100) == doctest::Approx(0.025));
+  CHECK(rate("cosine", 20, 21) == doctest::Approx(2.0));
+  CHECK(rate("cosine", 20, 22) == doctest::Approx(1.999229036240723));
+  CHECK(rate("cosine", 20, 60) == doctest::Approx(1.0392598157590687));
+  CHECK(rate("cosine", 20, 90) == doctest::Approx(0.09185682617491864));
+  CHECK(rate("cosine", 20, 100) == doctest::Approx(0.000770963759277099));
+  CHECK(rate("linear", 20, 101) == 0.0);
+  CHECK(rate("cosine", 20, 101) == 0.0);
+  CHECK(rate("cosine", 20, 200) == 0.0);
+}
+
+TEST_CASE("no update of a run has the learning rate 0") {
+  for (const std::string schedule : {"inverse_sqrt", "constant", "linear", "cosine"}) {
+    for (const std::uint64_t warmup : {0U, 1U, 2U, 5U, 20U}) {
+      for (const std::uint64_t updates : {1U, 2U, 3U, 7U, 100U}) {
+        TrainConfig config;
+        config.warmup_updates = warmup;
+        config.updates = updates;
+        config.schedule = read_train(R"({"updates": 9, "schedule": ")" + schedule + "\"}").schedule;
+        for (std::uint64_t t = 1; t <= updates; ++t) CHECK(config.learning_rate_at(t) > 0);
+      }
+    }
+  }
 }
 
 TEST_CASE("without a warm-up the first update has the largest rate") {
-  for (const std::string schedule : {"inverse_sqrt", "constant"}) {
+  for (const std::string schedule : {"inverse_sqrt", "constant", "linear", "cosine"}) {
     CHECK(rate(schedule, 0, 1) == doctest::Approx(2.0));
   }
   CHECK(rate("inverse_sqrt", 0, 4) == doctest::Approx(1.0));
-  CHECK(rate("linear", 0, 50) == doctest::Approx(1.0));
+  CHECK(rate("linear", 0, 51) == doctest::Approx(1.0));
   CHECK(rate("linear", 100, 100) == doctest::Approx(2.0));  // all of it is warm-up
 }
 
@@ -67,7 +87,7 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   CHECK(plain.adam_beta2 == 0.98);
   CHECK(plain.average == WeightAveraging::none);
   const TrainConfig c =
-      read_train(R"({"updates": 7, "epochs": 8, "batch_tokens": 9, "accumulate": 2,
+      read_train(R"({"updates": 7, "epochs": 8, "minutes": 0.5, "batch_tokens": 9, "accumulate": 2,
     "learning_rate": 0.5, "warmup_updates": 3, "schedule": "cosine", "adam_beta1": 0.1,
     "adam_beta2": 0.2, "adam_epsilon": 1e-5, "label_smoothing": 0.3, "clip_norm": 4,
     "average": "checkpoints", "average_decay": 0.6, "average_last": 11, "validate_every": 12,
@@ -75,6 +95,8 @@ TEST_CASE("defaults are those of the header, and every key is read") {
     "metric": "chrf", "max_length": 17, "precision": "bfloat16", "seed": 9007199254740992})");
   CHECK(c.updates == 7);
   CHECK(c.epochs == 8);
+  CHECK(plain.minutes == 0);
+  CHECK(c.minutes == 0.5);
   CHECK(c.batch_tokens == 9);
   CHECK(c.accumulate == 2);
   CHECK(c.learning_rate == 0.5);
@@ -104,6 +126,24 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   CHECK(c.seed == 9007199254740992U);
 }
 
+TEST_CASE("guided alignment: defaults, and lists of heads") {
+  const TrainConfig plain = read_train("{}");
+  CHECK(plain.guided_alignment_weight == 0.05);
+  CHECK_FALSE(plain.guided_alignment_layer);
+  CHECK(plain.guided_alignment_heads == std::vector<int>{0});
+  const TrainConfig c = read_train(R"({"guided_alignment": "a", "guided_alignment_weight": 0.5,
+    "guided_alignment_layer": 2, "guided_alignment_heads": [3, 1]})");
+  CHECK(c.guided_alignment == "a");
+  CHECK(c.guided_alignment_weight == 0.5);
+  CHECK(c.guided_alignment_layer == 2U);
+  CHECK(c.guided_alignment_heads == std::vector<int>{1, 3});
+  refuse_train(R"({"guided_alignment_weight": 0})",
+               "train.guided_alignment_weight 0 is out of range");
+  refuse_train(R"({"guided_alignment_heads": []})", "expected a list of heads, as in [0, 1]");
+  refuse_train(R"({"guided_alignment_heads": [-1]})", "expected a list of heads");
+  refuse_train(R"({"guided_alignment_heads": [1, 1]})", "names a head twice");
+}
+
 TEST_CASE("early looks come at update 0, 1 and each time a factor later") {
   const auto looks = [](double growth, std::uint64_t last) {
     TrainConfig config;
@@ -128,6 +168,7 @@ TEST_CASE("what the train section must not say") {
       "x.json: train.early_growth 1 is out of range; use a factor from 1.01 to 1000, or 0");
   refuse_train(R"({"early_growth": -2})", "train.early_growth -2 is out of range");
   refuse_train(R"({"early_growth": 1e300})", "train.early_growth 1e+300 is out of range");
+  refuse_train(R"({"minutes": -1})", "train.minutes -1 is out of range");
   refuse_train(R"({"early_scores": 1})", "train.early_scores");
   refuse_train(R"({"updatse": 3})", "the nearest known one is \"updates\"");
   refuse_train(R"({"updates": -3})", "x.json: train.updates -3 is out of range; use 0 to");

@@ -124,7 +124,8 @@ struct TrainableStacks::Pass {
                 stacks.scratch_,
                 target_position_encoding,
                 target_positions,
-                stacks.gradient_.decoder.relative_bias} {}
+                stacks.gradient_.decoder.relative_bias,
+                inputs.guided} {}
 };
 
 TrainableStacks::TrainableStacks(TrainableModel& model, Backend backend)

@@ -26,6 +26,7 @@ struct StackInputs {
   /// Added to the scaled token embeddings, for inputs between those of two tokens; null: nothing.
   const Matrix* source_shift = nullptr;         ///< [S, D]
   const Matrix* decoder_input_shift = nullptr;  ///< [T, D]
+  GuidedLayer* guided = nullptr;  ///< receives the loss of guided alignment in backward()
 };
 
 /// The gradients of the scaled token embeddings, which are also those of the embedding with its

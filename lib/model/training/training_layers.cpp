@@ -189,8 +189,7 @@ void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceWith
   MatrixRef dheads = pass.scratch.heads.resize(x.rows(), inner);                   // [T, I]
 
   output_.backward(heads_, dout, {dheads});
-  attend_backward(shape_, {queries_, keys_and_values(keys_values_), pass.cross}, saved_, dheads,
-                  input_gradient(dqueries, dkeys_values));
+  attention_backward(pass, dheads, input_gradient(dqueries, dkeys_values));
   query_.backward(x, dqueries, dx);
   const InputGradient dsource{source.gradient, true};
   if (shape_.queries_per_kv_head == 1)
@@ -198,6 +197,20 @@ void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceWith
   MatrixRef shared = pass.scratch.folded.resize(source_rows, key_value_.out());  // [S, 2I']
   sum_shared_heads(shape_, dkeys_values, shared);
   key_value_.backward(source.rows, shared, dsource);
+}
+
+void TrainableCrossAttention::attention_backward(const LayerPass& pass,
+                                                 const ConstMatrixRef& dheads,
+                                                 const AttentionInputGradient& gradient) {
+  const AttentionInput input{queries_, keys_and_values(keys_values_), pass.cross};
+  if (pass.guided == nullptr || pass.guided->layer != shape_.layer) {
+    return attend_backward(shape_, input, saved_, dheads, gradient);
+  }
+  std::vector<float>& dweights = pass.guided->dweights;
+  dweights.assign(saved_.weights.size(), 0.0F);
+  pass.guided->loss =
+      guided_alignment_loss(shape_, pass.cross, saved_, pass.guided->alignment, dweights);
+  attend_backward_with_weights(shape_, input, saved_, dheads, gradient, dweights);
 }
 
 // --- encoder layer -------------------------------------------------------------------------------

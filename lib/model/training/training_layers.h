@@ -13,6 +13,7 @@
 #include "model/layers.h"
 #include "model/parameters.h"
 #include "model/training/training_residual.h"
+#include "nn/attention/guided_alignment.h"
 #include "nn/attention/multi_head_attention.h"
 #include "nn/feed_forward.h"
 
@@ -29,6 +30,14 @@ struct TrainingScratch {
   ActivationBuffer hidden;  ///< [T, F], or [T, 2F] if gated
 };
 
+/// Guided alignment in one decoder layer.
+struct GuidedLayer {
+  Index layer = 0;
+  GuidedAlignment alignment;
+  double loss = 0;              ///< set by the layer's backward pass
+  std::vector<float> dweights;  ///< scratch
+};
+
 /// The state of the pass that a layer runs in.
 struct LayerPass {
   std::span<const AttentionGroup> self;   ///< which rows attend to which in this stack
@@ -39,6 +48,7 @@ struct LayerPass {
   const AttentionPositionEncoding& position_encoding;  ///< positional information of self-attention
   std::span<const Index> positions;                    ///< position of every row
   const Parameter& drelative_bias;  ///< gradient of the stack's relative position table
+  GuidedLayer* guided = nullptr;    ///< null: no alignment is guided
 
   Dropout next(float probability) const { return keys.next(dropout ? probability : 0.0F); }
 };
@@ -116,6 +126,9 @@ class TrainableCrossAttention {
                 const ConstMatrixRef& dout, const InputGradient& dx);
 
  private:
+  void attention_backward(const LayerPass& pass, const ConstMatrixRef& dheads,
+                          const AttentionInputGradient& gradient);
+
   AttentionShape shape_;
   TrainableLinear query_;
   TrainableLinear key_value_;

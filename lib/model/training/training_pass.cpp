@@ -31,12 +31,21 @@ void TrainingBatch::add(std::span<const int> source_ids, std::span<const int> ta
   targets.insert(targets.end(), target_ids.begin(), target_ids.end());
 }
 
+void TrainingBatch::add_links(std::span<const TokenLink> added) {
+  const Index first = decoder_input.offsets[decoder_input.offsets.size() - 2];
+  for (TokenLink link : added) {
+    link.query += first;
+    links.push_back(link);
+  }
+}
+
 void TrainingBatch::clear() {
   for (PackedTokens* side : {&source, &decoder_input}) {
     side->ids.clear();
     side->offsets.assign(1, 0);
   }
   targets.clear();
+  links.clear();
 }
 
 void TrainingBatch::set_repeated(const TrainingBatch& once) {
@@ -47,6 +56,12 @@ void TrainingBatch::set_repeated(const TrainingBatch& once) {
       decoder_input.add(once.decoder_input, to_size(b));
     }
     targets.insert(targets.end(), once.targets.begin(), once.targets.end());
+    // As the cross-entropies, each pass counts half.
+    for (TokenLink link : once.links) {
+      link.query += pass * once.tokens();
+      link.weight /= 2;
+      links.push_back(link);
+    }
   }
 }
 
@@ -68,15 +83,26 @@ class TrainingPass::Layers {
   }
 
   LossSum run(const TrainingBatch& batch, const PassOptions& options, bool with_backward) {
-    const ConstMatrixRef hidden = stacks_.forward({batch.source, batch.decoder_input},
-                                                  {options.dropout, options.seed, options.batch});
+    GuidedLayer guided = guided_layer(batch, options);
+    const ConstMatrixRef hidden =
+        stacks_.forward({.source = batch.source,
+                         .decoder_input = batch.decoder_input,
+                         .guided = options.guided != nullptr ? &guided : nullptr},
+                        {options.dropout, options.seed, options.batch});
     MatrixRef dhidden = dhidden_.resize(hidden.rows(), hidden.cols());
-    const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dhidden);
+    LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dhidden);
     if (with_backward) stacks_.backward(dhidden);
+    sum.loss += guided.loss;
     return sum;
   }
 
  private:
+  static GuidedLayer guided_layer(const TrainingBatch& batch, const PassOptions& options) {
+    if (options.guided == nullptr) return {};
+    const GuidedHeads& heads = *options.guided;
+    return {heads.layer, {batch.links, heads.heads, heads.weight, options.gradient_scale}, 0, {}};
+  }
+
   /// Reads final_logits_bias for the loss classes, which is not trained; leaves it empty if it is
   /// all 0.
   void read_logits_bias() {

@@ -8,22 +8,33 @@
 #include "base/at.h"
 #include "model/packed_tokens.h"
 #include "model/training/trainable_model.h"
+#include "nn/attention/guided_alignment.h"
 #include "nn/cross_entropy.h"
 
 namespace attn {
 
 /// A batch of sentence pairs ready for training; all three members are packed in the same order.
 struct TrainingBatch {
-  PackedTokens source;         ///< S tokens, each sentence ending in </s>
-  PackedTokens decoder_input;  ///< T tokens: start symbol, then the target without its last token
-  std::vector<int> targets;    ///< T tokens: the prediction for each row, ending in </s>
+  PackedTokens source;           ///< S tokens, each sentence ending in </s>
+  PackedTokens decoder_input;    ///< T tokens: start symbol, then the target without its last token
+  std::vector<int> targets;      ///< T tokens: the prediction for each row, ending in </s>
+  std::vector<TokenLink> links;  ///< for guided alignment; may be empty
 
   /// Appends a pair; both sides must end in the end symbol.
   void add(std::span<const int> source_ids, std::span<const int> target_ids, int start);
+  /// Adds the links of the pair that was added last; `query` counts from its first target token.
+  void add_links(std::span<const TokenLink> links);
   void clear();
   /// Makes this batch hold all pairs of `once` twice.
   void set_repeated(const TrainingBatch& once);
   Index tokens() const { return std::ssize(targets); }
+};
+
+/// The cross-attention that is guided by a batch's links.
+struct GuidedHeads {
+  Index layer = 0;
+  std::vector<int> heads;
+  float weight = 0;  ///< λ
 };
 
 /// The options of one pass.
@@ -35,8 +46,9 @@ struct PassOptions {
   /// Weight of R-Drop (nn/cross_entropy.h). If positive, each pair passes through the model twice
   /// with different dropout masks.
   float r_drop = 0;
-  bool dropout = true;     ///< uses the config's three probabilities
-  std::uint64_t seed = 0;  ///< for dropout
+  const GuidedHeads* guided = nullptr;  ///< null: no alignment is guided
+  bool dropout = true;                  ///< uses the config's three probabilities
+  std::uint64_t seed = 0;               ///< for dropout
   std::uint64_t batch =
       0;  ///< number since training began, so that every batch gets different dropout masks
 };

@@ -5,6 +5,7 @@
 
 #include "base/at.h"
 #include "compute/threads.h"
+#include "nn/attention/guided_alignment.h"
 #include "nn/attention/observed_head.h"
 #include "nn/attention/patterns/pattern_attention.h"
 #include "nn/attention/tiled_attention.h"
@@ -204,8 +205,9 @@ struct HeadBackward {
   const AttentionGroup& group;
   HeadRows rows;
   HeadGradient gradient;
-  const float* weights;  ///< [queries, keys]
-  Index first_weight;    ///< number of the first weight, for dropout
+  const float* weights;   ///< [queries, keys]
+  const float* dweights;  ///< [queries, keys] the loss's own gradient at the weights; null: none
+  Index first_weight;     ///< number of the first weight, for dropout
   RelativePositionBiasGradient& relative_bias;
   Index task;  ///< the task whose sums `relative_bias` adds to
 };
@@ -229,6 +231,7 @@ void backward_queries(const HeadBackward& head, const QueryRange& queries, const
     k.dot_products(gradient.doutput + i * gradient.doutput_stride, head.rows.values, visible,
                    head_dim, {row});
     dropout.apply(row, visible, first_number);
+    if (head.dweights != nullptr) k.add(head.dweights + i * head.group.keys, row, visible);
     k.softmax_backward(p, head.shape.scale, row, visible);
     if (head.relative_bias.wanted()) {
       head.relative_bias.add(head.task, head.group.keys - head.group.queries + i,
@@ -268,7 +271,8 @@ void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch&
 
 void attend_exactly_backward(const AttentionShape& shape, const AttentionInput& input,
                              const SavedForBackward& saved, const ConstMatrixRef& doutput,
-                             AttentionInputGradient gradient) {
+                             AttentionInputGradient gradient,
+                             std::span<const float> dweights = {}) {
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
   const bool has_bias_gradient =
@@ -305,6 +309,7 @@ void attend_exactly_backward(const AttentionShape& shape, const AttentionInput& 
                             rows,
                             rows_of_gradient,
                             saved.weights.data() + saved.offset[g] + in_group,
+                            dweights.empty() ? nullptr : &at(dweights, saved.offset[g] + in_group),
                             saved.first[g] + in_group,
                             relative_bias,
                             task};
@@ -330,6 +335,13 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
   } else {
     attend_exactly_backward(shape, input, saved, doutput, gradient);
   }
+}
+
+void attend_backward_with_weights(const AttentionShape& shape, const AttentionInput& input,
+                                  const SavedForBackward& saved, const ConstMatrixRef& doutput,
+                                  const AttentionInputGradient& gradient,
+                                  std::span<const float> dweights) {
+  attend_exactly_backward(shape, input, saved, doutput, gradient, dweights);
 }
 
 }  // namespace attn

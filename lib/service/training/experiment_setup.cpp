@@ -21,8 +21,8 @@
 namespace attn {
 namespace {
 
-std::vector<std::string> read_text(const std::string& path) {
-  std::vector<std::string> lines = read_lines(path);
+std::vector<std::string> read_text(const std::string& path, TextRole role) {
+  std::vector<std::string> lines = read_lines(path, role);
   const bool empty = std::all_of(lines.begin(), lines.end(), [](const std::string& line) {
     return line.find_first_not_of(' ') == std::string::npos;
   });
@@ -44,8 +44,8 @@ TokenizerType parse_tokenizer_type(const FieldText& where, const std::string& te
 void read_training_text(TokenizerTraining& training, const ParallelFiles& files) {
   training.source_name = files.source;
   training.target_name = files.target;
-  training.source_lines = read_text(files.source);
-  training.target_lines = read_text(files.target);
+  training.source_lines = read_text(files.source, TextRole::source);
+  training.target_lines = read_text(files.target, TextRole::reference);
 }
 
 TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment) {

@@ -24,6 +24,10 @@ namespace {
 constexpr std::uint64_t kMostUpdates = 100'000;
 
 void set_up(TrainerSetup& setup, const ExperimentConfig& experiment, const Tokenizer& tokenizer) {
+  if (!experiment.train.guided_alignment.empty()) {
+    throw InputError("{}: train.guided_alignment does not go with a training that is watched",
+                     experiment.path);
+  }
   setup.train = experiment.train;
   setup.model = experiment.model;
   setup.title = std::filesystem::path(experiment.path).stem().string();

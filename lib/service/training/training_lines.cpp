@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 
 namespace attn {
 namespace {
@@ -54,6 +55,40 @@ std::string validation_line(const ValidationMetrics& metrics, LossNames names) {
     line += fmt::format(", BLEU {:.2f}, chrF2 {:.2f}", metrics.point.bleu, metrics.point.chrf);
   }
   return line + (metrics.best ? ", best" : "");
+}
+
+namespace {
+
+/// "3 epochs"; one has no s.
+std::string count_of(std::uint64_t number, const char* what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+std::string end_explanation(EndReason reason, const TrainConfig& train, int signal) {
+  switch (reason) {
+    case EndReason::updates:
+      return fmt::format("{} made (train.updates)", count_of(train.updates, "update"));
+    case EndReason::epochs:
+      return fmt::format("{} made (train.epochs)", count_of(train.epochs, "epoch"));
+    case EndReason::patience:
+      return fmt::format("{} in a row found no better model (train.patience)",
+                         count_of(train.patience, "validation"));
+    case EndReason::time:
+      return fmt::format("{:g} minutes have passed (train.minutes)", train.minutes);
+    case EndReason::signal:
+      break;
+  }
+  const char* name = strsignal(signal);
+  return fmt::format("{} ({})", signal, name != nullptr ? name : "unknown");
+}
+
+}  // namespace
+
+std::string end_line(const TrainingOutcome& outcome, const TrainConfig& train, int signal) {
+  const bool counted = outcome.updates >= outcome.update && outcome.updates > 0;
+  return fmt::format("ended at update {}{} by {}: {}", outcome.update,
+                     counted ? fmt::format(" of {}", outcome.updates) : "", name_of(outcome.reason),
+                     end_explanation(outcome.reason, train, signal));
 }
 
 }  // namespace attn

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "config/train_config.h"
+#include "train/run/end_reason.h"
 #include "train/run/training_listener.h"
 #include "view/terminal/styled_text.h"
 
@@ -22,5 +24,9 @@ std::string update_line(const UpdateMetrics& metrics, LossNames names);
 /// A look at the dev part: "dev 700: smoothed loss 2.345, plain ppl 6.78, BLEU 12.34, chrF2 34.56,
 /// best"
 std::string validation_line(const ValidationMetrics& metrics, LossNames names);
+
+/// Why a run ended: "ended at update 90 of 900 by patience: 3 validations in a row found no better
+/// model (train.patience)". `signal` is the number of the signal that stopped it, if one did.
+std::string end_line(const TrainingOutcome& outcome, const TrainConfig& train, int signal);
 
 }  // namespace attn

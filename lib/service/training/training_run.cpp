@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/pharaoh.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
@@ -66,6 +67,7 @@ class TrainingRun {
     TrainerSetup setup = set_up(tokenizer);
     setup.tokenizer_directory = tokenizer_directory;
     tokenize_text(setup, text, listener);
+    if (!experiment_.train.guided_alignment.empty()) align_text(setup, text, listener);
     text = {};
     require_memory_for(setup.model, setup.sampled ? largest_batch(*setup.sampled, experiment_.train)
                                                   : largest_batch(setup.corpus, experiment_.train));
@@ -99,10 +101,10 @@ class TrainingRun {
     }
     const TrainConfig& c = experiment_.train;
     const bool by_patience = c.patience > 0 && !experiment_.data.dev.source.empty();
-    if (c.updates == 0 && c.epochs == 0 && !by_patience) {
+    if (c.updates == 0 && c.epochs == 0 && c.minutes == 0 && !by_patience) {
       throw InputError(
-          "{}: nothing would end the training; set train.updates, train.epochs, or train.patience "
-          "with data.dev",
+          "{}: nothing would end the training; set train.updates, train.epochs, train.minutes, or "
+          "train.patience with data.dev",
           request_.config);
     }
     if (experiment_.tokenizer.model.empty() && experiment_.tokenizer.type.empty()) {
@@ -111,7 +113,7 @@ class TrainingRun {
           "\"unigram\", \"vocab_size\": 8000}}",
           request_.config);
     }
-    for (const char* keys : {"tokenizer.", "data.train.", "data.dev."}) {
+    for (const char* keys : {"tokenizer.", "data.train.", "data.dev.", "train."}) {
       check_paths_exist(experiment_, keys);
     }
     ModelChoice asked;
@@ -150,6 +152,7 @@ class TrainingRun {
                                     {"data.dev.target", &data.dev.target}}) {
       guard.read(key, *path);
     }
+    guard.read("train.guided_alignment", experiment_.train.guided_alignment);
     guard.read_all(Field{"from"}, request_.from);
     guard.read_all("tokenizer.model", experiment_.tokenizer.model);
     if (!has_own_config()) guard.read("CONFIG", request_.config);
@@ -227,6 +230,29 @@ class TrainingRun {
     }
   }
 
+  /// Reads the alignments that guide the training.
+  void align_text(TrainerSetup& setup, const ParallelText& text, RunListener& listener) const {
+    const std::string& path = experiment_.train.guided_alignment;
+    const GuidedHeads guided = guided_heads(experiment_.train, setup.model, request_.config);
+    constexpr std::size_t kMost = std::size_t{1} << 34;
+    std::vector<WordLinks> links;
+    for (const GoldAlignment& line : parse_pharaoh(read_text_file(path, kMost), printable(path))) {
+      WordLinks& words = links.emplace_back();
+      for (const GoldLink& link : line) words.push_back({link.source, link.target, link.weight});
+    }
+    setup.aligned.emplace(text, std::move(links), *tokenizer_, path);
+    std::size_t aligned = 0;
+    for (const auto& pair : setup.aligned->token_links(setup.corpus))
+      aligned += pair.empty() ? 0U : 1U;
+    if (aligned == 0) {
+      throw InputError("{}: no pair has a link that fits its tokens; expected links as in 0-0 1-2",
+                       printable(path));
+    }
+    listener.say(fmt::format("alignments guide cross:{}:{}: {} of {} pairs have links",
+                             guided.layer, fmt::join(guided.heads, ","), aligned,
+                             setup.corpus.size()));
+  }
+
   void require_memory_for(const ModelConfig& model, const BatchShape& largest) const {
     require_training_memory(training_memory(model, experiment_.train, largest), largest,
                             request_.config);
@@ -271,6 +297,7 @@ class TrainingRun {
   }
 
   void report_corpus(const Corpus& corpus, const ParallelText& text, RunListener& listener) const {
+    for (const std::string& note : text.notes) listener.say("note: " + note);
     if (text.controls > 0) {
       listener.say(fmt::format("note: {} control characters in the training text were replaced",
                                text.controls));
@@ -298,12 +325,14 @@ class TrainingRun {
       listener.say(fmt::format(
           "smoothed loss: with label smoothing {}; plain ppl: perplexity without it", smoothing));
     }
-    if (trainer.run(stop) == TrainingOutcome::stopped) {
+    const TrainingOutcome outcome = trainer.run(stop);
+    listener.say(end_line(outcome, experiment_.train, stop));
+    if (outcome.stopped()) {
       say(listener, {"stopped after a checkpoint; ", Field{"resume"}, " goes on"});
-      return TrainingOutcome::stopped;
+    } else {
+      report_results(listener);
     }
-    report_results(listener);
-    return TrainingOutcome::finished;
+    return outcome;
   }
 
   void say(RunListener& listener, const FieldText& text) const {

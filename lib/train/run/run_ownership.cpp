@@ -106,6 +106,10 @@ RunLock::~RunLock() {
 
 namespace {
 
+std::string digest(const std::string& path) {
+  return "sha256:" + sha256_hex(read_file(path, std::size_t{1} << 34));
+}
+
 /// Returns every key with its default, except those that only end or observe a run.
 Json train_identity(const TrainConfig& c) {
   constexpr const char* kSchedules[] = {"inverse_sqrt", "constant", "linear", "cosine"};
@@ -134,13 +138,16 @@ Json train_identity(const TrainConfig& c) {
   if (c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine) {
     train["updates"] = c.updates;
   }
+  if (!c.guided_alignment.empty()) {
+    train["guided_alignment"] = digest(c.guided_alignment);
+    train["guided_alignment_weight"] = c.guided_alignment_weight;
+    train["guided_alignment_layer"] =
+        c.guided_alignment_layer ? Json(*c.guided_alignment_layer) : Json(nullptr);
+    train["guided_alignment_heads"] = c.guided_alignment_heads;
+  }
   // The average over checkpoints depends on when they are made.
   if (c.average == WeightAveraging::checkpoints) train["checkpoint_every"] = c.checkpoint_every;
   return train;
-}
-
-std::string digest(const std::string& path) {
-  return "sha256:" + sha256_hex(read_file(path, std::size_t{1} << 34));
 }
 
 void add_digests(Json& data, const char* part, const ParallelFiles& files) {

@@ -208,6 +208,15 @@ void TrainingLog::early_validation(const RunState& state, const ValidationResult
   listener_.validated({curve_.validations.back(), line["perplexity"].get<double>()});
 }
 
+void TrainingLog::end(const RunState& state, EndReason reason) {
+  const Json line = {{"event", "end"},
+                     {"reason", name_of(reason)},
+                     {"epoch", epoch_of(state)},
+                     {"update", state.update}};
+  log_->append(line.dump());
+  log_->sync();
+}
+
 void TrainingLog::probe(const AttentionRecord& record) {
   probe_->append(listener_.record_line(record));
 }

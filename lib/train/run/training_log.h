@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "record/training_curve.h"
+#include "train/run/end_reason.h"
 #include "train/run/run_state.h"
 #include "train/run/training_listener.h"
 #include "train/validation.h"
@@ -65,6 +66,8 @@ class TrainingLog {
   /// Logs a validation before the first full one, as its own event; it may lack scores and decides
   /// nothing.
   void early_validation(const RunState& state, const ValidationResult& result, double seconds);
+  /// Logs why the run ended after its last update.
+  void end(const RunState& state, EndReason reason);
   void probe(const AttentionRecord& record);
   /// Tells the listener to draw the curve's new points, with the best model marked; 0: none yet.
   void show_curve(std::uint64_t best_update);

@@ -1,0 +1,57 @@
+// Test sets and parallel texts that are not plain lines: WMT's SGML and XML, TMX, and tables with
+// two columns separated by a tab.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// What a text of a test set is.
+enum class TextRole { source, reference, hypothesis };
+
+/// One text of a test set: a line per segment, without line ends.
+struct TestSetText {
+  TextRole role = TextRole::source;
+  std::string name;  ///< translator of a reference, system of a hypothesis; may be empty
+  std::vector<std::string> lines;
+  std::vector<std::string> ids;  ///< of the segments, "document/segment"; empty: the file has none
+};
+
+struct TestSet {
+  std::string format;  ///< "WMT SGML", "WMT XML", "TMX" or "TSV"
+  std::vector<TestSetText> texts;
+  std::size_t skipped = 0;  ///< units of a TMX file that lack one of its two languages
+};
+
+/// True if a file that begins with these bytes, apart from a byte order mark and whitespace, may be
+/// XML or SGML. `bytes` should hold the first line at least.
+bool may_be_markup(std::string_view bytes);
+
+/// True if a file that begins so declares itself as markup or begins with an element of the formats
+/// below. A line of text may begin with another tag.
+bool is_declared_markup(std::string_view bytes);
+
+/// Recognizes a test set by the file's content. Returns nothing for plain lines. Throws InputError,
+/// beginning with path and line, for markup that is not one of the formats above or breaks their
+/// rules: elements that are not closed, text outside of a segment, declared entities, and a name
+/// *.tsv whose lines do not all have two columns. Nothing outside of `bytes` is read.
+std::optional<TestSet> parse_test_set(std::string_view bytes, const std::string& path);
+
+/// The texts of one role.
+struct RoleTexts {
+  std::vector<TestSetText> texts;  ///< one; several only for references
+  std::string note;                ///< names the format, and what was left out
+};
+
+/// Returns the texts of `role` in a file's content; nothing for plain lines. In a table, the first
+/// column is the source and the second the reference. References that lack segments are left out,
+/// and the note says so. A file without hypotheses gives its reference for them. Throws InputError
+/// as parse_test_set does, and if the file has no text of that role.
+std::optional<RoleTexts> texts_of_role(std::string_view bytes, const std::string& path,
+                                       TextRole role);
+
+}  // namespace attn
