@@ -15,7 +15,8 @@
 
 using namespace attn;
 
-namespace {
+// Named, because several tests are compiled as one file.
+namespace term_search_test {
 
 using Ids = std::vector<int>;
 constexpr int kEnd = 0, kStart = 4, kVocabulary = 5, kLongest = 5;
@@ -122,8 +123,6 @@ SentenceTerms random_terms(std::mt19937& random) {
   return terms;
 }
 
-}  // namespace
-
 TEST_CASE("with room for every hypothesis, the search finds the best translation with the terms") {
   const std::vector<Ids> all = all_translations();
   std::mt19937 random(7);
@@ -199,3 +198,5 @@ TEST_CASE("a term occurs as a whole word, also capitalized, and the longest one 
   CHECK(counts("Öl öl C++ C++11") == std::vector<int>{0, 0, 0, 1, 2});
   CHECK(counts("") == std::vector<int>(5));
 }
+
+}  // namespace term_search_test
