@@ -17,6 +17,7 @@ using namespace attn;
 
 // Named, because several tests are compiled as one file.
 namespace term_search_test {
+namespace {
 
 using Ids = std::vector<int>;
 constexpr int kEnd = 0, kStart = 4, kVocabulary = 5, kLongest = 5;
@@ -122,6 +123,8 @@ SentenceTerms random_terms(std::mt19937& random) {
   }
   return terms;
 }
+
+}  // namespace
 
 TEST_CASE("with room for every hypothesis, the search finds the best translation with the terms") {
   const std::vector<Ids> all = all_translations();
