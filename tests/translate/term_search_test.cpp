@@ -15,6 +15,8 @@
 
 using namespace attn;
 
+// Named, because several tests are compiled as one file.
+namespace term_search_test {
 namespace {
 
 using Ids = std::vector<int>;
@@ -199,3 +201,5 @@ TEST_CASE("a term occurs as a whole word, also capitalized, and the longest one 
   CHECK(counts("Öl öl C++ C++11") == std::vector<int>{0, 0, 0, 1, 2});
   CHECK(counts("") == std::vector<int>(5));
 }
+
+}  // namespace term_search_test
