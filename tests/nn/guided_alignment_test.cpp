@@ -14,7 +14,7 @@ using namespace attn::test;
 
 namespace {
 
-DoubleMatrix matrix(const Json& golden, const char* key) {
+DoubleMatrix golden_matrix(const Json& golden, const char* key) {
   const auto rows = golden[key].get<std::vector<std::vector<double>>>();
   DoubleMatrix m(std::ssize(rows), std::ssize(rows[0]));
   for (Index t = 0; t < m.size(); ++t) m.data()[t] = at(at(rows, t / m.cols()), t % m.cols());
@@ -22,15 +22,15 @@ DoubleMatrix matrix(const Json& golden, const char* key) {
 }
 
 /// One case of the golden file, ready for the functions under test.
-struct Case {
-  explicit Case(const Json& golden)
-      : queries(matrix(golden, "queries").cast<float>()),
-        keys_values(matrix(golden, "keys").rows(), 2 * queries.cols()),
-        doutput(matrix(golden, "doutput").cast<float>()),
+struct GuidedCase {
+  explicit GuidedCase(const Json& golden)
+      : queries(golden_matrix(golden, "queries").cast<float>()),
+        keys_values(golden_matrix(golden, "keys").rows(), 2 * queries.cols()),
+        doutput(golden_matrix(golden, "doutput").cast<float>()),
         heads(golden["guided"].get<std::vector<int>>()),
         weight(golden["weight"]) {
-    keys_values.leftCols(queries.cols()) = matrix(golden, "keys").cast<float>();
-    keys_values.rightCols(queries.cols()) = matrix(golden, "values").cast<float>();
+    keys_values.leftCols(queries.cols()) = golden_matrix(golden, "keys").cast<float>();
+    keys_values.rightCols(queries.cols()) = golden_matrix(golden, "values").cast<float>();
     Index query = 0, key = 0;
     for (const auto& [rows, columns] :
          golden["sentences"].get<std::vector<std::pair<Index, Index>>>()) {
@@ -62,7 +62,7 @@ TEST_CASE("guided alignment: loss and gradients are PyTorch's") {
       read_json_file(std::string(ATTN_SOURCE_DIR) + "/tests/golden/guided_alignment.json");
   REQUIRE(goldens.size() == 3);
   for (const Json& golden : goldens) {
-    Case c(golden);
+    GuidedCase c(golden);
     const Index width = c.queries.cols();
     const AttentionInput input{c.queries, keys_and_values(c.keys_values), c.groups};
     Matrix output(c.queries.rows(), width);
@@ -76,16 +76,16 @@ TEST_CASE("guided alignment: loss and gradients are PyTorch's") {
     Matrix dkeys_values(c.keys_values.rows(), 2 * width);
     attend_backward_with_weights(c.shape, input, saved, c.doutput,
                                  input_gradient(dqueries, dkeys_values), dweights);
-    CHECK(largest_error(dqueries, matrix(golden, "dqueries")) < 2e-6);
-    CHECK(largest_error(dkeys_values.leftCols(width), matrix(golden, "dkeys")) < 2e-6);
-    CHECK(largest_error(dkeys_values.rightCols(width), matrix(golden, "dvalues")) < 2e-6);
+    CHECK(largest_error(dqueries, golden_matrix(golden, "dqueries")) < 2e-6);
+    CHECK(largest_error(dkeys_values.leftCols(width), golden_matrix(golden, "dkeys")) < 2e-6);
+    CHECK(largest_error(dkeys_values.rightCols(width), golden_matrix(golden, "dvalues")) < 2e-6);
   }
 }
 
 TEST_CASE("guided alignment refuses links outside of the sentence") {
   const Json goldens =
       read_json_file(std::string(ATTN_SOURCE_DIR) + "/tests/golden/guided_alignment.json");
-  Case c(goldens[0]);
+  GuidedCase c(goldens[0]);
   const AttentionInput input{c.queries, keys_and_values(c.keys_values), c.groups};
   Matrix output(c.queries.rows(), c.queries.cols());
   SavedForBackward saved;
