@@ -29,13 +29,12 @@ struct Block {
 /// Returns f_h(x_s) for every key of a head: values · W_O^h, [S, D].
 Doubles head_vectors(const Block& block, Index head) {
   const Matrix& values = at(block.trace.values, head);
-  Doubles projection(values.cols(), block.projection.columns);
-  for (Index i = 0; i < projection.rows(); ++i) {
-    for (Index j = 0; j < projection.cols(); ++j) {
-      projection(i, j) = block.projection.at(head * values.cols() + i, j);
-    }
+  const Index head_dim = values.cols();
+  Matrix transposed(block.projection.columns, head_dim);
+  for (Index j = 0; j < transposed.rows(); ++j) {
+    block.projection.copy_column(j, head * head_dim, head_dim, transposed.row(j).data());
   }
-  return values.cast<double>() * projection;
+  return values.cast<double>() * transposed.transpose().cast<double>();
 }
 
 /// Applies the linear part of the norm that read row t of `sum`, with that row's σ: g ⊙ (x −

@@ -70,9 +70,7 @@ class CarriedRows {
                      Eigen::OuterStride<>(weight.column_stride));
     }
     Matrix transposed(weight.columns, weight.rows);
-    for (Index i = 0; i < weight.rows; ++i) {
-      for (Index j = 0; j < weight.columns; ++j) transposed(j, i) = weight.at(i, j);
-    }
+    for (Index j = 0; j < weight.columns; ++j) weight.copy_column(j, transposed.row(j).data());
     return u * transposed;
   }
 
