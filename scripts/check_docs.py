@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Types what README.md and docs/*.md tell a reader to type, and compares what they show.
+"""Types what README.md and docs/**/*.md tell a reader to type, and compares what they show.
 
     scripts/check_docs.py [--program FILE] [--also venv,network,…] [--update] [DOCUMENT…]
 
@@ -201,7 +201,7 @@ def wrong_translations(document, table, program):
 
 def main():
     options = parse()
-    names = options.documents or ["README.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md")))]
+    names = options.documents or ["README.md", *(str(p.relative_to(ROOT)) for p in sorted(ROOT.glob("docs/**/*.md")))]
     try:
         documents = [Document(ROOT / name, name) for name in names]
         others = [str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.md"))]

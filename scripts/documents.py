@@ -5,7 +5,7 @@
     scripts/documents.py run OUT_DIR [KIND…] [--minutes M] [--threads N]
     scripts/documents.py show OUT_DIR
 
-DATA has {train,dev,test}.{source,target} as recipes/en-de/prepare_pairs.py makes them; docs/model.md says
+DATA has {train,dev,test}.{source,target} as recipes/en-de/prepare_pairs.py makes them; docs/notes/shipped-model.md says
 where the pairs come from. `join` puts sentences of one part, in an order drawn once, behind one
 another until a document has its length, drawn so that each doubling is as likely. Lengths are
 counted in words and marks, of which a piece of the vocabulary is mostly one: 512 to 1,600 of them.

@@ -185,7 +185,7 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-/// Returns "attn-demo 0.1.0 (x86_64, GCC 12.2.0; products for avx512)": the build target, and the
+/// Returns "attn-demo 0.2.0 (x86_64, GCC 12.2.0; products for avx512)": the build target, and the
 /// kernels that this CPU uses.
 std::string version_text() {
 #if defined(__clang__)

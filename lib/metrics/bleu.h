@@ -54,7 +54,7 @@ BleuScore corpus_bleu(std::span<const std::string> hypotheses,
                       std::span<const std::string> references, BleuOptions options = {});
 
 /// Returns a signature in sacreBLEU's format with this program's name and version:
-/// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-demo-0.1.0".
+/// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-demo-0.2.0".
 std::string bleu_signature(BleuOptions options = {}, const SignatureOptions& facts = {});
 
 }  // namespace attn

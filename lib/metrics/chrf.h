@@ -48,7 +48,7 @@ ChrfScore corpus_chrf(std::span<const std::string> hypotheses, References refere
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
                       std::span<const std::string> references, ChrfOptions options = {});
 
-/// Returns the signature "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-demo-0.1.0".
+/// Returns the signature "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-demo-0.2.0".
 std::string chrf_signature(ChrfOptions options = {}, const SignatureOptions& facts = {});
 
 }  // namespace attn

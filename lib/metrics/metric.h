@@ -49,7 +49,7 @@ struct SignatureOptions {
   std::optional<Resampling> resampling;
 };
 
-/// Returns "nrefs:1|case:mixed|…|version:attn-demo-0.1.0", with "bs:1000|seed:12345" after the
+/// Returns "nrefs:1|case:mixed|…|version:attn-demo-0.2.0", with "bs:1000|seed:12345" after the
 /// references if samples were drawn. `metric` is the metric's own part.
 std::string signature(const SignatureOptions& facts, std::string_view metric);
 

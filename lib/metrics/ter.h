@@ -33,7 +33,7 @@ SampleScore ter_from_sample(std::span<const double> sums);
 TerScore corpus_ter(std::span<const std::string> hypotheses, References references);
 
 /// Returns the signature
-/// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-demo-0.1.0".
+/// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-demo-0.2.0".
 std::string ter_signature(const SignatureOptions& facts = {});
 
 // The edits that turn the words of a hypothesis into those of its reference.

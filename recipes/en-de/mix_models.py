@@ -8,7 +8,7 @@ fine-tuning of zero-shot models"). Both directories have the same shape and voca
 AFTER's. `attn-demo convert --dtype float16` halves it.
 
 With STEPS each matrix is rounded to multiples of a power of two, the nearest to 1/STEPS of its standard
-deviation: in 16 bits such a file compresses to half (docs/model.md has what that costs).
+deviation: in 16 bits such a file compresses to half (docs/notes/shipped-model.md has what that costs).
 """
 import array
 import json

@@ -44,7 +44,7 @@ def with_marks(lines):
         yield line if i % 5 else line[:at] + dice.choice(MARKS) + line[at:]
 
 
-OWN = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")  # plain text here when typed (docs/models.md)
+OWN = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")  # plain text here when typed (docs/model-formats.md)
 
 
 def t5(folder, text):

@@ -1,6 +1,6 @@
 // The model that ships: what a newcomer's first command answers, from the source tree and from an
 // installation, on every kind of CPU. shipped_model.tsv holds the sentences and their translations
-// as they came out when the model was made; docs/model.md shows them (scripts/check_docs.py).
+// as they came out when the model was made; docs/notes/shipped-model.md shows them (scripts/check_docs.py).
 #include <doctest/doctest.h>
 
 #include <algorithm>

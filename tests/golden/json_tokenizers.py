@@ -131,7 +131,7 @@ def build(folder, rules=None):
 
 def reference(folder):
     """The library's tokenizer, in which a mark that the model itself puts around texts is text where
-    somebody types it (docs/models.md), and the same as it is, to decode."""
+    somebody types it (docs/model-formats.md), and the same as it is, to decode."""
     text = (folder / "tokenizer.json").read_text(encoding="utf-8")
     document = json.loads(text)
     config = folder / "tokenizer_config.json"

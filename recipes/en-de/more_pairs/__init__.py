@@ -1,6 +1,6 @@
 """Further pairs for English to German, made from given ones and from word lists by hash.
 
-`further_pairs` is what recipes/en-de/prepare_pairs.py --more en-de calls; docs/model.md tells the rest.
+`further_pairs` is what recipes/en-de/prepare_pairs.py --more en-de calls; docs/notes/shipped-model.md tells the rest.
 """
 import re
 from collections import Counter
