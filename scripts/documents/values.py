@@ -4,6 +4,7 @@ import math
 import os
 import re
 import subprocess
+import tempfile
 import threading
 
 from .numbers import NUMBER
@@ -45,6 +46,8 @@ class Commands:
     def __init__(self, program, root):
         self.root, self.outputs, self.lock = root, {}, threading.Lock()
         self.environment = {**os.environ, "PATH": f"{program.resolve().parent}:{os.environ.get('PATH', '')}", "LANG": "C.UTF-8"}
+        self.scratch = tempfile.TemporaryDirectory(prefix="docs-")
+        self.environment["SCRATCH"] = self.scratch.name  # for what a command must write
         for name in [n for n in self.environment if n.startswith("ATTN_DEMO_")] + ["COLUMNS", "NO_COLOR"]:
             self.environment.pop(name, None)
 
@@ -84,6 +87,7 @@ def words(tokens):
     return [t.strip("▁") for t in tokens]
 
 
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 SENTENCE = "The group went home"
 SAYING = re.compile(r'(\S+:\d+:\d+) has its largest weight on "([^"]+)" in row "([^"]+)"(?: of "([^"]+)")?')
 
@@ -137,7 +141,7 @@ class Values:
         """The value of an expression; above is the text of the console blocks before it, the nearest one first."""
         known = {**self.known, "above": Above(above)}
         try:
-            for name in self.names.keys() & set(re.findall(r"\w+", expression)):
+            for name in self.names.keys() & set(re.findall(r"\w+", QUOTED.sub("", expression))):
                 kind, text = self.names[name]
                 known[name] = self.commands(text) if kind == "run" else self.of(text, above)
             return eval(expression, known)  # the project's own documents, whose commands are run, too
