@@ -210,9 +210,14 @@ def wrong_translations(document, table, program):
             for (line, _, target), text in zip(table.rows, found) if text != target]
 
 
+def all_names():
+    """The documents that are followed; docs/notes is not among them."""
+    return ["README.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md"))), *([CARD] if (ROOT / CARD).exists() else [])]
+
+
 def main():
     options = parse()
-    names = options.documents or ["README.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md"))), CARD]
+    names = options.documents or all_names()
     try:
         documents = [Document(ROOT / name, name) for name in names]
         others = [str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.md"))]

@@ -9,7 +9,7 @@ from .shown import VARYING
 from .values import ValueFault
 
 NOT_COUNTED = ("translations", "mermaid", "html", "cpp", "cmake")
-LEFT = ("given", "measured")
+LEFT = ("given", "measured", "stated")
 
 
 def is_compared(document, part):
@@ -61,7 +61,7 @@ class Account:
 
     def __init__(self, document, values, update=False, root=Path(".")):
         self.document, self.values, self.update, self.root = document, values, update, root
-        self.faults, self.replaced, self.measured = [], [], {}
+        self.faults, self.replaced, self.measured, self.followed = [], [], {}, []
         self.counts = {"checked": 0, "measured": 0, "given": 0, "claims": 0}
 
     def check(self):
@@ -95,8 +95,8 @@ class Account:
         found, marks = numbers_in(self.document, part), {k: part.of(k) for k in ("from", *LEFT)}
         if marks["from"]:
             self.part_from(part, found, above)
-        elif marks["measured"]:
-            self.keep_measured(marks["measured"][0], part, found)
+        elif marks["measured"] or marks["stated"]:
+            self.keep_measured((marks["measured"] or marks["stated"])[0], part, found)
         elif marks["given"]:
             self.counts["given"] += len(found)
         else:
@@ -108,6 +108,7 @@ class Account:
         kept[0].extend(found)
         kept[1].append((mark, part))
         self.counts["measured"] += len(found)
+        self.followed += found
 
     def part_from(self, part, found, above):
         wanted = []
@@ -131,7 +132,7 @@ class Account:
         marks = part.of(kind)
         if not marks:
             self.fault(number.line, f"{number.text} is {kind}, but no mark says {'why' if kind == 'given' else 'by what'}")
-        elif kind == "measured":
+        elif kind != "given":
             self.keep_measured(marks[0], part, [number])
         else:
             self.counts["given"] += 1
@@ -153,6 +154,7 @@ class Account:
 
     def compare(self, number, expression, value):
         self.counts["checked"] += 1
+        self.followed.append(number)
         text = found_in.written_like(value, number.text)
         if text.replace("−", "-") == number.text.replace("−", "-"):
             return
@@ -175,9 +177,10 @@ class Account:
                 day, commit = last_change(self.document.path, parts, self.root)
             if seal is not None or not day:
                 day, commit = self.today()
-            self.document.lines[mark.first - 1] = stamp(what, day, commit, found)
+            self.document.lines[mark.first - 1] = stamp(mark.kind, what, day, commit, found)
             return
-        self.fault(line, f"numbers measured by {what} were edited since: their digest is {digest(found)}; measure again"
+        self.fault(line, f"numbers {mark.kind} by {what} were edited since: their digest is {digest(found)}; measure again, "
+                   "or, where the new numbers are right, take day, commit and digest out of the mark and run --update"
                    if seal else f"no day, commit and digest: {mark.text}; --update adds them")
 
     def today(self):

@@ -7,6 +7,7 @@
 <!-- from: EXPRESSION; … -->            one value, or a list of them, for each number, in order; `given` or `measured`
                                         leaves a number to that mark, a plain number needs a claim or `given` beside it
 <!-- measured: SCRIPT DATE COMMIT DIGEST -->   what wrote these numbers, and when; the digest shows if they are edited
+<!-- stated: FILE DATE COMMIT DIGEST -->      limits and defaults that were written down from this file, and when
 <!-- given: REASON -->                  literature, a definition, an example's input
 
 A mark belongs to the paragraph, list, table or block that follows; one in front of a heading belongs to
@@ -15,7 +16,7 @@ all of its section that has no mark of its own. A mark may continue over several
 import re
 from dataclasses import dataclass, field
 
-OPENING = re.compile(r"\s*<!-- (run|let|from|claim|measured|given): ")
+OPENING = re.compile(r"\s*<!-- (run|let|from|claim|measured|stated|given): ")
 MEASURED = re.compile(r"(\S.*?)(?: (\d{4}-\d\d-\d\d) ([0-9a-f]{7,40}|uncommitted)(?: ([0-9a-f]{8}))?)?")
 
 

@@ -47,8 +47,8 @@ def last_change(path, parts, root):
     return newest
 
 
-def stamp(what, day, commit, numbers):
-    return f"<!-- measured: {what} {day} {commit} {digest(numbers)} -->"
+def stamp(kind, what, day, commit, numbers):
+    return f"<!-- {kind}: {what} {day} {commit} {digest(numbers)} -->"
 
 
 def write_table(document, script, rows, numbers_of):
@@ -63,7 +63,7 @@ def write_table(document, script, rows, numbers_of):
                 part.last = part.first + len(rows) - 1
                 today = datetime.date.today().isoformat()
                 document.lines[mark.first - 1:mark.last] = [
-                    stamp(script, today, commit_now(), numbers_of(document, [part]))]
+                    stamp("measured", script, today, commit_now(), numbers_of(document, [part]))]
                 document.path.write_text("\n".join(document.lines), encoding="utf-8")
                 return
     raise SystemExit(f"{document.name}: no <!-- measured: {script} … --> says where the table goes")
