@@ -3,9 +3,11 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import threading
+import weakref
 
 from .numbers import NUMBER
 
@@ -46,8 +48,9 @@ class Commands:
     def __init__(self, program, root):
         self.root, self.outputs, self.lock = root, {}, threading.Lock()
         self.environment = {**os.environ, "PATH": f"{program.resolve().parent}:{os.environ.get('PATH', '')}", "LANG": "C.UTF-8"}
-        self.scratch = tempfile.TemporaryDirectory(prefix="docs-")
-        self.environment["SCRATCH"] = self.scratch.name  # for what a command must write
+        scratch = tempfile.mkdtemp(prefix="docs-")
+        weakref.finalize(self, shutil.rmtree, scratch, True)
+        self.environment["SCRATCH"] = scratch  # for what a command must write
         for name in [n for n in self.environment if n.startswith("ATTN_DEMO_")] + ["COLUMNS", "NO_COLOR"]:
             self.environment.pop(name, None)
 
