@@ -175,7 +175,7 @@ def check(document, program, also, update, sources=None):
             document.lines[begin:begin + len(command.shown)] = new
     faults += wrong_generated(document, program, update)
     if sources and COMPARED:
-        faults += account(document, sources, update, ROOT)[0]
+        faults += account(document, sources, update, ROOT)
     if update:
         document.path.write_text("\n".join(document.lines), encoding="utf-8")
     for table in document.tables if COMPARED else []:

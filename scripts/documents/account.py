@@ -1,4 +1,5 @@
 """Where every number of a document comes from: checked, measured, given, or a fault."""
+import datetime
 import re
 from pathlib import Path
 
@@ -6,7 +7,7 @@ from . import numbers as found_in
 from .marks import MEASURED, parts_of, names_of
 from .measured import commit_now, digest, last_change, stamp
 from .shown import VARYING
-from .values import ValueFault
+from .values import ValueFault, Values
 
 NOT_COUNTED = ("translations", "mermaid", "html", "cpp", "cmake")
 LEFT = ("given", "measured", "stated")
@@ -176,23 +177,15 @@ class Account:
             if not day:
                 day, commit = last_change(self.document.path, parts, self.root)
             if seal is not None or not day:
-                day, commit = self.today()
+                day, commit = datetime.date.today().isoformat(), commit_now(self.root)
             self.document.lines[mark.first - 1] = stamp(mark.kind, what, day, commit, found)
             return
         self.fault(line, f"numbers {mark.kind} by {what} were edited since: their digest is {digest(found)}; measure again, "
                    "or, where the new numbers are right, take day, commit and digest out of the mark and run --update"
                    if seal else f"no day, commit and digest: {mark.text}; --update adds them")
 
-    def today(self):
-        import datetime
-        return datetime.date.today().isoformat(), commit_now(self.root)
 
-
-def account(document, commands_values, update, root):
-    """The faults of a document's numbers, and how many are accounted for in which way."""
-    commands, options = commands_values
-    if not any("<!--" in l or re.search(r"\d", l) for l in document.lines):
-        return [], {}
-    from .values import Values
-    book = Account(document, Values(commands, root, names_of(document), options), update, root)
-    return book.check(), book.counts
+def account(document, sources, update, root):
+    """The faults of a document's numbers; sources are the commands and options to ask."""
+    commands, options = sources
+    return Account(document, Values(commands, root, names_of(document), options), update, root).check()

@@ -1,6 +1,6 @@
 """Numbers that were measured: a mark in front of them says by which script, on which day, of which commit.
 
-A measuring script writes its table with write_table(); a digest in the mark shows whether it was edited since:
+A measuring script writes its table with write_table() (tables.py); a digest in the mark shows whether it was edited since:
 
     <!-- measured: scripts/needle.py 2026-11-27 61f551d 0a1b2c3d -->
     | length | found |
@@ -11,8 +11,6 @@ import hashlib
 import re
 import subprocess
 from pathlib import Path
-
-from .marks import MEASURED, parts_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -49,21 +47,3 @@ def last_change(path, parts, root):
 
 def stamp(kind, what, day, commit, numbers):
     return f"<!-- {kind}: {what} {day} {commit} {digest(numbers)} -->"
-
-
-def write_table(document, script, rows, numbers_of):
-    """Puts the table's lines in place of those that this script's mark has in the document, with a new mark.
-
-    Used by the scripts that measure; a script's name may be followed by a word that tells its tables apart.
-    """
-    for part in parts_of(document):
-        for mark in part.of("measured"):
-            if MEASURED.fullmatch(mark.text)[1] == script and part.first == mark.last + 1:
-                document.lines[part.first - 1:part.last] = rows
-                part.last = part.first + len(rows) - 1
-                today = datetime.date.today().isoformat()
-                document.lines[mark.first - 1:mark.last] = [
-                    stamp("measured", script, today, commit_now(), numbers_of(document, [part]))]
-                document.path.write_text("\n".join(document.lines), encoding="utf-8")
-                return
-    raise SystemExit(f"{document.name}: no <!-- measured: {script} … --> says where the table goes")

@@ -8,7 +8,7 @@ DECIMALS = re.compile(r"(?<![\w.])[−-]?\d+\.\d{2,}(?![\w.])")
 SOFTWARE = ("Apache|Bullseye|Chromium|CLI11|Clang|CMake|CTranslate2|CUDA|Debian|emscripten|Firefox|GCC|GLIBC|glibc|HTTP|ISO|Level|"
             "Node|NumPy|numpy|Parity|port|Python|PyTorch|qemu|RFC|SentencePiece|SPDX|Ubuntu|Unicode|Unit|Unix|WCAG|WMT|Zen|safetensors|"
             "sacreBLEU|sentencepiece|tokenizers|torch|transformers|version|nlohmann/json|CC BY|CC BY-SA|librsvg|axe-core|Core|EPYC|Xeon|Ryzen")
-NAMES = [
+NAMES = [  # what is no value
     r"^\s*#{1,6}\s+\d+\.",  # a numbered heading
     r"^\s*\d+\.(?=\s)",  # a list's number
     r"\[\d+\.\s",  # a numbered heading in a link
@@ -23,7 +23,7 @@ NAMES = [
     r"\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b",
     r"\b\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{4})?",
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{4}",
-    r"\b[0-9a-f]{7,40}\b(?<=[a-f][0-9a-f]{1})",
+    r"\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}\b",  # a commit
 ]
 NAME = re.compile("|".join(NAMES))
 CODE = re.compile(r"(`+)(.+?)\1(?!`)")

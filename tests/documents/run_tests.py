@@ -18,6 +18,7 @@ from documents.markdown import Document, DocumentError, dead_links  # noqa: E402
 from documents.options import Options  # noqa: E402
 from documents.numbers import in_prose, written_like  # noqa: E402
 from documents.shown import alike  # noqa: E402
+from documents.tables import write_table  # noqa: E402
 from documents.values import Commands, Values  # noqa: E402
 
 PROGRAM = """#!/bin/sh
@@ -261,6 +262,15 @@ class NumbersTest(unittest.TestCase):
         self.assertEqual(self.account(stamped), [])
         self.assertRegex(self.account(stamped.replace("34", "35"), update=True)[0], "^a.md:2: numbers measured by bench were edited")
         self.assertEqual(self.account(stamped.replace("| 12", "| now 12")), [])
+
+    def test_a_script_writes_its_table(self):
+        (self.root / "bench").mkdir()
+        self.account("# A\n<!-- measured: bench/ table 2020-01-01 abcdef0 00000000 -->\n| 1 |\n| 2 |\n\nAfter.\n")
+        write_table(self.root / "a.md", "bench/ table", ["| 3 |", "| 4 |", "| 5 |"])
+        self.assertRegex(self.text(), r"^# A\n<!-- measured: bench/ table 20.* uncommitted [0-9a-f]{8} -->\n"
+                         r"\| 3 \|\n\| 4 \|\n\| 5 \|\n\nAfter\.\n$")
+        self.assertEqual(self.account(self.text()), [])
+        self.assertRaises(SystemExit, write_table, self.root / "a.md", "bench/ other", [])
 
     def test_given_numbers_and_sections(self):
         text = "<!-- given: literature -->\n## A\nIt is 7.\n\n### B\nAnd 8.\n\n## C\nBut 9.\n"
