@@ -20,13 +20,19 @@ A comment that readers do not see marks the block that follows it:
 <!-- ends: 2 -->       the console block's commands end in this exit code
 <!-- shows: output --> what the sh or python block before printed
 
-Compared is line by line, blanks at the end apart; "…" alone on a line stands for any lines. Tolerated:
-times and speeds (4.2 s, 0:22 left, 31,000 tokens/s), numbers in powers of ten (4.1e-07), one unit in a
-decimal's last digit, and where the project lies, which is written ~/attn-demo. On an x86-64 without
-AVX2, whose sums are rounded in other places, nothing is compared.
+Compared is line by line, spaces at the end apart; "…" alone on a line stands for any lines. Tolerated:
+times and speeds (4.2 s, 0:22 left, 31,000 tokens/s) and numbers in powers of ten (4.1e-07), which a
+"measured" mark keeps from being edited, and where the project lies, which is written ~/attn-demo. On an
+x86-64 without AVX2, whose sums are rounded in other places, nothing is compared.
 
---update writes what comes out into the documents, keeping what "…" left out. Exits 1 and says file and
-line where something is not as written. Python's own library only.
+Every number in the text says where it comes from, in a mark that readers do not see: a cell of a command's
+output, a file of the code, a measurement with its date and commit, or the reason why none of these applies.
+scripts/documents/marks.py describes the marks, and docs/checking.md has examples. Claims in words are
+checked, too. docs/notes is left out: its pages are dated and stay as they are.
+
+--update writes what comes out into the documents, keeping what "…" left out, and lists what it may not
+renew: claims that no longer hold, and measured numbers that were edited. Exits 1 and says file and line
+where something is not as written. Python's own library only.
 """
 import argparse
 import os
@@ -39,12 +45,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from documents.account import account  # noqa: E402
 from documents.markdown import NEEDS, Document, DocumentError, dead_links  # noqa: E402
 from documents.options import Options  # noqa: E402
 from documents.shown import difference, renewed  # noqa: E402
+from documents.values import Commands  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = "~/attn-demo"
+CARD = "data/models/en-de/README.md"
 TYPED = ("sh", "console", "python")
 COMPARED = re.search(r"\b(avx2|asimd)\b", Path("/proc/cpuinfo").read_text())
 PRELUDE = """__open() {
@@ -146,8 +155,8 @@ def output_lines(file, copy):
     return text.rstrip("\n").split("\n") if text.strip() else []
 
 
-def check(document, program, also, update):
-    """The faults of a document: what fails, and what comes out differently."""
+def check(document, program, also, update, sources=None):
+    """The faults of a document: what fails, what comes out differently, and numbers of unknown or wrong source."""
     typed = any(set(b.needs) <= also for b in document.blocks if b.language in TYPED)
     outputs, faults = follow(document, program, also) if typed else ({}, [])
     commands = [c for b in document.blocks for c in b.commands] + document.shown
@@ -165,6 +174,8 @@ def check(document, program, also, update):
             begin = command.shown_from - 1
             document.lines[begin:begin + len(command.shown)] = new
     faults += wrong_generated(document, program, update)
+    if sources and COMPARED:
+        faults += account(document, sources, update, ROOT)
     if update:
         document.path.write_text("\n".join(document.lines), encoding="utf-8")
     for table in document.tables if COMPARED else []:
@@ -199,9 +210,14 @@ def wrong_translations(document, table, program):
             for (line, _, target), text in zip(table.rows, found) if text != target]
 
 
+def all_names():
+    """The documents that are followed; docs/notes is not among them."""
+    return ["README.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md"))), *([CARD] if (ROOT / CARD).exists() else [])]
+
+
 def main():
     options = parse()
-    names = options.documents or ["README.md", *(str(p.relative_to(ROOT)) for p in sorted(ROOT.glob("docs/**/*.md")))]
+    names = options.documents or all_names()
     try:
         documents = [Document(ROOT / name, name) for name in names]
         others = [str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.md"))]
@@ -212,8 +228,9 @@ def main():
     faults = [f for f in dead_links(linked, ROOT) if f.split(":")[0] in names or not options.documents]
     known = Options(options.program, ROOT)
     faults += [f for d in documents for f in known.faults(d)]
+    sources = (Commands(options.program, ROOT), known)
     with ThreadPoolExecutor(2) as pool:
-        for found in pool.map(lambda d: check(d, options.program, options.also, options.update), documents):
+        for found in pool.map(lambda d: check(d, options.program, options.also, options.update, sources), documents):
             faults += found
     for fault in faults:
         print(fault, file=sys.stderr)

@@ -16,7 +16,7 @@ found and translated among so many.
 random numbers for what that has not (E and F, features, rotations); trains it by `attn-demo train
 configs/long/documents.json` until it has used M minutes of the processor (60), and writes
 OUT_DIR/KIND.json with the BLEU of test. Called again it makes what is not there yet, and a training that
-was stopped goes on. `show` prints the table. Standard library only.
+was stopped goes on. `show` prints the table, and with --write puts it into docs/long.md. Standard library only.
 """
 import argparse
 import json
@@ -28,8 +28,12 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import time
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+from documents.tables import write_table  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "configs/long/documents.json"
@@ -192,10 +196,11 @@ def row_of(result):
 def show(options):
     results = [json.loads((options.out / f"{kind}.json").read_text()) for kind in KINDS
                if (options.out / f"{kind}.json").exists()]
-    print("| kind | updates | BLEU | chrF2 | translating the test part |")
-    print("| --- | --- | --- | --- | --- |")
-    for result in results:
-        print(row_of(result))
+    rows = ["| kind | updates | BLEU | chrF2 | translating the test part |",
+            "| --- | --- | --- | --- | --- |", *map(row_of, results)]
+    print("\n".join(rows))
+    if options.write:
+        write_table(ROOT / "docs/long.md", "scripts/documents.py table", rows)
 
 
 def main():
@@ -215,6 +220,7 @@ def main():
     command.set_defaults(action=run)
     command = commands.add_parser("show")
     command.add_argument("out", type=Path)
+    command.add_argument("--write", action="store_true", help="put the table into docs/long.md")
     command.set_defaults(action=show)
     options = parser.parse_args()
     options.action(options)

@@ -27,8 +27,12 @@ import random
 import resource
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
+
+sys.dont_write_bytecode = True
+from documents.tables import write_table  # noqa: E402
 
 KEYS, VALUES, FILLERS, PAIRS = 8, 8, 8, 8
 ROOT = Path(__file__).resolve().parent.parent
@@ -260,11 +264,12 @@ def row_of(result):
 def show(options):
     results = [json.loads((options.out / f"{kind}.json").read_text()) for kind in KINDS
                if (options.out / f"{kind}.json").exists()]
-    print("| kind | right where the question sees the pair | where another row sees both | "
-          "where none does | a guess among the unseen | seconds of one core to train |")
-    print("| --- | --- | --- | --- | --- | --- |")
-    for result in results:
-        print(row_of(result))
+    rows = ["| kind | right where the question sees the pair | where another row sees both | "
+            "where none does | a guess among the unseen | seconds of one core to train |",
+            "| --- | --- | --- | --- | --- | --- |", *map(row_of, results)]
+    print("\n".join(rows))
+    if options.write:
+        write_table(ROOT / "docs/long.md", "scripts/needle.py table", rows)
     (options.out / "needle.svg").write_text(picture(results), encoding="utf-8")
 
 
@@ -322,6 +327,8 @@ def main():
         command = commands.add_parser(name)
         command.add_argument("out", type=Path)
         command.set_defaults(action=action)
+        if name == "show":
+            command.add_argument("--write", action="store_true", help="put the table into docs/long.md")
         if name != "run":
             continue
         command.add_argument("kinds", nargs="*", metavar="KIND")

@@ -3,6 +3,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .marks import mark_at
+
 NEEDS = ("build", "files", "hours", "network", "root", "venv")
 MARK = re.compile(r"\s*<!-- (needs|ends|shows): ([a-z0-9, ]+) -->\s*")
 GENERATED = re.compile(r"<!-- generated: ([a-z-]+\.md) -->")
@@ -67,7 +69,10 @@ class Document:
             line = self.lines[number]
             mark, fence = MARK.fullmatch(line), FENCE.fullmatch(line.lstrip())
             generated = GENERATED.fullmatch(line)
-            if generated:
+            source = mark_at(self.lines, number)
+            if source:
+                number = source.last - 1
+            elif generated:
                 number = self._generated(number, generated[1])
             elif mark:
                 marks[mark[1]] = (number + 1, mark[2])
@@ -83,7 +88,8 @@ class Document:
                     raise DocumentError(f"{self.where(number + 1)}: not a mark that is known: "
                                         f"{line.strip()}; write <!-- needs: venv -->, "
                                         "<!-- ends: 2 -->, <!-- shows: output --> or "
-                                        "<!-- shows: translations -->")
+                                        "<!-- shows: translations -->; scripts/documents/marks.py "
+                                        "has those of numbers")
                 if marks:
                     place, _ = next(iter(marks.values()))
                     raise DocumentError(f"{self.where(place)}: nothing to mark follows")
