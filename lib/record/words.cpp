@@ -98,8 +98,9 @@ class WordSplitter {
       const std::vector<std::size_t> ends = text_boundaries(text, TextUnit::word);
       std::size_t begin = 0;
       for (int at = chunk.first; at < chunk.first + chunk.count; ++at) {
-        const auto next = std::ranges::upper_bound(ends, begin);
-        if (at == chunk.first || (begin > 0 && std::ranges::binary_search(ends, begin))) {
+        const auto next = std::upper_bound(ends.begin(), ends.end(), begin);
+        if (at == chunk.first ||
+            (begin > 0 && std::binary_search(ends.begin(), ends.end(), begin))) {
           const int before = to_int(next - ends.begin());
           words.push_back({{}, at, 0, WordType::word, chunk.text_index + before});
         }

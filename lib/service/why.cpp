@@ -104,7 +104,8 @@ FoilStep first_difference(const FoilRequest& foil) {
   other.insert(other.end(), ids.begin(), ids.end());
   other.insert(other.end(), foil.written.begin() + foil.word.first + foil.word.count,
                foil.written.end());
-  const auto [here, there] = std::ranges::mismatch(foil.written, other);
+  const auto [here, there] =
+      std::mismatch(foil.written.begin(), foil.written.end(), other.begin(), other.end());
   if (ids.empty() || here == foil.written.end() || there == other.end()) {
     throw UsageError("{}: the translation has this word already; give another one",
                      excerpt(foil.text));

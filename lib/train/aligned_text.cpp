@@ -71,8 +71,8 @@ std::vector<TokenLink> AlignedText::links_of_pair(const Corpus& corpus, std::siz
   }
   const auto order = [](const TokenLink& link) { return std::pair(link.query, link.key); };
   std::ranges::sort(found, {}, order);
-  const auto same = std::ranges::unique(found, {}, order);
-  found.erase(same.begin(), same.end());
+  const auto same = [&](const TokenLink& a, const TokenLink& b) { return order(a) == order(b); };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
   for (auto first = found.begin(); first != found.end();) {
     const auto last = std::find_if(
         first, found.end(), [&](const TokenLink& link) { return link.query != first->query; });

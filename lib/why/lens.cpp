@@ -69,8 +69,8 @@ DecoderLens decoder_lens(const Transformer& model, const Trace& trace, const Dec
     lens.ids.push_back(
         search(model, one_sentence(trace.source), greedy, context).front().front().ids);
     const Matrix hidden = model.decode(one_sentence(trace.decoder_input), encoded);
-    std::ranges::copy(written_log_probs(model, hidden, trace.written),
-                      lens.log_probs.row(k).begin());
+    const std::vector<float> log_probs = written_log_probs(model, hidden, trace.written);
+    std::copy(log_probs.begin(), log_probs.end(), lens.log_probs.row(k).begin());
   }
   return lens;
 }

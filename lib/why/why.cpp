@@ -131,7 +131,8 @@ void add_patching(const Transformer& model, const WhyRequest& request, Why& why)
   const std::vector<int> choices = corrupted_choices(model, request);
   Index step = request.patch_step;
   if (step < 0) {
-    const auto [written, choice] = std::ranges::mismatch(trace.written, choices);
+    const auto [written, choice] =
+        std::mismatch(trace.written.begin(), trace.written.end(), choices.begin(), choices.end());
     if (written == trace.written.end()) {
       throw InputError(
           "with the corrupted source, the model would write the same tokens; swap a word that "

@@ -58,8 +58,9 @@ void write_contributions(JsonWriter& json, const Contributions& c) {
       {"mixing_ratio", &SiteContributions::mixing_ratio},
       {"alti", &SiteContributions::alti},
   }};
-  for (const auto& [name, map] : maps) {
-    json.key(name);
+  for (const auto& each : maps) {
+    const auto map = each.second;
+    json.key(each.first);
     json.object([&] {
       member(json, "encoder_self", c.encoder_self.*map);
       member(json, "decoder_self", c.decoder_self.*map);

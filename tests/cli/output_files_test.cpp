@@ -157,7 +157,7 @@ TEST_CASE("--words merges the tokens of files, too; --json holds both") {
                 scene.file("tables"), "--json", scene.file("maps.json"), "--svg",
                 scene.file("maps.svg")}});
   REQUIRE_MESSAGE(result.code == kDone, result.err);
-  const Json record = Json::parse(lines_of(read_file(scene.file("maps.json"))).front());
+  const Json record = Json::parse(lines_of(bytes_of(scene.file("maps.json"))).front());
   const Json& words = record["words"];
   CHECK(words["source"] == Json({"The", "teacher", "was", "unforgettably", "kind", ".", "</s>"}));
   CHECK(record["source"]["tokens"].size() > words["source"].size());  // some word has pieces
@@ -169,9 +169,9 @@ TEST_CASE("--words merges the tokens of files, too; --json holds both") {
     for (const Json& weight : row) sum += weight.get<double>();
     CHECK(sum == doctest::Approx(1).epsilon(1e-5));
   }
-  const std::string cross = read_file(scene.file("tables/cross.csv"));
+  const std::string cross = bytes_of(scene.file("tables/cross.csv"));
   CHECK(cross.find(",unforgettably,") != std::string::npos);
-  CHECK(read_file(scene.file("maps.svg")).find(">unforgettably<") != std::string::npos);
+  CHECK(bytes_of(scene.file("maps.svg")).find(">unforgettably<") != std::string::npos);
 }
 
 TEST_CASE("what a sentence or a file hints at is said") {

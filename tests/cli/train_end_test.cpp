@@ -12,7 +12,7 @@ namespace {
 Json end_of(const TrainScene& scene) {
   const std::vector<Json> log = log_of(scene.file("run"));
   std::size_t ends = 0;
-  for (const Json& line : log) ends += line["event"] == "end" ? 1 : 0;
+  for (const Json& line : log) ends += line["event"] == "end" ? 1U : 0U;
   CHECK(ends == 1);
   REQUIRE(log.back()["event"] == "end");
   return log.back();

@@ -42,7 +42,7 @@ std::string unit(const std::string& english, const std::string& german) {
          "</seg></tuv><tuv xml:lang=\"de\"><seg>" + german + "</seg></tuv></tu>\n";
 }
 
-const std::string kSource =
+const std::string kSourceSet =
     "<src lang=\"en\"><p><seg id=\"1\">One &amp; two</seg></p>"
     "<p><seg id=\"2\"> Three\n four </seg></p></src>\n";
 
@@ -95,14 +95,14 @@ TEST_CASE("SGML: each system of a reference set is one reference, incomplete one
 
 TEST_CASE("WMT's XML: sources, references by translator, hypotheses by system") {
   const std::string both = wmt_xml(
-      kSource +
+      kSourceSet +
       "<ref lang=\"de\" translator=\"A\"><p><seg id=\"1\">Eins</seg><seg id=\"2\">Drei</seg></p>"
       "</ref>\n<hyp system=\"S\"><p><seg id=\"1\">1</seg><seg id=\"2\">3</seg></p></hyp>\n");
   CHECK(lines_of(both, TextRole::source) == Lines{"One & two", "Three four"});
   CHECK(lines_of(both, TextRole::reference) == Lines{"Eins", "Drei"});
   CHECK(lines_of(both, TextRole::hypothesis) == Lines{"1", "3"});
-  refuse(wmt_xml(kSource), "without a complete reference", "file", TextRole::reference);
-  refuse(wmt_xml(kSource + "<ref><p><seg id=\"1\">Eins</seg></p></ref>"),
+  refuse(wmt_xml(kSourceSet), "without a complete reference", "file", TextRole::reference);
+  refuse(wmt_xml(kSourceSet + "<ref><p><seg id=\"1\">Eins</seg></p></ref>"),
          "without a complete reference", "file", TextRole::reference);
   refuse(wmt_xml("<hyp system=\"S\"><seg id=\"1\">1</seg></hyp>"
                  "<hyp system=\"T\"><seg id=\"1\">2</seg></hyp>"),

@@ -24,8 +24,8 @@ TokenizerTraining demo(TokenizerType type, int vocab_size, bool joint = true) {
   training.type = type;
   training.vocab_size = vocab_size;
   training.joint = joint;
-  training.source_lines = read_lines(kSource + "/data/demo/corpus.en");
-  training.target_lines = read_lines(kSource + "/data/demo/corpus.de");
+  training.source_lines = read_lines(kSource + "/data/demo/corpus.en", TextRole::source);
+  training.target_lines = read_lines(kSource + "/data/demo/corpus.de", TextRole::source);
   return training;
 }
 
@@ -36,7 +36,7 @@ void check_round_trip(const std::string& directory) {
   CHECK(tokenizer.special_tokens().pad == tokenizer.source_vocab_size() - 1);
   CHECK(tokenizer.target_vocab_size() == tokenizer.source_vocab_size());
   CHECK(tokenizer.target_token(tokenizer.target_vocab_size() - 1) == "<pad>");
-  for (const std::string& line : read_lines(kSource + "/data/demo/corpus.de")) {
+  for (const std::string& line : read_lines(kSource + "/data/demo/corpus.de", TextRole::source)) {
     const EncodedText encoded = tokenizer.encode_target(line);
     CHECK(encoded.unknown == 0);
     CHECK(tokenizer.decode_target(encoded.ids) == line);
@@ -167,8 +167,9 @@ TEST_CASE("what cannot be trained is said, and leaves nothing") {
 TEST_CASE("lines are cleaned") {
   const TemporaryDirectory made;
   made.write("text", "a\r\n\nb\tc\n\xFFz");
-  CHECK(read_lines(made.file("text")) == std::vector<std::string>{"a", "", "b c", "\xEF\xBF\xBDz"});
-  check_error([&] { read_lines(made.file("no")); }, ExitCode::system, "no");
+  CHECK(read_lines(made.file("text"), TextRole::source) ==
+        std::vector<std::string>{"a", "", "b c", "\xEF\xBF\xBDz"});
+  check_error([&] { read_lines(made.file("no"), TextRole::source); }, ExitCode::system, "no");
 }
 
 }  // namespace

@@ -144,10 +144,11 @@ class TermSearch : public SentenceSearch {
     std::vector<int> order(row.size());
     std::iota(order.begin(), order.end(), 0);
     const auto most = std::min(order.size(), beam_.running().size() + rules().ends.size());
-    std::ranges::partial_sort(order, order.begin() + to_index(most), [&](int a, int b) {
-      const float x = row[to_size(a)], y = row[to_size(b)];
-      return x != y ? x > y : a < b;
-    });
+    std::partial_sort(order.begin(), order.begin() + to_index(most), order.end(),
+                      [&](int a, int b) {
+                        const float of_a = row[to_size(a)], of_b = row[to_size(b)];
+                        return of_a != of_b ? of_a > of_b : a < b;
+                      });
     std::set<int> tokens(order.begin(), order.begin() + to_index(most));
     for (const SentenceTerm& term : terms_) {
       if (count(term, ids) >= term.times) continue;
