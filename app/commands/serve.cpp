@@ -83,6 +83,12 @@ void add_serve(CLI::App& app, Run& run) {
                    "several may be given; * allows all")
       ->type_name("ORIGIN")
       ->group(help_group::runs);
+  command
+      ->add_option("--allow-frame", options->frame_origins,
+                   "Let pages of another site show the page in a frame; several may be given; * "
+                   "allows all")
+      ->type_name("ORIGIN")
+      ->group(help_group::runs);
   add_number(*command, options->drain, WholeField{"drain", 0, 3600},
              "After a signal, keep serving this long while /ready answers 503 [0]")
       ->type_name("SECONDS")

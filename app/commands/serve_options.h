@@ -16,6 +16,7 @@ struct ServeOptions {
   int port = 8080;
   std::vector<std::string> names;
   std::vector<std::string> allowed_origins;
+  std::vector<std::string> frame_origins;  ///< --allow-frame
   int drain = 0;  ///< seconds
   std::string log;
 };

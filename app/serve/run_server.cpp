@@ -77,21 +77,22 @@ void check_name(const std::string& name) {
 
 /// Checks an origin as browsers send it: https://example.org, http://localhost:3000,
 /// moz-extension://…, null; or * for all.
-void check_origin(const std::string& origin) {
+void check_origin(const char* option, const std::string& origin) {
   const std::size_t scheme = origin.find("://");
   const bool plain = std::ranges::all_of(origin, [](char c) { return c > ' ' && c < '\x7f'; });
   const bool is_whole = scheme != origin.npos && scheme > 0 && scheme + 3 < origin.size() &&
                         origin.find_first_of("/?#@*,", scheme + 3) == origin.npos;
   if (origin == "*" || origin == "null" || (plain && is_whole)) return;
   throw UsageError(
-      "--allow-origin {}: expected an origin such as https://example.org, without a path or a "
-      "slash at the end, or *",
-      excerpt(origin));
+      "{} {}: expected an origin such as https://example.org, without a path or a slash at the "
+      "end, or *",
+      option, excerpt(origin));
 }
 
 void run_serve(const ServeOptions& options) {
   for (const std::string& name : options.names) check_name(name);
-  for (const std::string& origin : options.allowed_origins) check_origin(origin);
+  for (const std::string& origin : options.allowed_origins) check_origin("--allow-origin", origin);
+  for (const std::string& origin : options.frame_origins) check_origin("--allow-frame", origin);
   AccessRules rules;
   rules.host = options.host;
   rules.port = options.port;
@@ -100,6 +101,7 @@ void run_serve(const ServeOptions& options) {
   const std::string token = rules.token;
   rules.names = options.names;
   rules.allowed_origins = options.allowed_origins;
+  rules.frame_origins = options.frame_origins;
   ServeLimits limits;
   limits.drain = std::chrono::seconds(options.drain);
   const ModelChoice choice = options.source.choice();

@@ -17,6 +17,8 @@ struct AccessRules {
   /// The origins of other sites whose pages may use the server: "https://example.org", or "*" for
   /// all.
   std::vector<std::string> allowed_origins = {};
+  /// The origins of other sites that may show the page in a frame; "*" for all.
+  std::vector<std::string> frame_origins = {};
 };
 
 /// The parts of a request that identify its origin. Empty strings are missing headers.

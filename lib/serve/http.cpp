@@ -233,14 +233,16 @@ void send_stopped_error(httplib::Response& response, const Job& job,
   }
 }
 
-httplib::Headers common_headers(const std::string& policy) {
-  return {{"X-Content-Type-Options", "nosniff"},
-          {"X-Frame-Options", "DENY"},
-          {"Referrer-Policy", "no-referrer"},
-          {"Cross-Origin-Opener-Policy", "same-origin"},
-          {"Cross-Origin-Resource-Policy", "same-origin"},
-          {"Cache-Control", "no-store"},
-          {"Content-Security-Policy", policy}};
+httplib::Headers common_headers(const std::string& policy, bool may_be_framed) {
+  httplib::Headers headers = {{"X-Content-Type-Options", "nosniff"},
+                              {"Referrer-Policy", "no-referrer"},
+                              {"Cross-Origin-Opener-Policy", "same-origin"},
+                              {"Cross-Origin-Resource-Policy", "same-origin"},
+                              {"Cache-Control", "no-store"},
+                              {"Content-Security-Policy", policy}};
+  // An old header that knows no list of origins; the policy's frame-ancestors replaces it.
+  if (!may_be_framed) headers.emplace("X-Frame-Options", "DENY");
+  return headers;
 }
 
 std::string timing_header(const Timings& timings) {

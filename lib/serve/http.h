@@ -69,7 +69,7 @@ void send_stopped_error(httplib::Response& response, const Job& job,
                         std::chrono::milliseconds work);
 
 /// Returns the headers that every answer has. `policy` is the page's Content-Security-Policy.
-httplib::Headers common_headers(const std::string& policy);
+httplib::Headers common_headers(const std::string& policy, bool may_be_framed);
 
 /// Returns the durations of an answer's parts for the header Server-Timing.
 std::string timing_header(const Timings& timings);

@@ -118,7 +118,8 @@ void LiveServer::Http::set_up() {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  server_.set_default_headers(common_headers(live_page_policy()));
+  server_.set_default_headers(
+      common_headers(live_page_policy(rules_.frame_origins), !rules_.frame_origins.empty()));
   server_.set_post_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
         add_cors_headers(rules_, request, response);

@@ -131,8 +131,10 @@ std::string page_data(const PageData& data) {
   return out;
 }
 
-std::string live_page_policy() {
-  return content_security_policy(whole_script(), PageBackend::server) + "; frame-ancestors 'none'";
+std::string live_page_policy(std::span<const std::string> frame_origins) {
+  return fmt::format(
+      "{}; frame-ancestors {}", content_security_policy(whole_script(), PageBackend::server),
+      frame_origins.empty() ? "'none'" : fmt::format("{}", fmt::join(frame_origins, " ")));
 }
 
 std::string page_html(const PageData& data) {

@@ -42,7 +42,8 @@ std::string page_html(const PageData& data);
 std::string page_data(const PageData& data);
 
 /// Returns the content security policy of a page that a server answers, for the server's header.
-std::string live_page_policy();
+/// Pages of `frame_origins` may show it in a frame; "*" allows all.
+std::string live_page_policy(std::span<const std::string> frame_origins = {});
 
 // The curve of a training run, for the page's slider over training.
 

@@ -78,6 +78,9 @@ const trainingView = (() => {
     const { own } = scene.record;
     replaceChildren(find("training-text"), make("span", { class: "quiet", text: given ? "reads the given translation " : "writes " }),
       dataText(printable(scene.hypothesis ? scene.hypothesis.text : "") || "(nothing)", { class: "strong" }));
+    const updates = moments().map(({ model }) => model.update);
+    const even = updates.every((at, i) => i < 2 || at - updates[i - 1] === updates[1] - updates[0]);
+    find("training-axis").hidden = even;
     curveView.update(moments());
   }
 
