@@ -182,7 +182,7 @@ class Answers(ServerCase):
         self.assertTrue(any(note.startswith("1 placeholder kept") for note in notes), notes)
         status, answer = ask("/translate", {"q": [text, "<b>The group went home.</b>"], "target": "de", "format": "html"})
         self.assertEqual((status, answer["translatedText"][1]), (200, f"<b>{first}</b>"))
-        status, answer = ask("/translate", {"q": text, "target": "de"})
+        status, answer = ask("/translate", {"q": text, "source": "en", "target": "de"})
         self.assertEqual((status, answer), (200, {"translatedText": f"  {first}\r\n\r\n\t{second}\n"}))
         status, answer = ask("/api/page", {"text": "The group\n  went home", "whole": True})
         self.assertEqual([(one["gap"], one["source"]) for one in answer["live"]["parts"]],
@@ -354,7 +354,7 @@ class Refusals(ServerCase):
         for body, message in (
                 ("", "the body:1:1: found no text, expected a JSON value; is the file complete?"),
                 ('{"text":3', "the body:1:10: found the end of the text, expected ',' or '}'; is it complete?"),
-                ('{"text":"a","text":"b"}', "the body:1:18: the key 'text' occurs twice in one object; expected each key once"),
+                ('{"text":"a","text":"b"}', "the body:1:18: found the key 'text' a second time in one object, expected each key once"),
         ):
             status, found = self.error(self.server.post("/api/translate", body))
             self.assertEqual(status, 400, body)
@@ -405,7 +405,7 @@ class Refusals(ServerCase):
     def test_paths_and_methods(self):
         for method, path, status, message in (
             ("GET", "/index.html", 404,
-                "nothing is at /index.html; the page is at /, the API at /api/translate and /api/attend"),
+                "nothing is at /index.html; the page is at /, the API at /api/translate, /api/attend and /api/why"),
             ("POST", "/", 405, "/ takes GET, not POST"),
             ("GET", "/api/translate", 405, "/api/translate takes POST, not GET"),
             ("DELETE", "/api/attend", 405, "/api/attend takes POST, not DELETE"),

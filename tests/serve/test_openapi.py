@@ -39,7 +39,7 @@ class OpenApi(ServerCase):
             served = self.document["components"]["schemas"][name]
             own, options = schema.get("properties", {}), served.get("properties", {})
             self.assertEqual({key: options[key] for key in own}, own)
-            takes_options = name in ("Translate", "Attend", "Page")
+            takes_options = name in ("Translate", "Attend", "WhyQuestion", "Page")
             self.assertEqual("beams" in options.keys() - own.keys(), takes_options)
 
     def test_every_path_is_there_and_no_other_method(self):

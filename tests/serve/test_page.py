@@ -489,6 +489,30 @@ class LivePage(ServerCase):
         self.assertEqual(self.js("return document.getElementById('live-text').value"), "")
         self.assertEqual(self.browser.focused()["id"], "live-text")
 
+    def test_why_this_word(self):
+        self.open()
+        why = json.loads(self.server.post("/api/why", {"text": "The group went home", "word": "nach", "summed": True, "methods": "occlusion"})[2])["words"][0]
+        self.js("[...document.querySelectorAll('#why-chips button')].find(b => b.textContent === 'nach').click()")
+        bars = "return [...document.querySelectorAll('.why-columns > div:first-child .why-line')].map(e => [e.children[0].textContent, e.children[2].textContent])"
+        until("the receipt", lambda: [name for name, _ in self.js(bars)] == ["The", "group", "went", "home", "</s>", "<pad>", "Die", "Gruppe", "ging", "rest"])
+        shown = [float(value.replace("\u2212", "-")) for _, value in self.js(bars)]
+        logit = why["logit"]
+        entries = [entry["value"] for entry in logit["source"] + logit["prefix"]]
+        for number, entry in zip(shown, [*entries, logit["feed_forward"] + logit["biases"] + logit["position"]]):
+            self.assertAlmostEqual(number, entry, delta=0.0051)
+        # Once nothing is typed: what happens without each word.
+        home = next(entry for entry in why["occlusion"] if entry["text"] == "home")
+        until("without home", lambda: f"without it \u2212{home['drop']:.2f}" in self.text("#why-content"))
+        self.js("document.getElementById('why-instead').value = 'zu'")
+        self.js("document.getElementById('why-instead').form.requestSubmit()")
+        until("the comparison", lambda: "Instead of zu" in self.text("#why-content"))
+        self.js("document.getElementById('why-lens').open = true")
+        until("the lens", lambda: self.js("return document.querySelectorAll('#why-lens tbody tr').length") == 4)
+        self.js("document.getElementById('why-corrupt').value = 'The group went away'")
+        self.js("document.getElementById('why-corrupt').form.requestSubmit()")
+        until("the grids", lambda: self.js("return document.querySelectorAll('.why-grid').length") == 3)
+        self.assertEqual(self.text("#why-problem"), "")
+
     def test_keyboard_alone(self):
         self.open()
         self.js("document.activeElement.blur()")
