@@ -222,8 +222,7 @@ TEST_CASE("a byte-pair model that drops no merge cuts as the library does") {
       pieces += expected.size();
     }
     for (const char* side : {"/data/toy/train.en", "/data/toy/train.de"}) {
-      for (const std::string& line :
-           read_lines(kSource + side, TextRole::source, Tables::by_content)) {
+      for (const std::string& line : read_lines(kSource + side, TextRole::source)) {
         CHECK(model.sample(model.normalise(line), 0, random) == model.encode(line));
       }
     }

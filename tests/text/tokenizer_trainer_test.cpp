@@ -169,8 +169,7 @@ TEST_CASE("lines are cleaned") {
   made.write("text", "a\r\n\nb\tc\n\xFFz");
   CHECK(read_lines(made.file("text"), TextRole::source) ==
         std::vector<std::string>{"a", "", "b c", "\xEF\xBF\xBDz"});
-  check_error([&] { read_lines(made.file("no"), TextRole::source, Tables::by_name); },
-              ExitCode::system, "no");
+  check_error([&] { read_lines(made.file("no"), TextRole::source); }, ExitCode::system, "no");
 }
 
 }  // namespace
