@@ -88,6 +88,9 @@ std::string hint_for_key(const std::string& typed) {
   std::ranges::sort(found);
   found.erase(std::ranges::unique(found).begin(), found.end());
   constexpr std::size_t kMost = 4;
+  if (found.size() > kMost) {
+    std::erase_if(found, [](const std::string& set) { return !set.starts_with("--set model."); });
+  }
   if (found.empty() || found.size() > kMost) return "";
   return found.size() == 1 ? found.front() + " sets it" : list_words(found, "and") + " set it";
 }

@@ -107,7 +107,8 @@ TranslateInputs open_translation(const TranslatePlan& plan) {
   if (!options.targets.empty()) {
     pairs.emplace(options.input, options.targets);
   } else if (options.by_line()) {
-    lines.emplace(options.input);
+    lines.emplace(options.input, options.search.html_input ? LineSource::Markup::html
+                                                           : LineSource::Markup::test_sets);
   }
   std::unique_ptr<OutputFile> translations;
   if (options.writes_lines()) translations = std::make_unique<OutputFile>(options.output);

@@ -40,7 +40,7 @@ Lines valid_lines(Lines lines, const std::string& path) {
     ++invalid;
   }
   if (invalid > 0) {
-    note(fmt::format("{}: {} line{} not valid UTF-8; what is not was replaced by U+FFFD",
+    note(fmt::format("{}: {} line{} not valid UTF-8; invalid bytes were replaced by U+FFFD",
                      printable(path), invalid, invalid == 1 ? " is" : "s are"));
   }
   return lines;

@@ -209,12 +209,13 @@ bool may_be_test_set(int descriptor, const std::string& path) {
 
 }  // namespace
 
-LineSource::LineSource(const std::string& input) {
+LineSource::LineSource(const std::string& input, Markup markup) : markup_(markup) {
   if (names_stdin(input)) return;
   struct stat status = {};
   file_.emplace(open_to_read(input, status));
   name_ = printable(input);
-  if (!S_ISREG(status.st_mode) || !may_be_test_set(file_->number(), input)) return;
+  if (markup == Markup::html || !S_ISREG(status.st_mode)) return;
+  if (!may_be_test_set(file_->number(), input)) return;
   if (auto found = texts_of_role(read_text_file(input), input, TextRole::source)) {
     note(found->note);
     test_set_ = std::move(found->texts.front().lines);
@@ -301,7 +302,7 @@ std::size_t LineSource::read(LineReader reader, std::size_t batch,
       }
       if (done + lines.size() == 0) {
         reject_utf16(line->bytes, name_);
-        if (is_declared_markup(line->bytes)) {
+        if (markup_ == Markup::test_sets && is_declared_markup(line->bytes)) {
           take_test_set(reader, std::move(line->bytes));
           progress.reset();
           return read_test_set(batch, action);

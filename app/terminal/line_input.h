@@ -45,9 +45,12 @@ class LineSource {
   /// True if this names stdin: empty or "-".
   static bool names_stdin(const std::string& input) { return input.empty() || input == "-"; }
 
+  /// Whether test sets are recognized; HTML begins as some of them do.
+  enum class Markup { test_sets, html };
+
   /// Opens `input` unless it names stdin. If it is a test set (text/test_set), reads it whole, for
   /// its source. Throws InputError or SystemError if that fails.
-  explicit LineSource(const std::string& input);
+  explicit LineSource(const std::string& input, Markup markup = Markup::test_sets);
 
   bool is_stdin() const { return !file_; }
   /// Returns "stdin" or the file's name in printable form.
@@ -68,6 +71,7 @@ class LineSource {
 
   std::optional<FileDescriptor> file_;
   std::string name_ = "stdin";
+  Markup markup_;
   std::optional<std::vector<std::string>> test_set_;  ///< the lines of its source
 };
 

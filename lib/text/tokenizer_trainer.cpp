@@ -290,10 +290,10 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::s
   return made;
 }
 
-std::vector<std::string> read_lines(const std::string& path, TextRole role) {
+std::vector<std::string> read_lines(const std::string& path, TextRole role, Tables tables) {
   const std::string text = read_text_file(path);
   std::vector<std::string> lines;
-  if (const std::optional<RoleTexts> found = texts_of_role(text, path, role)) {
+  if (const std::optional<RoleTexts> found = texts_of_role(text, path, role, tables)) {
     for (const std::string& line : found->texts.front().lines) {
       lines.push_back(clean_text(line).text);
     }

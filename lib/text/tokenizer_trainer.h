@@ -52,6 +52,7 @@ struct TrainedTokenizer {
 TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::string& directory);
 
 /// Reads and cleans the lines of a text file. Throws SystemError if it cannot be read.
-std::vector<std::string> read_lines(const std::string& path, TextRole role);
+std::vector<std::string> read_lines(const std::string& path, TextRole role,
+                                    Tables tables = Tables::by_content);
 
 }  // namespace attn

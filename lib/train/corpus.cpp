@@ -17,10 +17,15 @@
 namespace attn {
 namespace {
 
+const std::string& path_of(const ParallelFiles& files, TextRole role) {
+  return role == TextRole::source ? files.source : files.target;
+}
+
 /// Returns the lines of a test set's first text of this role, or those of a plain file.
-std::vector<std::string> lines_of(std::string_view bytes, const std::string& path, TextRole role,
+std::vector<std::string> lines_of(std::string_view bytes, const ParallelFiles& files, TextRole role,
                                   std::vector<std::string>& notes) {
-  std::optional<RoleTexts> found = texts_of_role(bytes, path, role);
+  std::optional<RoleTexts> found =
+      texts_of_role(bytes, path_of(files, role), role, tables_of_sides(files.source, files.target));
   if (!found) {
     const std::vector<std::string_view> lines = split_lines(bytes);
     return {lines.begin(), lines.end()};
@@ -30,16 +35,16 @@ std::vector<std::string> lines_of(std::string_view bytes, const std::string& pat
   return std::move(found->texts.front().lines);
 }
 
-std::vector<std::string> read_side(std::string_view text, const std::string& path, TextRole role,
+std::vector<std::string> read_side(std::string_view text, const ParallelFiles& files, TextRole role,
                                    ParallelText& into) {
   std::vector<std::string> lines;
-  for (const std::string& line : lines_of(text, path, role, into.notes)) {
+  for (const std::string& line : lines_of(text, files, role, into.notes)) {
     CleanedText cleaned = clean_text(line);
     if (cleaned.invalid_bytes > 0) {
       throw InputError(
           "{}:{}: not valid UTF-8; training text must be: convert it, for example with iconv -f "
           "latin1 -t utf-8",
-          printable(path), lines.size() + 1);
+          printable(path_of(files, role)), lines.size() + 1);
     }
     into.controls += cleaned.controls;
     lines.push_back(std::move(cleaned.text));
@@ -60,8 +65,8 @@ ParallelText read_parallel(const ParallelFiles& files) {
 ParallelText parse_parallel(std::string_view source, std::string_view target,
                             const ParallelFiles& files) {
   ParallelText text;
-  text.source = read_side(source, files.source, TextRole::source, text);
-  text.target = read_side(target, files.target, TextRole::reference, text);
+  text.source = read_side(source, files, TextRole::source, text);
+  text.target = read_side(target, files, TextRole::reference, text);
   if (text.source.size() != text.target.size()) {
     throw InputError(
         "{} has {} and {} has {}; line n of one must be the translation of line n of the "

@@ -83,7 +83,7 @@ TEST_CASE("alignment choice: layers and heads that the model does not have") {
   };
   refused("cross:3:0", "cross:3:0: no layer 3: the decoder has layers 0 to 2");
   refused("cross:0:4", "no head 4: each layer of the decoder has heads 0 to 3");
-  refused("layer:3", "layer:3: layer 3");
+  refused("layer:3", "layer:3: no layer 3: the decoder has layers 0 to 2");
   model.decoder_layers = 1;
   refused("layer:1", "has only layer 0");
   check_error([] { align(two_heads(), 0, from("cross:0:2")); }, ExitCode::usage, "heads 0 to 1");

@@ -142,7 +142,7 @@ TEST_CASE("show: layers and heads that the model lacks") {
       {"cross:3:best", "cross:3:best: no layer 3: the decoder has layers 0 to 2"},
       {"encoder:0:4", "encoder:0:4: no head 4: each layer of the encoder has heads 0 to 3"},
       {"cross:0:1", "no head 1: each layer of the decoder has only head 0"},
-      {"cross:2147483647", "layer 2147483647 is asked for"},
+      {"cross:2147483647", "no layer 2147483647: the decoder has layers 0 to 2"},
   };
   for (const Bad& bad : table) {
     SUBCASE(bad.argument) {

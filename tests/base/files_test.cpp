@@ -28,7 +28,8 @@ TEST_CASE("a file is read whole, up to the bound") {
   const std::string path = directory.write("a", bytes);
   CHECK(read_file(path) == bytes);
   CHECK(read_file(path, bytes.size()) == bytes);
-  check_error([&] { read_file(path, bytes.size() - 1); }, ExitCode::input, "/a: found more than");
+  check_error([&] { read_file(path, bytes.size() - 1); }, ExitCode::input,
+              "/a: the file is larger than 100.0 kB, the limit");
   CHECK(read_file(directory.write("empty", "")).empty());
   CHECK(read_file(directory.write("one", "1"), 1) == "1");
   CHECK(read_file("/dev/null").empty());
@@ -36,7 +37,8 @@ TEST_CASE("a file is read whole, up to the bound") {
 }
 
 TEST_CASE("what has no size is read up to the bound") {
-  check_error([] { read_file("/dev/zero", 5000); }, ExitCode::input, "/dev/zero: found more than");
+  check_error([] { read_file("/dev/zero", 5000); }, ExitCode::input,
+              "/dev/zero: the file is larger than 5.0 kB, the limit");
   const TemporaryDirectory directory;
   const std::string pipe = directory.file("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);

@@ -133,9 +133,8 @@ TEST_CASE("bad input: flags and values") {
       {"train --model",
        {"train", "{demo}", "--model", "m", "--out", "{dir}/r"},
        kUsage,
-       {"attn-demo: train has no option --model; translate, explain, page, convert, inspect, "
-        "evaluate "
-        "and serve have it"}},
+       {"attn-demo: train has no option --model; translate, explain, why, page, convert, "
+        "inspect, evaluate and serve have it"}},
       {"an argument too many",
        {"inspect", "{demo}"},
        kUsage,

@@ -132,7 +132,7 @@ TEST_CASE("bad input: vocab.json") {
       {"more pieces than the embedding",
        {"translate", "--model", "{dir}/m", "x"},
        kInput,
-       {"vocabulary holds 134 pieces", "133"},
+       {"vocabulary holds 134 tokens", "133"},
        [](const TemporaryDirectory& scene) {
          ModelFiles model = ModelFiles::good();
          model.set("vocab.json", "one more", 133);

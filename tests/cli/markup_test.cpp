@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run_program.h"
+#include "temporary_directory.h"
 
 namespace attn::test {
 namespace {
@@ -71,6 +72,10 @@ TEST_CASE("--html-input keeps the document") {
       translated({"--html-input"}, html) ==
       "<!DOCTYPE html>\n<p class=\"a>b\">Die <b>Gruppe</b> ging nach Hause</p>\n<pre>x  = 1</pre>\n"
       "<ul><li>Die Gruppe ging nach Hause<li><code>f(x)</code></ul>\n<!-- end -->\n");
+  const TemporaryDirectory directory;
+  directory.write("x.html", html);
+  CHECK(translated({"--html-input", "--input", directory.file("x.html")}, "") ==
+        translated({"--html-input"}, html));
   const Result wrong = run_program({.args = {"translate", "--html-input", "--target", "x", "y"}});
   CHECK(wrong.code == 2);
   CHECK(wrong.err.find("--html-input does not go with --target") != std::string::npos);

@@ -109,7 +109,7 @@ TEST_CASE("page: a picture as PNG, and on stdout; without any file the maps of t
       {"no such layer",
        {"page", json, "--show", "cross:9"},
        kUsage,
-       {"--show cross:9: layer 9 is asked for"}},
+       {"--show cross:9: no layer 9: the decoder has layers 0 to 1"}},
       {"no such translation",
        {"page", json, "--hypothesis", "2"},
        kUsage,

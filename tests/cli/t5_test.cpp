@@ -81,7 +81,7 @@ TEST_CASE("--prefix stands before every text that is not blank and does not begi
   const Result lines = run_program(
       {.args = {"translate", "--model", model, "--prefix", "The "}, .input = "  \ngroup\n"});
   CHECK(lines.code == kDone);
-  CHECK(lines.out.starts_with("\n"));
+  CHECK(lines.out.starts_with("  \n"));
 }
 
 TEST_CASE("prefixes that config.json names are said once none is given") {

@@ -98,6 +98,9 @@ TEST_CASE("bad input: text that is replaced or cut") {
       {"zero bytes only", std::string(8, '\0'), kControls},
       {"a form feed", "The\x0cgroup", kControls},
       {"a lone carriage return", "The\rgroup", kControls},
+      {"a carriage return before the line", "\rThe group", kControls},
+      {"a form feed before the line", "\x0cThe group", kControls},
+      {"a vertical tab behind the line", "The group\x0b", kControls},
       {"a tab", "The\tgroup", ""},
       {"a byte-order mark", "\xef\xbb\xbfThe group", ""},
       {"text from right to left", "The \xe2\x80\xae group", ""},
@@ -209,7 +212,9 @@ TEST_CASE("line ends of every kind") {
   CHECK(lines_of(expected)[0] != "");
   CHECK(scene.translate("The group\n\nwent home").out == expected);
   CHECK(scene.translate("The group\r\n\r\nwent home\r\n").out == expected);
-  CHECK(scene.translate("The group\n   \nwent home\n").out == expected);
+  std::string indented = expected;
+  indented.insert(expected.find('\n') + 1, "   ");
+  CHECK(scene.translate("The group\n   \nwent home\n").out == indented);
   CHECK(scene.translate("").out == "");
   CHECK(scene.translate("\n").out == "\n");
   CHECK(scene.translate("\n\n\n").out == "\n\n\n");

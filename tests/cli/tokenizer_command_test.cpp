@@ -97,7 +97,7 @@ TEST_CASE("separate vocabularies: two files, filled up to one padding id") {
                                               "--source-language", "en_GB"});
   REQUIRE(made.code == kDone);
   CHECK(says(made, "40 pieces for en_GB and 45 for de, and <pad>"));
-  CHECK(says(made, "filled up to 45"));
+  CHECK(says(made, "the smaller vocabulary is padded to 45"));
   CHECK(says(made, "fewer pieces than the requested 45"));
   CHECK(says(made, "target_vocab.json"));
   const Json settings = Json::parse(bytes_of(scene.file("t/tokenizer_config.json")));

@@ -128,7 +128,10 @@ TEST_CASE("a run that is stopped while update 0 is looked at begins with that ag
   const Result result = interrupt(scene, "stopped", "plain ppl: ", SIGINT);
   CHECK(result.code == 130);
   CHECK(checkpoints_of(scene.file("stopped")) == std::vector<std::uint64_t>{0});
-  CHECK(bytes_of(scene.file("stopped") + "/train.jsonl").empty());
+  const std::vector<Json> log = log_of(scene.file("stopped"));
+  REQUIRE(log.size() == 1);
+  CHECK(log[0]["event"] == "end");
+  CHECK(log[0]["update"] == 0);
   check_resumes(scene, 1);
 }
 

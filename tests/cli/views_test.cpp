@@ -573,7 +573,10 @@ TEST_CASE("views: what cannot be meant") {
     return more;
   };
   check_all({
-      {"two on stdout", with({"--json", "-", "--svg", "-"}), kUsage, {"more than one"}},
+      {"two on stdout",
+       with({"--json", "-", "--svg", "-"}),
+       kUsage,
+       {"only one of", "can write to stdout; name files for the others"}},
       {"scale 0", with({"--png", "{dir}/m.png", "--png-scale", "0"}), kUsage, {"--png-scale 0"}},
       {"scale 21", with({"--png", "{dir}/m.png", "--png-scale", "21"}), kUsage, {"--png-scale 21"}},
       {"scale alone", with({"--png-scale", "3"}), kUsage, {"--png-scale goes with --png"}},

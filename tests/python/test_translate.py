@@ -172,9 +172,9 @@ def test_random_weights_are_those_of_the_program(program):
 
 
 def test_what_the_program_notes_is_a_warning(model):
-    with pytest.warns(UserWarning, match="sentence 1 is not valid UTF-8; what is not was replaced"):
+    with pytest.warns(UserWarning, match="sentence 1 is not valid UTF-8; invalid bytes were replaced"):
         assert model.translate(b"The group \xff went home")
-    with pytest.warns(UserWarning, match="sentence 1 is not valid UTF-8; what is not was replaced"):
+    with pytest.warns(UserWarning, match="sentence 1 is not valid UTF-8; invalid bytes were replaced"):
         assert model.translate("The group \ud800 went home")
 
 

@@ -210,7 +210,7 @@ constexpr Change kPatternChanges[] = {
      "seen.encoder_self.own_global[0][0] is an array of 1; expected an array of 2 weights, one per "
      "query"},
     {"/seen/encoder_self/bias", "[]",
-     "seen.encoder_self.bias is an array of 0; expected an array of 1 lists, one a pattern"},
+     "seen.encoder_self.bias is an array of 0; expected an array of 1 list, one per pattern"},
     {"/seen/encoder_self/bias", "[[[],[0,1,\"x\"]]]",
      "seen.encoder_self.bias[0][1][2] is a JSON string; expected a number"},
     {"/seen/encoder_self/own_projections", "[2]",
@@ -230,7 +230,7 @@ constexpr Change kLargeChanges[] = {
     {"/seen/encoder_self/weights", "",
      "seen.encoder_self.weights is missing; expected it to be there"},
     {"/seen/encoder_self/weights/0/0/7", "[1,0]",
-     "seen.encoder_self.weights[0][0][7] is an array of 2; expected an array of 1 weights, one a "
+     "seen.encoder_self.weights[0][0][7] is an array of 2; expected an array of 1 weight, one per "
      "computed cell"},
     {"/seen/encoder_self/weights/0/0/1024/0", "null",
      "seen.encoder_self.weights[0][0][1024][0] is null; expected a number"},

@@ -94,5 +94,5 @@ TEST_CASE("two sources of a model exclude each other") {
                   std::string("seed makes random weights; model a brings its own")});
   choice.config = "b";
   CHECK(refused([&] { choice.check_one_source(); }).first ==
-        "--model, --config and --preset exclude each other; choose one");
+        "--model, --config and --preset exclude each other; give one of them");
 }

@@ -64,7 +64,7 @@ TEST_CASE("a damaged merges.txt says where and what") {
   copy.write("merges.txt", "#version: 0.2\na\n");
   refuse(copy, where + ":2: found \"a\"; expected two pieces with one space between them");
   copy.write("merges.txt", "e n\n\n");
-  refuse(copy, where + ":2: found \"\"; expected two pieces with one blank between them");
+  refuse(copy, where + ":2: found \"\"; expected two pieces with one space between them");
   copy.write("merges.txt", "e  n\n");
   refuse(copy, where + ":1: found \"e  n\"; expected two pieces with one space between them");
   copy.write("merges.txt", "e Q@\n");
@@ -116,7 +116,7 @@ TEST_CASE("Pegasus' pieces stand behind those for pretraining") {
          "of 0");
   copy.write("tokenizer_config.json", "{}");
   check_error([&] { tokenizer.require_sampling(0.2, "x.json"); }, ExitCode::input,
-              "x.json: tokenizer.sampling 0.2: this tokenizer cuts a text in one way only");
+              "x.json: tokenizer.sampling 0.2: this tokenizer has only one segmentation of a text");
 }
 
 }  // namespace

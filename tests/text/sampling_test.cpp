@@ -256,7 +256,7 @@ TEST_CASE("of byte pairs with equal scores the leftmost is merged") {
 
 TEST_CASE("models that cannot be sampled from are refused") {
   check_error([] { Tokenizer(kDemo).require_sampling(0.2, "x.json"); }, ExitCode::input,
-              "x.json: tokenizer.sampling 0.2: source.spm cuts a text in one way only");
+              "x.json: tokenizer.sampling 0.2: source.spm has only one segmentation of a text");
   const Tokenizer pairs(kGolden + "separate");
   CHECK_NOTHROW(pairs.require_sampling(0.99, "x.json"));
   check_error([&] { pairs.require_sampling(1, "x.json"); }, ExitCode::input,

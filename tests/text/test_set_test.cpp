@@ -155,6 +155,13 @@ TEST_CASE("a table has two columns in every line; a name with .tsv must be one")
   CHECK(lines_of(table, TextRole::reference) == Lines{"eins", "zwei", "", "drei"});
   CHECK(lines_of("one\teins\ntwo zwei\n", TextRole::source) == Lines{"plain"});
   CHECK(lines_of("one\teins\tun\n", TextRole::source) == Lines{"plain"});
+  CHECK(lines_of("one\teins\n", TextRole::source) == Lines{"plain"});
+  CHECK(lines_of("one\teins\n", TextRole::source, "x.tsv") == Lines{"one"});
+  CHECK(lines_of("one\teins\ntwo\t\n", TextRole::reference) == Lines{"eins", ""});
+  CHECK(lines_of("\tone\n\ttwo\n", TextRole::source) == Lines{"plain"});
+  CHECK(lines_of("one\t\ntwo\t \n", TextRole::source) == Lines{"plain"});
+  CHECK_FALSE(texts_of_role(table, "x.txt", TextRole::source, Tables::by_name).has_value());
+  CHECK(texts_of_role(table, "x.TSV", TextRole::source, Tables::by_name).has_value());
   refuse("one\teins\ntwo zwei\n", "x.tsv:2: found 1 columns, expected two", "x.tsv");
 }
 

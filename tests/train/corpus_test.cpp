@@ -47,6 +47,18 @@ TEST_CASE("control characters are replaced and counted, tabs are blanks") {
   CHECK(text.controls == 2);
 }
 
+TEST_CASE("a table without the name of one is read only if it is both sides") {
+  const Files files;
+  const std::string table = "a\tx\nb\ty\n";
+  CHECK(files.read(table, "x\ny\n").source == Lines{"a x", "b y"});
+  CHECK(files.read("a\nb\n", table).target == Lines{"a x", "b y"});
+  const std::string both = files.files.source;
+  const ParallelText text = parse_parallel(table, table, {both, both});
+  CHECK(text.source == Lines{"a", "b"});
+  CHECK(text.target == Lines{"x", "y"});
+  CHECK(text.notes.size() == 2);
+}
+
 TEST_CASE("sides that do not fit are refused") {
   const Files files;
   const std::string source = files.files.source;

@@ -40,7 +40,7 @@ TEST_CASE("one run a folder") {
     const RunLock lock(directory.path());
     CHECK_FALSE(another_gets(directory.path()));
     check_error([&] { const RunLock second(directory.path()); }, ExitCode::system,
-                directory.path() + ": another training run is writing here; wait for its end");
+                directory.path() + ": another training run is writing here; wait until it ends");
     CHECK_FALSE(another_gets(directory.path()));  // the refused one did not unlock it
   }
   CHECK(another_gets(directory.path()));

@@ -39,8 +39,11 @@ class PickleReader {
       }
     }
     if (at_ != bytes_.size()) fail("{} after its end", counted(bytes_.size() - at_, "byte"));
-    if (stack_.size() != 1 || !marks_.empty())
-      fail("{}, expected one", counted(stack_.size(), "value"));
+    if (!marks_.empty()) {
+      fail("{} and {} at its end, expected one value", counted(stack_.size(), "value"),
+           counted(marks_.size(), "mark"));
+    }
+    if (stack_.size() != 1) fail("{}, expected one", counted(stack_.size(), "value"));
     return stack_.back();
   }
 

@@ -153,8 +153,8 @@ WordAlignment read_alignment(const JsonReader& alignment) {
   });
   const auto weights = alignment.find("weights");
   if (!weights || weights->array().size() == 0) return read;
-  weights->for_each(read.target.size(), "rows, one a target word", [&](const JsonReader& row) {
-    row.for_each(read.source.size(), "weights, one a source word", [&](const JsonReader& weight) {
+  weights->for_each(read.target.size(), "rows, one per target word", [&](const JsonReader& row) {
+    row.for_each(read.source.size(), "weights, one per source word", [&](const JsonReader& weight) {
       read.weights.push_back(weight.value().is_null() ? std::numeric_limits<float>::quiet_NaN()
                                                       : weight.number());
     });

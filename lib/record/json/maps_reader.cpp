@@ -82,7 +82,7 @@ void read_cells(const JsonReader& weights, const MapShape& shape, AttentionMaps&
     for (std::size_t query = 0; query < shape.queries; ++query) {
       std::size_t cells = 0;
       for (const CellRun& run : pattern.row(to_int(query))) cells += to_size(run.end - run.first);
-      rows[query].numbers(cells, "weights, one a computed cell", maps.weights);
+      rows[query].numbers(cells, "weights, one per computed cell", maps.weights);
     }
   });
 }
@@ -99,7 +99,7 @@ void read_pattern_maps(const JsonReader& seen, const JsonReader& dense, const Ma
     all.of.push_back(to_int(pattern.index_below(all.patterns.size())));
   });
   if (const auto biases = seen.find("bias")) {
-    biases->array(all.patterns.size(), "lists, one a pattern");
+    biases->array(all.patterns.size(), "lists, one per pattern");
     for (std::size_t i = 0; i < all.patterns.size(); ++i) {
       read_biases((*biases)[i], shape, all.patterns[i]);
     }
@@ -170,7 +170,7 @@ std::vector<float> read_mixing(const JsonReader& layers, const MapShape& shape) 
   std::vector<float> numbers;
   layers.for_each(shape.layers, "layers", [&](const JsonReader& rows) {
     rows.for_each(shape.queries, "rows, one per token", [&](const JsonReader& row) {
-      row.numbers(shape.keys, "numbers, one a mixture", numbers);
+      row.numbers(shape.keys, "numbers, one per mixture", numbers);
     });
   });
   return numbers;
@@ -189,7 +189,7 @@ void read_mixtures(const JsonReader& approximation, MapShape& shape, AttentionMa
   maps.keys = to_int(shape.keys);
   read_heads(weights, shape, [&](const JsonReader& map) {
     map.for_each([&](const JsonReader& row) {
-      row.numbers(shape.keys, "weights, one a mixture", maps.weights);
+      row.numbers(shape.keys, "weights, one per mixture", maps.weights);
     });
   });
   more.projected_keys = read_mixing(approximation["keys"], shape);

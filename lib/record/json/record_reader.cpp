@@ -112,11 +112,11 @@ std::optional<Alternatives> read_alternatives(const JsonReader& alternatives, st
   });
   const auto floats = [&](std::string_view key, std::vector<float>& out) {
     alternatives[key].for_each(steps, "lists, one per step", [&](const JsonReader& list) {
-      list.numbers(count, "numbers, one a piece", out);
+      list.numbers(count, "numbers, one per piece", out);
     });
   };
   alternatives["ids"].for_each(steps, "lists, one per step", [&](const JsonReader& list) {
-    list.for_each(count, "numbers, one a piece",
+    list.for_each(count, "numbers, one per piece",
                   [&](const JsonReader& id) { read.ids.push_back(id.integer()); });
   });
   floats("log_probs", read.log_probs);

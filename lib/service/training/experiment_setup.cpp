@@ -21,13 +21,13 @@
 namespace attn {
 namespace {
 
-std::vector<std::string> read_text(const std::string& path, TextRole role) {
-  std::vector<std::string> lines = read_lines(path, role);
+std::vector<std::string> read_text(const std::string& path, TextRole role, Tables tables) {
+  std::vector<std::string> lines = read_lines(path, role, tables);
   const bool empty = std::all_of(lines.begin(), lines.end(), [](const std::string& line) {
     return line.find_first_not_of(' ') == std::string::npos;
   });
   if (empty) {
-    throw InputError("{}: no text to train a tokenizer on; expected a sentence a line", path);
+    throw InputError("{}: no text to train a tokenizer on; expected one sentence per line", path);
   }
   return lines;
 }
@@ -44,8 +44,9 @@ TokenizerType parse_tokenizer_type(const FieldText& where, const std::string& te
 void read_training_text(TokenizerTraining& training, const ParallelFiles& files) {
   training.source_name = files.source;
   training.target_name = files.target;
-  training.source_lines = read_text(files.source, TextRole::source);
-  training.target_lines = read_text(files.target, TextRole::reference);
+  const Tables tables = tables_of_sides(files.source, files.target);
+  training.source_lines = read_text(files.source, TextRole::source, tables);
+  training.target_lines = read_text(files.target, TextRole::reference, tables);
 }
 
 TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment) {

@@ -97,7 +97,9 @@ PreTokenizer split_of(KeyReader& reader) {
   const std::string name = required_text(reader, "behavior");
   const auto behavior = behaviors.find(name);
   if (behavior == behaviors.end()) {
-    reader.fail("behavior", fmt::format("{} is not known here", in_quotes(name)));
+    reader.fail("behavior", fmt::format("{} is not supported; supported are Removed, Isolated, "
+                                        "MergedWithPrevious, MergedWithNext and Contiguous",
+                                        in_quotes(name)));
   }
   return split_pre_tokenizer(std::move(pattern), behavior->second,
                              reader.boolean("invert").value_or(false));

@@ -166,7 +166,7 @@ class TokenizerJsonReader {
       model.fail("dropout", fmt::format("is {}; expected null", describe(*dropout)));
     }
     if (model.boolean("ignore_merges").value_or(false)) {
-      model.fail("ignore_merges", "is true, which is not known here; expected false");
+      model.fail("ignore_merges", "is true, which is not supported; expected false");
     }
   }
 

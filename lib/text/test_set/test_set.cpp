@@ -58,11 +58,19 @@ Markup markup_of(std::string_view bytes) {
   return several_lines && is_well_formed_xml(bytes) ? Markup::xml : Markup::none;
 }
 
-/// Returns the table if each line has two columns, neither of them empty; empty lines count as two.
-std::optional<TestSet> parse_table(std::string_view bytes, const std::string& path) {
+bool has_text(std::string_view text) {
+  return text.find_first_not_of(kSpaces) != text.npos;
+}
+
+/// Returns the table if each line has two columns; empty lines count as two. Unless the name says
+/// that it is a table, it needs two lines and text in both columns: text that begins with tabs, or
+/// a single line with a tab, is plain.
+std::optional<TestSet> parse_table(std::string_view bytes, const std::string& path, Tables tables) {
   const bool named = ascii_lower(path).ends_with(".tsv");
   TestSet set{"TSV", {{TextRole::source, "", {}, {}}, {TextRole::reference, "", {}, {}}}, 0};
-  bool any = false;
+  if (!named && tables == Tables::by_name) return std::nullopt;
+  std::size_t rows = 0;
+  bool source = false, target = false;  // whether a line has text there
   for (const std::string_view line : split_lines(bytes)) {
     const std::size_t tab = line.find('\t');
     const bool two = tab != line.npos && line.find('\t', tab + 1) == line.npos;
@@ -74,9 +82,13 @@ std::optional<TestSet> parse_table(std::string_view bytes, const std::string& pa
     }
     set.texts[0].lines.emplace_back(two ? line.substr(0, tab) : line);
     set.texts[1].lines.emplace_back(two ? line.substr(tab + 1) : line);
-    any = any || two;
+    if (!two) continue;
+    ++rows;
+    source = source || has_text(line.substr(0, tab));
+    target = target || has_text(line.substr(tab + 1));
   }
-  return any ? std::optional(std::move(set)) : std::nullopt;
+  const bool table = named ? rows > 0 : rows > 1 && source && target;
+  return table ? std::optional(std::move(set)) : std::nullopt;
 }
 
 const char* name_of(TextRole role) {
@@ -116,10 +128,11 @@ bool is_declared_markup(std::string_view bytes) {
          std::ranges::find(kXml, root) != kXml.end();
 }
 
-std::optional<TestSet> parse_test_set(std::string_view bytes, const std::string& path) {
+std::optional<TestSet> parse_test_set(std::string_view bytes, const std::string& path,
+                                      Tables tables) {
   const std::string_view content = without_start(bytes);
   const Markup markup = markup_of(content);
-  if (markup == Markup::none) return parse_table(bytes, path);
+  if (markup == Markup::none) return parse_table(bytes, path, tables);
   TestSetBuilder builder(path);
   if (markup == Markup::xml) {
     // XML allows no whitespace before its declaration; everything else is counted in lines.
@@ -131,8 +144,8 @@ std::optional<TestSet> parse_test_set(std::string_view bytes, const std::string&
 }
 
 std::optional<RoleTexts> texts_of_role(std::string_view bytes, const std::string& path,
-                                       TextRole role) {
-  std::optional<TestSet> set = parse_test_set(bytes, path);
+                                       TextRole role, Tables tables) {
+  std::optional<TestSet> set = parse_test_set(bytes, path, tables);
   if (!set) return std::nullopt;
   RoleTexts found;
   std::string held;

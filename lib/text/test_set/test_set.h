@@ -35,11 +35,22 @@ bool may_be_markup(std::string_view bytes);
 /// below. A line of text may begin with another tag.
 bool is_declared_markup(std::string_view bytes);
 
+/// Which files may be tables. `by_content`: also those whose name does not end in .tsv, if they
+/// have two lines or more, each with exactly one tab, and text in both columns.
+enum class Tables { by_content, by_name };
+
+/// Returns the tables that training reads: with one file for each side, a tab in every line does
+/// not make a table.
+inline Tables tables_of_sides(std::string_view source, std::string_view target) {
+  return source == target ? Tables::by_content : Tables::by_name;
+}
+
 /// Recognizes a test set by the file's content. Returns nothing for plain lines. Throws InputError,
 /// beginning with path and line, for markup that is not one of the formats above or breaks their
 /// rules: elements that are not closed, text outside of a segment, declared entities, and a name
 /// *.tsv whose lines do not all have two columns. Nothing outside of `bytes` is read.
-std::optional<TestSet> parse_test_set(std::string_view bytes, const std::string& path);
+std::optional<TestSet> parse_test_set(std::string_view bytes, const std::string& path,
+                                      Tables tables = Tables::by_content);
 
 /// The texts of one role.
 struct RoleTexts {
@@ -52,6 +63,6 @@ struct RoleTexts {
 /// and the note says so. A file without hypotheses gives its reference for them. Throws InputError
 /// as parse_test_set does, and if the file has no text of that role.
 std::optional<RoleTexts> texts_of_role(std::string_view bytes, const std::string& path,
-                                       TextRole role);
+                                       TextRole role, Tables tables = Tables::by_content);
 
 }  // namespace attn
