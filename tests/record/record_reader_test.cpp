@@ -154,7 +154,7 @@ constexpr Change kChanges[] = {
     {"/hypotheses/0/alternatives/log_probs/1", "[0]",
      "hypotheses[0].alternatives.log_probs[1] is an array of 1; expected an array of 2 numbers, "
      "one "
-     "a piece"},
+     "per piece"},
     {"/hypotheses/0/alternatives/logits", "5",
      "hypotheses[0].alternatives.logits is a JSON number; expected an array of 2 lists, one per "
      "step"},
