@@ -165,7 +165,7 @@ TEST_CASE("languages that are unknown, several or none are refused in one line")
   nllb.refused({"--target-lang", "xx"}, "--target-lang xx: ");
   nllb.refused({"--target-lang", "Germn"},
                "has no such language among its 202; the nearest is deu_Latn (German)");
-  // Another script is another language, and no guess.
+  // Another script is another language, and is not guessed.
   nllb.refused({"--target-lang", "srp_Latn"},
                "has no such language among its 202; the nearest is srp_Cyrl (Serbian)");
   nllb.refused({"--target-lang", "deu-latm"},
