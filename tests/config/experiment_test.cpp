@@ -53,7 +53,7 @@ TEST_CASE("an experiment file with every section and comments") {
 {
   "model": {"d_model": 12, "encoder_attention_heads": 2},
   "tokenizer": {"type": "word", "vocab_size": 40, "joint": false},
-    // Paths are relative to the file.
+    // Paths are relative to this file.
   "data": {"train": {"source": "toy/en.txt", "target": "../de.txt"},
            "test": {"source": "/abs/x"}, "probe": "The // group", "probe_target": "Die"},
   "train": {"updates": 3},
