@@ -1,4 +1,4 @@
-// What a core can do at most: the multiply-adds of its widest registers, with nothing to wait for.
+// The peak speed of a core: the multiply-adds of its widest registers, without waiting for memory.
 #pragma once
 
 namespace attn {

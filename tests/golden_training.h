@@ -29,7 +29,7 @@ inline std::vector<std::string> training_names() {
   return names;
 }
 
-/// A tensor of a file as it lies there.
+/// Reads a tensor of a file in its stored order.
 inline std::vector<float> read_tensor(const SafetensorsFile& file, const std::string& name) {
   const TensorInfo* info = file.find(name);
   if (info == nullptr) return {};

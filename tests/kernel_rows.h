@@ -1,5 +1,5 @@
-// What tests of the kernels share: lengths that are no multiple of any block, and rows whose
-// surroundings are watched.
+// Shared by the tests of the kernels: lengths that are not multiples of any block size, and rows
+// whose surroundings are checked.
 #pragma once
 
 #include <cmath>
@@ -33,7 +33,7 @@ class Row {
   float operator[](Index i) const { return memory_[kAround + to_size(i)]; }
   double at(Index i) const { return static_cast<double>((*this)[i]); }
 
-  /// Whether the numbers before and after the row are still NaN.
+  /// True if the numbers before and after the row are still NaN.
   bool untouched_around() const {
     for (std::size_t i = 0; i < kAround; ++i) {
       if (!std::isnan(memory_[i]) || !std::isnan(memory_[memory_.size() - 1 - i])) return false;

@@ -60,7 +60,7 @@ inline DoubleMatrix normalised(const DoubleMatrix& x, const DoubleMatrix& w,
   return y;
 }
 
-/// What dropout multiplies each number of a [rows, columns] matrix with.
+/// Returns the factors by which dropout multiplies each number of a [rows, columns] matrix.
 inline DoubleMatrix mask_of(const Dropout& dropout, Index rows, Index columns) {
   Matrix ones = Matrix::Ones(rows, columns);
   dropout.apply(ones);
@@ -86,7 +86,7 @@ struct Embedded {
     wide.middleCols(2, columns) = x;
   }
   MatrixRef view() { return wide.middleCols(2, columns); }
-  /// Whether nothing was written outside.
+  /// True if nothing was written outside.
   bool untouched_outside() const {
     return wide.leftCols(2).array().isNaN().all() && wide.rightCols(3).array().isNaN().all();
   }

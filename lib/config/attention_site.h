@@ -50,7 +50,7 @@ struct HeadIndex {
 /// Which of the heads that a name leaves open.
 enum class HeadSelector {
   all,
-  best,  ///< the one that aligns best; of cross-attention alone
+  best,  ///< the head that aligns best; only for cross-attention
   mean,  ///< none of them, but the mean of their weights
 };
 
@@ -73,9 +73,9 @@ struct StackShape {
 /// "cross", "cross:1", "cross:1:3", "cross:best" or "cross:1:mean".
 std::string to_string(const HeadName& name);
 
-/// KIND, KIND:LAYER, KIND:LAYER:HEAD; instead of a head, or of layer and head, "best" or "mean".
-/// "best" alone is cross:best. UsageError naming the part that is wrong and the forms there are, to
-/// which a caller adds its own (", or the word all").
+/// Parses KIND, KIND:LAYER or KIND:LAYER:HEAD. Instead of a head, or of layer and head, "best" or
+/// "mean" may be given; "best" alone means cross:best. Throws UsageError that names the wrong part
+/// and the possible forms, to which a caller adds its own (", or the word all").
 HeadName parse_head_name(std::string_view text, std::string_view other_forms = "");
 
 /// The parts between separators; one more than there are separators.

@@ -19,18 +19,19 @@ RelativePositionBiasConfig read_relative_position_bias_config(
     KeyReader& reader, const RelativePositionBiasConfig& otherwise);
 void write_relative_position_config(const RelativePositionBiasConfig& relative, Json& json);
 
-/// What stands in `model` of the keys above; InputError for an unknown word, and for one that
+/// Reads the keys above from `model`. Throws InputError for an unknown word, and for one that
 /// contradicts static_position_embeddings.
 void read_custom_architecture(KeyReader& reader, ModelConfig& config);
 
-/// After the sizes have been read: what says no more than Marian's shape is taken for it.
+/// Removes settings that describe nothing but Marian's own shape. Called after the sizes have been
+/// read.
 void normalize_custom_architecture(ModelConfig& config);
 
-/// Whether the model has any: no class of transformers computes it then.
+/// True if the model has any of these parts. Then no class of transformers computes it.
 bool has_custom_architecture(const ModelConfig& config);
 
-/// Who cannot load such a model, and because of what, the place of M2M100's pad among it; nothing
-/// for others.
+/// Returns which programs cannot load such a model and why, including the position of M2M100's
+/// pad; nothing for other models.
 std::optional<std::string> custom_architecture_note(const ModelConfig& config);
 
 /// The same keys again, as far as they are not the usual.

@@ -15,7 +15,7 @@ namespace attn {
 
 enum class EarlyStopping { no, yes, never };
 
-/// What the score of a sequence's last token gains where the others stand before it.
+/// A bias on the score of a sequence's last token if the other tokens precede it.
 struct SequenceBias {
   std::vector<int> ids;
   float bias = 0;
@@ -25,7 +25,7 @@ struct SequenceBias {
 /// Tokens are drawn at random instead of the likeliest being taken. The defaults are transformers'.
 struct Sampling {
   float temperature = 1.0F;  ///< logits are divided by it: below 1 the likely are likelier
-  int top_k = 50;            ///< only so many of the likeliest; 0: all
+  int top_k = 50;            ///< only this many of the likeliest; 0: all
   float top_p = 1.0F;        ///< only the likeliest whose probabilities add up to this
   float min_p = 0.0F;        ///< only what is at least so likely, the likeliest being 1
   float typical_p = 1.0F;    ///< the tokens nearest to the expected surprise, up to this mass
@@ -66,14 +66,14 @@ struct DecodeOptions {
   std::optional<float> temperature, top_p, min_p, typical_p;  ///< see Sampling
   std::optional<int> top_k;
 
-  /// All of generation_config.json as it was read, so that `convert` writes what it does not know,
-  /// too; null where there is none.
+  /// All of generation_config.json as it was read, so that `convert` also writes unknown keys;
+  /// null if there is no such file.
   std::shared_ptr<const Json> document;
   /// task_specific_params of config.json (T5) as they were read, likewise.
   std::shared_ptr<const Json> task_specific_params;
 };
 
-/// What the search runs with.
+/// The settings that the search uses.
 struct DecodeConfig {
   int num_beams = 1;
   int num_return_sequences = 1;
@@ -87,7 +87,7 @@ struct DecodeConfig {
   std::optional<int> decoder_start_token_id;  ///< absent: the model's own
   std::optional<int> forced_eos_token_id;
   bool renormalize_logits = false;
-  int longest_source = 0;  ///< tokens of the longest learned source; 0: nobody says
+  int longest_source = 0;  ///< tokens of the longest learned source; 0: unknown
   std::optional<std::vector<int>> eos_token_ids;  ///< absent: the model's own end symbol
   int no_repeat_ngram_size = 0;
   int encoder_no_repeat_ngram_size = 0;
@@ -111,7 +111,7 @@ DecodeOptions decode_options_from_directory(const Json& json, const std::string&
 /// The `decode` section of an experiment file: strict, unknown keys name the nearest known one.
 DecodeOptions decode_options_from_experiment(const Json& json, const std::string& where);
 
-/// What task_specific_params would have a text begin with, each once.
+/// Returns the prefixes of texts in task_specific_params, without duplicates.
 std::vector<std::string> task_prefixes(const DecodeOptions& options);
 
 /// `stronger` where it says something, else `weaker`.

@@ -18,9 +18,10 @@ struct TokenizerConfig {
   int vocab_size = 0;          ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
   bool joint = true;           ///< one vocabulary for both languages
   bool byte_fallback = false;  ///< bytes for what no piece covers, and text as it is typed
-  /// How much training cuts its text at random, anew in each epoch; 0: always into the best pieces.
-  /// Unigram models: the exponent α of a cut's probability (Kudo 2018). BPE models: the probability
-  /// to drop a merge (Provilkov et al. 2020), below 1.
+  /// The strength of subword sampling in training text, which is sampled anew in each epoch; 0:
+  /// always the best segmentation. Unigram models: the exponent α of a segmentation's probability
+  /// (Kudo 2018). BPE models: the probability of dropping a merge (Provilkov et al. 2020), below
+  /// 1.
   double sampling = 0;
   std::string model;  ///< directory of an existing tokenizer (absolute after reading)
 };
@@ -43,7 +44,7 @@ struct DataConfig {
 /// A path that an experiment file names.
 struct ConfigPath {
   std::string key;      ///< data.train.source
-  std::string written;  ///< as it stands there, or in an override
+  std::string written;  ///< as written in the file or in an override
   std::string path;     ///< where that leads: absolute
 };
 
@@ -64,9 +65,9 @@ struct ExperimentConfig {
 void check_paths_exist(const ExperimentConfig& config, std::string_view keys);
 
 /// Reads an experiment file. `overrides` are "section.key=value" (value: JSON, or a bare string),
-/// applied before anything is checked. Paths are relative to the file. An unknown section or key
-/// is an InputError that names the nearest known one; a malformed override is a UsageError.
-/// Lines beginning (after blanks) with // are comments.
+/// applied before anything is checked. Paths are relative to the file. Throws InputError for an
+/// unknown section or key and names the nearest known one; throws UsageError for a malformed
+/// override. Lines that begin with // after optional whitespace are comments.
 ExperimentConfig read_experiment(const std::string& path,
                                  const std::vector<std::string>& overrides);
 

@@ -75,7 +75,7 @@ struct GrowthReport {
 GrowthReport growth_report(int d_model, int heads, std::uint64_t weights,
                            const std::vector<int>& lengths);
 
-/// Of a model's encoder layers, and of a preset's layers.
+/// Reports the growth for a model's encoder layers, or for a preset's layers.
 GrowthReport attention_growth(const ModelConfig& config, const std::vector<int>& lengths);
 GrowthReport attention_growth(const Preset& preset, const std::vector<int>& lengths);
 

@@ -64,7 +64,8 @@ std::span<const OptionSpec> search_option_table();
 /// The option of this name, which must exist.
 const OptionSpec& search_option(std::string_view name);
 
-/// The option that another program calls `other_name`: num_beams, beam_size; null if there is none.
+/// Returns the option that another program calls `other_name`, such as num_beams or beam_size;
+/// null if there is none.
 const OptionSpec* search_option_called(std::string_view other_name);
 
 /// The options that can be given at any of `places`.

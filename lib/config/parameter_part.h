@@ -3,7 +3,7 @@
 
 namespace attn {
 
-/// What a parameter is for: decides how it is initialised.
+/// The role of a parameter, which decides how it is initialized.
 enum class ParameterRole {
   weight,
   bias,
@@ -19,7 +19,8 @@ enum class ParameterRole {
   logits_bias
 };
 
-/// Where the model keeps a parameter: in a stack, in one of its layers, or behind both.
+/// The part of the model that has a parameter: a stack, one of its layers, or the output after
+/// both.
 enum class ParameterPart {
   embedding,  ///< of a stack, as the next five
   positions,

@@ -27,7 +27,7 @@ struct ParameterEntry {
 
 enum class ParameterBlockType { embeddings, encoder_layers, decoder_layers, final_norms, output };
 
-/// Parameters that occur together: those of a layer, or of what stands around the layers.
+/// Parameters that occur together: those of a layer, or those before and after the layers.
 struct ParameterBlock {
   ParameterBlockType kind;
   bool encoder = true;       ///< of which stack; for output, neither

@@ -29,7 +29,7 @@ struct Preset {
 /// All presets in the order in which they are listed.
 const std::vector<Preset>& presets();
 
-/// InputError naming the nearest preset where there is none of that name.
+/// Returns a preset by name. Throws InputError that names the nearest preset if there is none.
 const Preset& find_preset(std::string_view name);
 
 /// The preset as a runnable model. InputError for encoder-only and decoder-only ones.

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// How the learning rate goes on after the warm-up, in which it rises linearly.
+/// The course of the learning rate after the warm-up, in which it rises linearly.
 enum class LearningRateSchedule {
   inverse_sqrt,  ///< · √(warmup / update) (Vaswani et al. 2017, section 5.3)
   constant,
@@ -25,7 +25,7 @@ enum class WeightAveraging {
   checkpoints,  ///< the mean of the last checkpoints' weights
 };
 
-/// What decides which model is the best.
+/// The metric that decides which model is the best.
 enum class ValidationMetric { bleu, chrf, loss };
 
 /// In what the products' factors are kept; sums, weights and everything else are float32.
@@ -33,8 +33,8 @@ enum class TrainingPrecision { float32, bfloat16 };
 
 /// The field's comment begins with its key where that is not its name.
 struct TrainConfig {
-  std::uint64_t updates = 0;  ///< stop after so many; 0: no limit
-  std::uint64_t epochs = 0;   ///< stop after so many times through the data; 0: no limit
+  std::uint64_t updates = 0;  ///< number of updates after which training stops; 0: no limit
+  std::uint64_t epochs = 0;   ///< number of epochs after which training stops; 0: no limit
   double minutes = 0;         ///< stop after so much time since this start or --resume; 0: no limit
   /// A batch's sentences times its longest sentence, of either side, is at most this.
   std::uint64_t batch_tokens = 3000;
@@ -61,7 +61,7 @@ struct TrainConfig {
   std::uint64_t validate_beams = 1;      ///< 1 is greedy search
   std::uint64_t checkpoint_every = 500;  ///< updates
   std::uint64_t log_every = 50;          ///< updates
-  /// Stop after so many validations without a better one; 0: never.
+  /// Number of validations in a row without a better result after which training stops; 0: never.
   std::uint64_t patience = 0;
   ValidationMetric metric = ValidationMetric::bleu;
   std::uint64_t max_length = 0;  ///< tokens; longer pairs are skipped. 0: the model's positions
@@ -78,8 +78,8 @@ struct TrainConfig {
   /// The learning rate of update t, counted from 1.
   double learning_rate_at(std::uint64_t t) const;
 
-  /// Whether update t, 0 being before the first, is one of those that early_growth names, without
-  /// regard to where validations begin.
+  /// True if update t (0: before the first) is an early validation by early_growth, regardless of
+  /// when validations begin.
   bool is_early_validation(std::uint64_t t) const;
 };
 

@@ -27,7 +27,7 @@ struct LossSum {
 /// scale. PyTorch's cross_entropy with label_smoothing = ε, by rows.
 LossSum cross_entropy(MatrixRef logits, std::span<const int> targets, float smoothing, float scale);
 
-/// What the loss of two passes over the same tokens is made of.
+/// The settings of the loss for two passes over the same tokens.
 struct RDropSettings {
   float smoothing = 0;  ///< ε of the cross-entropies
   float r_drop = 0;     ///< α, the weight of the divergence

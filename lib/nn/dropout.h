@@ -17,7 +17,7 @@ class Dropout {
   Dropout(float probability, std::uint64_t key);
 
   bool active() const { return active_; }
-  /// What a kernel reads; null: off.
+  /// Returns the key that a kernel reads; null: dropout is off.
   const DropoutKey* key() const { return active_ ? &mask_ : nullptr; }
   /// Another mask of the same probability, for numbers that would count twice.
   Dropout other(std::uint64_t mask) const;

@@ -23,13 +23,13 @@ struct EmbeddingTables {
   int token_without_position = -1;  ///< a token that no position is added to; -1: none
 };
 
-/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]; of
-/// `token_without_position` the first alone. Ids and positions are checked by the caller
+/// Sets out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]. For
+/// `token_without_position`, no position is added. The caller checks ids and positions
 /// (std::logic_error here).
 void embed(const EmbeddingTables& tables, const PositionedTokens& placed, MatrixRef out);
 
-/// The gradients of embed(): tokens[ids[t]] += scale · dout[t], positions[position[t]] += dout[t].
-/// The row of `frozen` (padding) stays as it is; −1: none.
+/// Adds the gradients of embed(): tokens[ids[t]] += scale · dout[t], positions[position[t]] +=
+/// dout[t]. The row of `frozen` (padding) does not change; −1: none.
 void embed_backward(const ConstMatrixRef& dout, const PositionedTokens& placed, int frozen,
                     const EmbeddingTables& gradient);
 

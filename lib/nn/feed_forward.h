@@ -34,7 +34,7 @@ struct FeedForward {
 /// al. 2017).
 void activate(Activation activation, MatrixRef x);
 
-/// What activate() does to a row.
+/// Returns the function that activate() applies to a row.
 RowFunction activation_function(Activation activation);
 
 /// In place on dy: times the activation's slope. relu reads it from its output y; the others

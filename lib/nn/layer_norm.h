@@ -18,7 +18,7 @@ struct LayerNorm {
 
   static constexpr float kLayerNormEpsilon = 1e-5F;
 
-  /// As the kernels read it, D numbers a row.
+  /// Returns the parameters in the form that the kernels read, for rows of D numbers.
   NormRow row(Index d_model) const { return {weight.data, bias.data, epsilon, d_model}; }
 
   /// out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row; rms: x / √(mean(x²) + ε) ·

@@ -16,7 +16,7 @@ struct Linear {
   }
 };
 
-/// Where a backward pass puts the gradient at its input.
+/// The destination of a backward pass's gradient at its input.
 struct InputGradient {
   MatrixRef rows;
   bool add = false;  ///< to what is there, or instead of it
@@ -52,8 +52,8 @@ class TrainableLinear {
   PackedLinear backward_;
 };
 
-/// Several layers of the same input as one: their parameters follow one another in memory
-/// (std::logic_error otherwise), so the fused one is a view.
+/// Combines several layers of the same input into one. Their parameters must follow one another in
+/// memory (std::logic_error otherwise), so the fused layer is a view.
 Linear side_by_side(const std::vector<Linear>& layers);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// What later models do differently, part by part, built on the classic functions.
+// The parts in which later models differ, one by one, built on the classic functions.
 #pragma once
 
 #include <complex>
@@ -23,7 +23,7 @@ struct RelativePositionBias {
   Matrix table;  ///< [buckets, H]
   RelativePositionBuckets buckets;
 
-  /// What head h adds to the scores [L, S]. The queries have the last positions.
+  /// Returns the bias that head h adds to the scores [L, S]. The queries have the last positions.
   Matrix operator()(Index h, Index queries, Index keys) const {
     Matrix bias(queries, keys);
     for (Index i = 0; i < queries; ++i) {
@@ -57,7 +57,7 @@ struct MultiHead : paper::MultiHead {
   Index queries_per_kv_head = 1;  ///< heads that share a key and value head (Ainslie et al. 2023)
 };
 
-/// As paper::multi_head(), where key and value may have fewer heads than query.
+/// Like paper::multi_head(), but key and value may have fewer heads than query.
 inline MultiHeadCache multi_head(const MultiHead& layer, const Matrix& x, const Matrix& memory,
                                  const Matrix& mask) {
   const Matrix q = layer.query(x);                // [L, H·K]
@@ -88,12 +88,13 @@ inline LayerNormCache layer_norm(const LayerNorm& layer, const Matrix& x) {
   return layer.rms ? scale_rows(layer, x) : paper::layer_norm(layer, x);
 }
 
-/// What a block reads of the residual stream x [L, D].
+/// Returns the input of a block: the residual stream x [L, D], normalized in pre-norm models.
 inline LayerNormCache norm_before(const LayerNorm& layer, const Matrix& x) {
   return layer.pre_norm ? layer_norm(layer, x) : LayerNormCache{{}, {}, x};
 }
 
-/// What follows on the sum [L, D] of the residual stream and the block's output.
+/// Returns the sum [L, D] of the residual stream and the block's output, normalized in post-norm
+/// models.
 inline LayerNormCache norm_after(const LayerNorm& layer, const Matrix& sum) {
   return layer.pre_norm ? LayerNormCache{{}, {}, sum} : layer_norm(layer, sum);
 }

@@ -22,7 +22,7 @@ struct Command {
   std::string_view name;
 };
 
-/// What a front end calls a field.
+/// A function that returns a front end's name for a field.
 using FieldSpelling = std::string (*)(std::string_view field);
 
 /// The program's option, which errors of the Python package and of the C++ library name, too:
@@ -42,7 +42,7 @@ class FieldText {
     (add(std::forward<Rest>(rest)), ...);
   }
 
-  /// What an error says.
+  /// Returns the text of an error.
   static FieldText of(const Error& error);
 
   void add(std::string text) { parts_.push_back({std::move(text), false}); }
@@ -66,7 +66,7 @@ class FieldText {
   std::vector<Part> parts_;
 };
 
-/// What an error says of fields.
+/// The text of an error that mentions fields.
 class HasFieldText {
  public:
   explicit HasFieldText(FieldText text) : text_(std::move(text)) {}

@@ -1,4 +1,4 @@
-// What goes into an HTML page, and how large it gets.
+// The content of an HTML page, and its size.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ class PageContent {
   /// Up to here a page is small: everything goes into it. The size of a larger one is said before
   /// it is written.
   static constexpr std::size_t small_bytes = 5'000'000;
-  /// Up to here a page without queries, keys and values holds search trees that nobody asked for.
+  /// Up to this size, a page without queries, keys and values contains search trees that were not
+  /// requested.
   static constexpr std::size_t small_search_bytes = 2'000'000;
 
   PageContent(std::string path, PageDetail asked);
@@ -31,7 +32,7 @@ class PageContent {
   std::size_t size() const { return count_; }
   /// Too large in sum: left out of all records, but where asked for. The first one still holds it.
   void exclude(PageDetail detail) { excluded_ = detail; }
-  /// What further records should hold, at most.
+  /// Returns the most that further records should contain.
   PageDetail wanted() const { return variants_.front().detail; }
   /// The curve of a training run (page_curve() makes it).
   void add_curve(std::string curve) { curves_.push_back(std::move(curve)); }
@@ -42,7 +43,7 @@ class PageContent {
   /// The page (page_html); `heads` are the figures over all records, empty: none.
   std::string html(const std::string& heads) const;
 
-  /// What is to be known of that page: what was left out of it, and that it is large.
+  /// Returns notes on the page: which parts were left out, and that it is large.
   std::vector<FieldText> notes(const std::string& html) const;
 
  private:
@@ -67,14 +68,14 @@ class PageContent {
   std::size_t fullest_first_bytes_ = 0;  ///< what the first record takes with everything
 };
 
-// One HTML file that translates alone: the live page with the program as WebAssembly and a model
-// inside.
+// A single HTML file that translates alone: the live page with the program as WebAssembly and a
+// model inside.
 
-/// The page, whose model's weights are written as `dtype`: of I8 its products are those of
-/// `--precision int8`. It begins with a sentence's record, so that there is something to look at
-/// before the program runs, or where it cannot. InputError where the program was built without the
-/// module (scripts/build_web.sh), or the model cannot be written so; `version` is the program's.
-/// With `embed` the page shows one head alone (PageData::embed).
+/// Returns the page, with the model's weights written as `dtype`; with I8, it multiplies like
+/// `--precision int8`. It begins with a sentence's record, so that there is something to see
+/// before the program runs, or if it cannot run. Throws InputError if the program was built
+/// without the module (scripts/build_web.sh), or if the model cannot be written in this type.
+/// `version` is the program's. With `embed`, the page shows one head alone (PageData::embed).
 std::string standalone_page(const ModelChoice& model, DType dtype, const std::string& version,
                             bool embed = false);
 

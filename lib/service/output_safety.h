@@ -14,10 +14,11 @@
 
 namespace attn {
 
-/// What a command reads and what it writes, told before anything is opened for writing. Files are
-/// the same where device and inode are; what is not there yet is the same where its folder and name
-/// are. "" and "-" are no files; pipes and devices may be named as often as one likes, and so may
-/// stdout and stderr by names of their own (/dev/stdout), which are written at their end.
+/// Knows all files that a command reads and writes before any is opened for writing. Files are the
+/// same if their device and inode are equal; files that do not exist yet are the same if their
+/// folder and name are equal. "" and "-" are not files. Pipes and devices may be named several
+/// times, and so may stdout and stderr under their own names (/dev/stdout), to which output is
+/// appended.
 class FileGuard {
  public:
   /// stdout and stderr are outputs where they lead to files, stdin an input where `reads_stdin`.
@@ -56,12 +57,14 @@ class FileGuard {
 
 // A directory that a command makes: it appears whole or not at all.
 
-/// The same place by a way on which no folder is made that nobody wants: x of new/../x, where new
-/// is not there. What is there keeps its way: behind a link, .. is another folder.
+/// Returns the same path without folders that would be created only to be left again: x for
+/// new/../x if `new` does not exist. Existing paths keep their meaning: after a link, .. is
+/// another folder.
 std::string normalize_output_path(const std::string& path);
 
-/// Everything is written beside the final name, and commit() renames it there. Without commit() (an
-/// error, a throw, a signal) nothing is left behind, nor are the parents that were made for it.
+/// Everything is written beside the final name, and commit() renames it. Without commit() (an
+/// error, an exception, a signal) nothing is left behind, not even the parents that were created
+/// for it.
 class NewDirectory {
  public:
   /// SystemError where `path` is there already and is no empty directory, or cannot be made.
@@ -78,14 +81,14 @@ class NewDirectory {
   std::unique_ptr<TemporaryPath> temporary_;  ///< goes before its parents
 };
 
-// The directory of a training run: one run at a time, and never somebody else's files.
+// The directory of a training run: one run at a time, and never other files.
 
 /// Until begin() nothing in it counts: where the start fails, what was made goes again.
 class RunDirectory {
  public:
-  /// Makes and locks it. SystemError where another run writes there, where it is not empty and the
-  /// run is a new one, and where it holds files and no mark of a run (what a run writes into its
-  /// lock, or a checkpoint): to resume there would overwrite somebody else's.
+  /// Creates and locks the directory. Throws SystemError if another run writes there, if it is not
+  /// empty and the run is new, or if it contains files but no sign of a run (the content of a
+  /// run's lock, or a checkpoint), because resuming would overwrite those files.
   RunDirectory(const std::string& path, bool resume);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -93,10 +96,10 @@ class RunDirectory {
 
   const std::string& path() const { return path_; }
 
-  /// Whether a checkpoint is there, whole or not.
+  /// True if there is a checkpoint, complete or not.
   bool has_checkpoint() const;
 
-  /// Training begins: writes config.json, where it is not to stay as it is, and takes away
+  /// Begins training: writes config.json, unless it should stay unchanged, and removes
   /// half-written files that a killed run left.
   void begin(const std::optional<std::string>& config);
 

@@ -1,4 +1,4 @@
-// What takes long says so while it goes on; a front end may show it.
+// Progress reports of long tasks, which a front end may show.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace attn {
 
-/// What is shown of one wait, until it is destroyed.
+/// Shows one task's progress until it is destroyed.
 class ProgressView {
  public:
   virtual ~ProgressView() = default;
@@ -30,9 +30,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// So many are done, which is `fraction` (0 to 1) of all.
+  /// Reports that `done` items are finished, a `fraction` (0 to 1) of all.
   void update(std::size_t done, std::optional<double> fraction = std::nullopt);
-  /// As update() where there are `all` of them.
+  /// Like update(), for `all` items.
   void update_of(std::size_t done, std::size_t all);
 
  private:

@@ -94,7 +94,7 @@ std::size_t end_of_word(const std::vector<ClassifiedCharacter>& places, std::str
 
 struct ByteTable {
   std::array<char32_t, kByteValues> characters{};
-  std::array<std::int16_t, 0x200> bytes{};  ///< by character; −1 for none
+  std::array<std::int16_t, 0x200> bytes{};  ///< indexed by character; −1 for none
 
   ByteTable() {
     bytes.fill(-1);

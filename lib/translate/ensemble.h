@@ -9,9 +9,10 @@
 
 namespace attn {
 
-/// Models of one vocabulary; their shapes may differ. A model alone is one, too. Each token is
-/// chosen by the mean of the models' log-probabilities (the geometric mean of their probabilities,
-/// not renormalised), each processed as for that model alone: mean_m log p_m(token).
+/// Models with the same vocabulary; their shapes may differ. A single model is an ensemble, too.
+/// Each token is chosen by the mean of the models' log-probabilities (the geometric mean of their
+/// probabilities, not renormalized), each processed as for that model alone: mean_m log
+/// p_m(token).
 class Ensemble {
  public:
   /// One model, which outlives it.
@@ -30,7 +31,7 @@ class Ensemble {
   Index max_positions() const;
   Index max_decoder_positions() const;
 
-  /// What messages call it: the models' names.
+  /// Returns the models' names, for messages.
   std::string name() const;
 
  private:

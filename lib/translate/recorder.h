@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// Copies every head's weights of one batch into maps, one set a sentence.
+/// Copies every head's weights of one batch into maps, one set per sentence.
 class AttentionRecorder : public AttentionObserver {
  public:
   void weights_ready(AttentionHead& head) override;
@@ -56,20 +56,20 @@ class VectorRecorder : public AttentionRecorder {
   std::vector<ResidualStreamState> residual_stream_;
 };
 
-/// What enters a stack: the tokens' rows of the table times `scale`, and their positions.
+/// Returns the input of a stack: the tokens' rows of the table times `scale`, and their positions.
 std::vector<ResidualStreamState> embedding_steps(const StackParameters& stack,
                                                  const ModelConfig& config,
                                                  std::span<const int> ids);
 
-// What else a step might have written: the likeliest pieces by the model's own softmax.
+// The alternatives at each step: the likeliest tokens by the model's own softmax.
 
-/// How many of them a record that goes into a file holds of each step.
+/// Number of alternatives per step in a record that is written to a file.
 inline constexpr int recorded_alternatives = 10;
 
-/// The `count` likeliest pieces of each row of logits [L, V] (all V where that is fewer), those of
-/// one logit in the order of their ids, and where produced[t] stands in row t. Names are left to
-/// the caller. The logits are finite (log_probabilities() has seen to it); produced has L ids below
-/// V.
+/// Returns the `count` likeliest tokens of each row of logits [L, V] (all V if that is fewer), and
+/// the rank of produced[t] in row t. Tokens with the same logit are in the order of their ids. The
+/// caller adds names. The logits must be finite, as log_probabilities() ensures; produced has L
+/// ids below V.
 Alternatives likeliest_tokens(const ConstMatrixRef& logits, std::span<const int> produced,
                               int count);
 

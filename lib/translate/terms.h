@@ -16,9 +16,9 @@ struct Term {
   std::vector<std::string> targets;  ///< one of these forms must be in the translation
 };
 
-/// Counts where a term's source occurs in a text as whole words. A term that begins with a small
-/// letter also occurs with a capital ("House" at the start of a sentence). At each position the
-/// longest term counts alone, so that "hard drive" hides "drive".
+/// Counts where a term's source occurs in a text as whole words. A term that begins with a
+/// lower-case letter also occurs with a capital ("House" at the start of a sentence). At each
+/// position only the longest term counts, so "hard drive" hides "drive".
 std::vector<int> count_terms(const std::vector<Term>& terms, std::string_view text);
 
 /// Returns the terms of a sentence as tokens, each form as the tokenizer splits it at the start of

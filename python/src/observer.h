@@ -12,7 +12,8 @@
 
 namespace attn {
 
-/// What a function has written into a head's values and output. It takes effect after the weights.
+/// The values and output of a head that a Python function has written. They take effect after the
+/// weights.
 struct HeadChanges {
   std::optional<Matrix> value_difference;           ///< [S, K] new value − old value
   std::vector<std::pair<Index, RowVector>> output;  ///< rows [K] by query

@@ -52,7 +52,7 @@ inline AttentionMaps random_maps(int layers, int heads, int queries, int keys, s
   return maps;
 }
 
-/// The pieces as text: marks become blanks, "</s>" is left out.
+/// Returns the tokens as text: word-boundary characters become spaces, and "</s>" is left out.
 inline std::string text_of(const Tokens& tokens) {
   std::string text;
   for (const std::string& token : tokens) {

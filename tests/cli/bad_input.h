@@ -48,7 +48,7 @@ std::vector<std::string> lines_of(const std::string& text);
 std::vector<std::string> notes_of(const Result& result);
 std::vector<std::string> errors_of(const Result& result);
 
-/// Everything in a file that is there.
+/// Returns the contents of an existing file.
 std::string bytes_of(const std::string& path);
 
 /// Names below the directory, sorted; directories end in a slash.

@@ -17,7 +17,8 @@ std::string demo_tokenizer();
 struct ModelFiles {
   std::map<std::string, std::string> files;
 
-  /// What `attn-demo init --config configs/demo.json --seed 7` writes; made once a process.
+  /// Returns the files that `attn-demo init --config configs/demo.json --seed 7` writes; they are
+  /// made once per process.
   static const ModelFiles& good();
 
   Json json(const std::string& name) const { return Json::parse(files.at(name)); }

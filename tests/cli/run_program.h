@@ -12,7 +12,7 @@
 
 namespace attn::test {
 
-/// How long a program may keep quiet, in milliseconds; only a hanging one comes near.
+/// How long a program may print nothing, in milliseconds; only a hanging one gets near this.
 #if defined(ATTN_ASAN) || defined(ATTN_TSAN)
 inline constexpr int kPatience = 600'000;
 #else
@@ -25,7 +25,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
   std::string stdout_path = {};        ///< a file or device in place of the pipe
   std::string folder = {};             ///< the program's working directory
-  bool stdout_reader_gone = false;     ///< nobody reads the pipe behind stdout
+  bool stdout_reader_gone = false;     ///< closes the reading end of the pipe on stdout
   std::string program = {};            ///< another than the one that was just built
   std::function<void()> in_child{};    ///< last thing before exec: rights and the like
   int limit_milliseconds = kPatience;  ///< without output or end

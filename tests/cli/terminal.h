@@ -26,12 +26,12 @@ class Terminal {
   /// terminal's other side is closed, or after ten seconds without a byte.
   bool wait_for(const std::string& part);
 
-  /// The same until "> " stands there and keys are the program's: libedit writes its prompt first,
-  /// and what is typed before it takes the keys the terminal shows itself.
+  /// Waits until "> " is shown and the program reads keystrokes: libedit writes its prompt first,
+  /// and anything typed earlier goes through the terminal's own line editing.
   bool wait_for_prompt();
 
-  /// The same until the program has gone. The last bytes may be lost: the end of a session's first
-  /// process takes what nobody has read with it. See in_a_shell.
+  /// Reads until the program has ended. The last bytes may be lost: when a session's first process
+  /// ends, unread output is discarded. See in_a_shell.
   void read_rest();
 
   /// The same until a program in a shell has ended with that code, whose line is not in seen().

@@ -26,10 +26,10 @@ struct TrainScene {
   Request request(const std::string& out, const std::vector<std::string>& more = {}) const;
   Result train(const std::string& out, const std::vector<std::string>& more = {}) const;
 
-  /// So many dev pairs that a validation takes a while.
+  /// Adds enough dev pairs to make a validation take some time.
   void validate_long() const;
 
-  /// As train, which must end well.
+  /// Like train, but the run must succeed.
   void must_train(const std::string& out, const std::vector<std::string>& more = {}) const;
 };
 

@@ -1,4 +1,5 @@
-// How near a product of float32 must come to the same in double, and when two are one to the bit.
+// Bounds on the difference between a float32 matrix product and the same in double, and when two
+// must have the same bits.
 #pragma once
 
 #include <cmath>

@@ -8,7 +8,7 @@
 
 namespace attn::test {
 
-/// A number as the formats have it, little-endian.
+/// Returns a number in the formats' byte order, little-endian.
 template <typename Number>
 std::string bytes_of(Number number) {
   std::string bytes(sizeof number, '\0');
@@ -26,7 +26,7 @@ struct ZipPart {
   std::int64_t more = 0;        ///< of its size in the list
 };
 
-/// What the end of an archive says, if not the truth.
+/// Deviations of the end of an archive from the truth.
 struct ZipEnd {
   std::int64_t more_entries = 0;
   std::int64_t moved = 0;
@@ -86,7 +86,7 @@ inline std::string table(const std::string& items) {
   return pickle("}(" + items + "u");
 }
 
-/// What a tensor is rebuilt from; the row of a table is its name and then this.
+/// The arguments from which a tensor is rebuilt. A table row is its name, followed by these.
 struct TorchTensor {
   std::string shape = integer(2) + integer(3);
   std::string strides = integer(3) + integer(1);
@@ -105,7 +105,7 @@ struct TorchTensor {
   }
 };
 
-/// A file of this pickle and a storage "0" of so many bytes.
+/// Returns a file with this pickle, and a storage "0" of `bytes` bytes.
 inline std::string torch_bytes(const std::string& pickled, std::size_t bytes = 24) {
   return zip_bytes({{"m/data.pkl", pickled},
                     {"m/byteorder", "little"},

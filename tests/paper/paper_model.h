@@ -98,7 +98,7 @@ inline void fill_ends(const ModelConfig& config, const StackParameters& from, va
   if (config.add_final_layer_norm) to.final_norm = paper_norm(config, from.final_norm);
 }
 
-/// Also of a model's gradients, which lie in the same structures.
+/// Also takes a model's gradients, which are in the same structures.
 inline variants::Transformer variant_model(const ModelConfig& c, const ModelParameters& from) {
   variants::Transformer to;
   fill_ends(c, from.encoder, to.encoder);
@@ -132,8 +132,8 @@ inline variants::Transformer variant_model(const Transformer& model) {
   return variant_model(model.config(), model.parameters());
 }
 
-/// Whether a model has only parts of the paper's: post-norm, sinusoids or learned positions, and no
-/// variant but its activation.
+/// True if a model only has parts of the paper's: post-norm, sinusoids or learned positions, and
+/// no variant except its activation.
 inline bool is_classic(const ModelConfig& c) {
   return !c.normalize_before && !c.normalize_embedding && !c.add_final_layer_norm &&
          c.absolute_positions && !c.relative.enabled() && !c.rotary && c.norm != NormType::rms &&

@@ -1,4 +1,4 @@
-// Records for the views' tests: made here, so that the views stand alone.
+// Records for the views' tests, made here so that the tests need no other library.
 #pragma once
 
 #include <algorithm>

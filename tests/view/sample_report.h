@@ -1,4 +1,5 @@
-// Head reports and alignments for the views' tests: made here, so that the views stand alone.
+// Head reports and alignments for the views' tests, made here so that the tests need no other
+// library.
 #pragma once
 
 #include "record/head_report.h"

@@ -53,10 +53,10 @@ struct PatternCells {
     const std::size_t first = at(rows, query);
     return std::span(runs).subspan(first, at(rows, query + 1) - first);
   }
-  /// The row after those that are there; its runs have been added.
+  /// Ends a row after its runs have been added.
   void end_row() { rows.push_back(runs.size()); }
 
-  /// How many cells they are.
+  /// Returns the number of cells.
   std::size_t count() const {
     std::size_t cells = 0;
     for (const CellRun& run : runs) cells += to_size(run.end - run.first);
@@ -64,7 +64,7 @@ struct PatternCells {
   }
 };
 
-// Where attention by hashing (lsh) has put the tokens of a sentence, in one head.
+// The buckets and chunks that LSH attention assigns to the tokens of a sentence, in one head.
 
 struct LshBuckets {
   std::int32_t chunk = 0;  ///< tokens of a chunk; a round's last one may have fewer
@@ -97,15 +97,15 @@ inline constexpr NonTokenKeys model_global_tokens{
 /// All sorts, for readers of records.
 inline constexpr std::array all_non_token_keys = {&model_global_tokens};
 
-/// What rows give to such keys, all of them together; a row's other weights sum to the rest of 1.
-/// `Weights`: numbers of its own, or a span of someone else's.
+/// The weights that rows give to all such keys together; a row's other weights sum to the rest of
+/// 1. `Weights` is a vector, or a span of numbers stored elsewhere.
 template <typename Weights>
 struct NonTokenWeights {
   const NonTokenKeys* keys = nullptr;  ///< null: every key has a column
   Weights weights = {};
 
   bool any() const { return !weights.empty(); }
-  /// What one row gives; 0 where there are none.
+  /// Returns the weight that a row gives to these keys; 0 if there are none.
   float of(Index row) const { return any() ? at(weights, row) : 0.0F; }
 };
 

@@ -112,7 +112,7 @@ inline const SparsePattern& sparse_pattern(const AttentionPattern& pattern) {
 /// In the order of PatternType.
 std::span<const SparsePattern* const> all_sparse_patterns();
 
-// What several kinds of attention share of reading and checking their keys.
+// Functions that several patterns share for reading and checking their keys.
 
 /// InputError where the key is absent.
 int read_required_integer(KeyReader& reader, const std::string& key);

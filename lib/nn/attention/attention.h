@@ -138,8 +138,8 @@ struct AttentionInput {
   const ExtraAttentionParameters* extras = nullptr;  ///< for the patterns that have any
 };
 
-/// What the backward pass needs from the forward pass. Groups that do not go through tiles keep the
-/// softmax output of each head; tiled groups keep one log-sum-exp per row.
+/// The data that the backward pass needs from the forward pass. Groups that are not processed in
+/// tiles keep the softmax output of each head; tiled groups keep one log-sum-exp per row.
 struct SavedForBackward {
   AlignedFloats weights;          ///< group after group: [heads, queries, keys]
   std::vector<float> log_sums;    ///< group after group: [heads, queries]
@@ -278,7 +278,8 @@ class VisibleValues {
   std::vector<std::int32_t> rows_;
 };
 
-/// What training does with the rows of a head and saves from them. Translation leaves it empty.
+/// The dropout of a head's rows in training, and where its weights are saved. Translation leaves
+/// it empty.
 struct HeadTraining {
   Dropout dropout = {};       ///< applies to the weights before they multiply the values
   Index first_weight = 0;     ///< number of the head's first weight, for dropout

@@ -52,16 +52,16 @@ struct AttentionHead {
   MatrixRef weights;   ///< [L, S] softmax(scores + biases of distances + mask), rows sum to 1; who
                       ///< writes to them says so in `changed`. Where the mask is −∞ what is written
                       ///< counts for nothing
-  MatrixRef output;  ///< [L, K] weights · value, as the model goes on with it
+  MatrixRef output;  ///< [L, K] weights · value, with which the model continues
 
-  const PatternCells* seen = nullptr;  ///< what a pattern computes; null: there is none
+  const PatternCells* seen =
+      nullptr;  ///< the cells that a pattern computes; null: there is no pattern
   NonTokenWeights<std::span<float>> non_token_weights =
       {};  ///< [L] the weight on keys that are no rows of
            ///< `key`; may be written to as `weights`
   std::span<const Index> global_projection_queries =
-      {};  ///< queries of global tokens that LED projects by
-           ///< matrices of their own: what they and their
-           ///< keys and values are stands in no matrix here
+      {};  ///< queries of global tokens that LED projects by matrices of their own: those queries,
+           ///< and their keys and values, are in none of the matrices here
 
   std::span<const float> relative_bias = {};  ///< [2S − 1] what relative positions add to a score,
                                               ///< by key − query + S − 1; empty: nothing. Queries
@@ -81,7 +81,7 @@ enum class Stage {
   embedded,      ///< [T, D] tokens · scale + positions (normed where the model norms them)
   block_input,   ///< [T, D] what the residual connection carries past a block
   normed_input,  ///< [T, D] norm(block_input), in pre-norm models only
-  projected,     ///< [T, 3D] queries, keys and values side by side; cross: queries alone, [T, D]
+  projected,     ///< [T, 3D] queries, keys and values side by side; cross: only queries, [T, D]
   memory,        ///< [S, 2D] cross-attention only: keys and values of the encoder's rows
   heads,         ///< [T, D] the outputs of all heads side by side
   attn_output,   ///< [T, D] after the output projection
@@ -92,7 +92,7 @@ enum class Stage {
   feed_forward_output,  ///< [T, D] hidden · W₂ + b₂: what the feed-forward block adds
   feed_forward_sum,     ///< [T, D] the block's input + feed_forward_output
   layer_output,         ///< [T, D] after the feed-forward block: what the next layer reads
-  stack_output,         ///< [T, D] after the last layer (and the final norm where there is one)
+  stack_output,         ///< [T, D] after the last layer (and the final norm, if there is one)
 };
 
 /// A matrix of a whole batch, alive during the call only. `site` and `layer` name its block;

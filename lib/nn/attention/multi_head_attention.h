@@ -45,8 +45,8 @@ struct MultiHeadAttention {
 void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
             AttentionObserver* observer);
 
-/// Like attend(), but saves what attend_backward() needs. Dropout applies to the weights before
-/// they multiply the values. Throws std::logic_error if keys lie in a cache.
+/// Like attend(), but saves the data that attend_backward() needs. Dropout applies to the weights
+/// before they multiply the values. Throws std::logic_error if the keys are in a cache.
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
                      const Dropout& dropout, MatrixRef output, SavedForBackward& saved);
 

@@ -25,8 +25,8 @@ namespace attn {
 /// Keys whose scores join a row's sums at a time.
 inline constexpr Index kKeyTile = 128;
 
-/// Rows of full attention that see at most so many keys take them all at once: their scores are
-/// few, and softmax needs no running sums.
+/// Rows of full attention that see at most this many keys read them all at once: they have few
+/// scores, and softmax needs no running sums.
 inline constexpr Index kShortRow = 512;
 
 /// True if a group goes through tiles. Others have full attention over few keys.
@@ -66,7 +66,7 @@ struct RowSums {
   float* sum;
 };
 
-/// What training does to the weights of one head of a group.
+/// The dropout that training applies to the weights of one head of a group.
 struct TileDropout {
   Dropout dropout = {};
   Index first = 0;          ///< number of the head's first weight, for dropout

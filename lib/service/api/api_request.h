@@ -1,5 +1,5 @@
-// What is asked of a live page's model, by a browser or by the page itself where it translates
-// alone: strict JSON, no key that is not known.
+// Requests to a live page's model, from a browser or from a page that translates alone: strict
+// JSON, without unknown keys.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct LanguagePair {
   std::string source, target;  ///< "en", "de": ISO 639
 };
 
-/// What is asked about a sentence.
+/// A request about a sentence.
 struct ApiRequest {
   std::string text;
   std::optional<std::vector<std::string>> texts;  ///< a list of them instead
@@ -59,7 +59,7 @@ inline constexpr int max_beams = 64;
 inline constexpr std::size_t max_changes = 64;
 inline constexpr std::size_t max_texts = 256;
 
-/// The body's JSON. InputError "the body:LINE:COLUMN: …" where it is none.
+/// Parses the body's JSON. Throws InputError "the body:LINE:COLUMN: …" if it is invalid.
 Json parse_body(std::string_view body);
 
 /// InputError naming the key, what was found and what was expected; an unknown key names the

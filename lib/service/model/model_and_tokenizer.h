@@ -22,7 +22,8 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
 void check_tokenizer_fits(ModelConfig& config, const Tokenizer& tokenizer,
                           const std::string& where);
 
-/// How a model that is made here searches: the experiment's `decode`, never producing padding.
+/// Returns the search settings of a model that is made here: the experiment's `decode`, never
+/// producing padding.
 DecodeOptions decode_defaults_for(DecodeOptions decode, const ModelConfig& config);
 
 }  // namespace attn

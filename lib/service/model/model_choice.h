@@ -1,4 +1,4 @@
-// Which model is asked for.
+// The model that the options choose.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ inline constexpr WholeField d_model_field{"d_model", 1, max_dimension};
 inline constexpr WholeField heads_field{"heads", 1, max_dimension};
 inline constexpr WholeField layers_field{"layers", 1, max_dimension};
 
-/// What multiplies by the weights.
+/// The number format in which weights are multiplied.
 enum class MatmulPrecision { float32, bfloat16, int8 };
 
 /// The values of --precision, in the order of --help.
@@ -63,7 +63,7 @@ struct ModelChoice {
   /// Which of the models `maps_of` names, counted from 0; UsageError where it names none.
   std::size_t maps_index() const;
   bool changes_shape() const { return d_model || heads || layers; }
-  /// Whether something asks for random weights in place of the shipped model.
+  /// True if an option requests random weights instead of the shipped model.
   bool asks_for_another() const { return changes_shape() || seed || !overrides.empty(); }
 
   /// UsageError where two sources are named, or one with what cannot change it.
@@ -72,7 +72,7 @@ struct ModelChoice {
   std::vector<std::string> all_overrides() const;
   /// Places of the global tokens in rising order, each once, below `positions`.
   std::vector<Index> global_positions(int positions) const;
-  /// What changes a config's model, in words; with values those of the model alone.
+  /// Describes the options that change a config's model, with their values if `with_values`.
   FieldText asked_changes(bool with_values) const;
 };
 

@@ -48,7 +48,7 @@ struct ReadyModel {
   std::string prefix;  ///< of every source text (TranslationSettings::prefix)
   MatmulPrecision precision = MatmulPrecision::float32;
   std::vector<FieldText> notes;
-  /// Owns files that were made for this run alone; they are removed with it.
+  /// Owns temporary files of this run, which are removed with it.
   std::shared_ptr<void> temporary;
 };
 
@@ -56,7 +56,7 @@ struct ReadyModel {
 /// InputError for a config that names no tokenizer, unless `tokenizer_directory` holds one.
 ReadyModel open_model(const ModelChoice& choice, const std::string& tokenizer_directory = {});
 
-/// Models that translate together; one alone where there is one --model or none.
+/// Models that translate together; a single model if there is one --model or none.
 struct ReadyEnsemble {
   std::vector<ReadyModel> models;
   std::size_t maps_of = 0;
@@ -75,13 +75,12 @@ ReadyEnsemble open_models(const ModelChoice& choice);
 /// Tells the guard every file that open_model or read_shape will read.
 void register_inputs(const ModelChoice& options, FileGuard& guard);
 
-/// Returns the path of the config that the choice leads to: its own, or the demo's if the shipped
-/// model is not there or another shape is asked for. Empty if a directory or preset is opened.
+/// Returns the path of the chosen config: the given one, or the demo's if the shipped model is
+/// missing or another shape is requested. Empty if a directory or preset is opened.
 std::string chosen_config(const ModelChoice& choice);
 
-/// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
-/// InputError naming the path and, behind it, what was asked to change in it: one of them is what
-/// the message is about.
+/// Checks the shape of an experiment before a tokenizer is trained in vain. Throws InputError with
+/// the path, followed by the requested changes, because the error is in one of them.
 void check_shape(const ModelConfig& shape, const std::string& path, const FieldText& asked);
 
 }  // namespace attn

@@ -17,8 +17,8 @@ TokenizerType parse_tokenizer_type(const FieldText& where, const std::string& te
 /// read, InputError where one holds no text.
 void read_training_text(TokenizerTraining& training, const ParallelFiles& files);
 
-/// What to train for section `tokenizer` on data.train. InputError where the experiment names an
-/// existing tokenizer, no type or no files.
+/// Returns the settings of section `tokenizer` for training on data.train. Throws InputError if
+/// the experiment names an existing tokenizer, no type or no files.
 TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment);
 
 /// train_tokenizer(), with a word to who waits at a terminal.
@@ -29,7 +29,7 @@ TrainedTokenizer train_tokenizer_with_progress(const TokenizerTraining& training
 TrainedTokenizer train_tokenizer_for(const ExperimentConfig& experiment,
                                      const std::string& directory);
 
-// A training run that goes on from a model directory instead of random weights.
+// A training run that continues from a model directory instead of random weights.
 
 /// Makes the experiment one of the model in `directory`: its shape and its tokenizer take the place
 /// of the sections `model` and `tokenizer`. The config's dropouts stay where it names them. What

@@ -1,6 +1,6 @@
-// A training run that is watched while it goes on: in memory, as many updates at a time as somebody
-// asks for, and between them its curve, its maps and its translations. Its numbers are those of
-// run_training() by the same experiment.
+// A training run that can be watched. It is kept in memory and runs as many updates at a time as
+// requested; in between, its curve, maps and translations can be shown. Its numbers are those of
+// run_training() with the same experiment.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace attn {
 
-/// As a model that can be asked it is the one of the last update.
+/// As a ModelProvider, it has the model of the last update.
 class LiveTraining : public ModelProvider {
  public:
   /// An experiment file that names an existing tokenizer. Errors are those of everything it reads.

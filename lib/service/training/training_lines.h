@@ -1,4 +1,4 @@
-// What a training run tells, as lines.
+// The reports of a training run, as lines.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace attn {
 
-/// How lines name the two losses. With label smoothing the loss is not the one that the perplexity
-/// is made of, and each says which it is.
+/// The names of the two losses in lines. With label smoothing, the loss is not the one from which
+/// the perplexity is computed, so each line says which it is.
 enum class LossNames { plain, smoothed };
 
 /// "epoch 2", "update 700/1236", "loss 4.91", "4,812 tokens/s", "lr 3.5e-04", "2:10 left"

@@ -1,5 +1,5 @@
-// A training run from an experiment file, into a directory that it owns: what `train` does, whoever
-// asks for it and listens.
+// A training run from an experiment file, in a directory that it owns: the work of `train`,
+// independent of the front end.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ class RunListener : public TrainingListener {
   std::optional<std::uint64_t> kept_update_;
 };
 
-/// Who has asked for a run.
+/// The front end that requested a run.
 class TrainingFrontEnd {
  public:
   virtual ~TrainingFrontEnd() = default;
@@ -49,7 +49,7 @@ class TrainingFrontEnd {
   virtual std::unique_ptr<RunListener> on_start(const std::string& directory, LossNames names) = 0;
   /// Asked once, before the first update: the run stops with a checkpoint when it is not 0.
   virtual const std::atomic<int>& stop() = 0;
-  /// What the run tells of fields is worded by it.
+  /// Returns the front end's names of fields, for the run's messages.
   virtual FieldSpelling words() const { return option_name; }
 };
 

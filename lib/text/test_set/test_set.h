@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// What a text of a test set is.
+/// The role of a text in a test set.
 enum class TextRole { source, reference, hypothesis };
 
 /// One text of a test set: a line per segment, without line ends.

@@ -14,7 +14,7 @@ class SentenceBeam {
  public:
   struct Running {
     std::vector<int> ids;
-    float score = 0;   ///< accumulated log-probability; −1e9 marks a beam that is none yet
+    float score = 0;   ///< accumulated log-probability; −1e9 marks an empty beam
     Index parent = 0;  ///< row it continues, within this sentence
   };
   struct Candidate {
@@ -29,8 +29,8 @@ class SentenceBeam {
   Index max_generated_tokens() const { return max_generated_tokens_; }
   bool done() const { return done_; }
 
-  /// How many best candidates over all beams a step needs: even where each beam ends in every way
-  /// that there is, as many run on.
+  /// Returns how many candidates over all beams a step needs, so that enough continue even if each
+  /// beam ends with every end token.
   Index candidates_needed() const { return std::max<Index>(2, 1 + std::ssize(ends_)) * beams_; }
 
   /// Takes the best candidates, best first: those that end go to the finished list, the best that

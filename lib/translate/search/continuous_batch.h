@@ -18,7 +18,7 @@
 
 namespace attn {
 
-/// What one row's tokens count: normal(row[token]) is the log-probability after processing.
+/// A row of scores and its normalizer: normal(row[token]) is the log-probability after processing.
 struct RowScores {
   std::span<float> row;  ///< [V]
   LogSoftmax normal;
@@ -27,7 +27,7 @@ struct RowScores {
 /// The decoders of all models, over sentences that come and go between steps.
 class EnsembleDecoder {
  public:
-  /// The observer is the first model's; null: nobody watches.
+  /// The observer is for the first model; null: no observer.
   explicit EnsembleDecoder(const Ensemble& ensemble, AttentionObserver* observer = nullptr);
   EnsembleDecoder(const EnsembleDecoder&) = delete;
   EnsembleDecoder& operator=(const EnsembleDecoder&) = delete;
@@ -59,7 +59,7 @@ class EnsembleDecoder {
 // The search of one sentence, whatever else the decoder's steps carry: which rows it has in a step,
 // and what it chooses from their scores.
 
-/// How sentences of one request are searched.
+/// The search settings of one request's sentences.
 struct SearchRules {
   /// InputError as LogitsProcessor.
   SearchRules(const Ensemble& models, const DecodeConfig& decode);
@@ -100,7 +100,7 @@ struct StepInput {
   }
 };
 
-/// Where a sentence stands among the rows.
+/// The rows of a sentence.
 struct SentenceRows {
   Index slot = 0;
   Index first = 0;  ///< of its rows in the step before
@@ -108,7 +108,7 @@ struct SentenceRows {
 
 class SentenceSearch {
  public:
-  /// What it searches for has at most `max_generated_tokens`. `rules` outlive it.
+  /// Searches for translations of at most `max_generated_tokens`. `rules` must outlive the search.
   SentenceSearch(const SearchRules& rules, std::span<const int> source, Index max_generated_tokens)
       : rules_(rules),
         source_(source.begin(), source.end()),
@@ -148,7 +148,7 @@ class SentenceSearch {
 std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
                                               Index max_generated_tokens);
 
-/// Who follows a beam search, and as which sentence of a batch; null: nobody.
+/// The observer of a beam search, and the number of the sentence in its batch; null: no observer.
 struct BeamTrace {
   SearchTrace* trace = nullptr;
   Index sentence = 0;
@@ -159,7 +159,7 @@ std::unique_ptr<SentenceSearch> beam_search(const SearchRules& rules, std::span<
                                             Index max_generated_tokens,
                                             const BeamTrace& traced = {});
 
-/// One of both: greedy search for one beam, unless somebody follows.
+/// Returns a greedy search for one beam without an observer, and a beam search otherwise.
 std::unique_ptr<SentenceSearch> sentence_search(const SearchRules& rules,
                                                 std::span<const int> source,
                                                 Index max_generated_tokens,
@@ -170,16 +170,17 @@ std::unique_ptr<SentenceSearch> sentence_search(const SearchRules& rules,
 
 class ContinuousBatch {
  public:
-  /// The observer is of the first model's encoder and steps; null: nobody.
+  /// The observer is for the first model's encoder and steps; null: no observer.
   explicit ContinuousBatch(const Ensemble& models, AttentionObserver* observer = nullptr)
       : decoder_(models, observer) {}
 
-  /// Encodes their sources, and they take part from the next step on. They stay where they are
-  /// until they leave or have ended. `encoded`: what the first model's encoder gave for these
-  /// sources, where somebody has run it. MemoryError where there is no room: then none joins.
+  /// Encodes the sources of the searches, which take part from the next step on and must stay
+  /// valid until they end or leave. `encoded` is the output of the first model's encoder for these
+  /// sources, if it is already known. Throws MemoryError if there is no room; then none of them
+  /// joins.
   void join(std::span<SentenceSearch* const> searches, const EncodedSource* encoded = nullptr);
 
-  /// A search whose answer nobody waits for any more.
+  /// Removes a search whose result is no longer needed.
   void leave(const SentenceSearch& search);
 
   bool empty() const { return running_.empty(); }

@@ -1,6 +1,6 @@
-// What `generate` does to a step's scores before it chooses: biases, penalties, forbidden tokens,
-// the forced beginning and end, renormalisation, in transformers' order. Rows of logits in, rows of
-// scores out.
+// The changes that `generate` makes to a step's scores before it chooses: biases, penalties,
+// forbidden tokens, the forced beginning and end, and renormalization, in transformers' order. The
+// input is rows of logits, the output rows of scores.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ LogSoftmax log_softmax(std::span<const float> row);
 /// `step` counts from 0.
 [[noreturn]] void throw_non_finite_logits(std::string_view model, Index step);
 
-/// What a row of logits continues.
+/// The context that a row of logits continues.
 struct LogitsContext {
   std::span<const int> produced;  ///< tokens so far, without the start symbol
   std::span<const int> source;    ///< the whole source, end symbol included
@@ -44,13 +44,15 @@ class LogitsProcessor {
   /// InputError where an id is outside the vocabulary, or a forced token suppressed.
   LogitsProcessor(const DecodeConfig& decode, const std::vector<int>& ends, int vocab_size);
 
-  /// Turns a row of logits into scores (biases and penalties added, what must not come −∞), and
-  /// returns what makes log-probabilities of it: the row's as it was, or as it is now where the
-  /// config renormalises. `finite` is about the row as the model made it. With several beams,
-  /// biases and penalties change log-probabilities; with one, logits, as in `generate`.
+  /// Turns a row of logits into scores: biases and penalties are added, and forbidden tokens get
+  /// −∞. Returns the function that makes log-probabilities from them: normalized by the original
+  /// row, or by the new one if the config renormalizes. `finite` tells if the model's row was
+  /// finite. With several beams, biases and penalties change log-probabilities; with one beam,
+  /// logits, as in `generate`.
   LogSoftmax process(const LogitsContext& context, std::span<float> row) const;
 
-  /// Whether more than forbidding happens to scores, so that the likeliest token may be another.
+  /// True if scores are changed other than by forbidding tokens, so that the likeliest token may
+  /// be another.
   bool changes_scores() const { return repetition_penalty_ != 1 || !biases_.empty(); }
 
   /// The only token allowed when `produced` tokens of `most` exist: the forced end at the last, the
@@ -87,9 +89,9 @@ struct SamplingDistribution {
 /// one before it left; at least one token is left. Scores of −∞ never come.
 SamplingDistribution sampling_distribution(std::span<const float> scores, const Sampling& sampling);
 
-/// The draws of one translation. They follow from the seed, the source and the translation's number
-/// alone, in arithmetic that has the same bits everywhere (base/random.h): a sentence
-/// gives the same translations alone and in a batch.
+/// The random numbers of one translation. They depend only on the seed, the source and the
+/// translation's number, and their arithmetic has the same bits everywhere (base/random.h): a
+/// sentence gives the same translations alone and in a batch.
 class Sampler {
  public:
   Sampler(const Sampling& sampling, std::span<const int> source, std::size_t number);

@@ -25,8 +25,8 @@ class SearchTreeTrace : public SearchTrace {
   std::vector<int> running_;  ///< node of each running hypothesis, by row
 };
 
-/// Names the nodes' tokens and gives each the attention rows of its step: branches are run once
-/// more over the encoded source, which holds this sentence alone, from the decoder's `start` on.
+/// Names the nodes' tokens and gives each node the attention rows of its step. Branches are run
+/// again from the decoder's `start`, over the encoded source, which contains only this sentence.
 void complete_tree(SearchTree& tree, int start, const Transformer& model,
                    const EncodedSource& source, const Tokenizer& tokenizer);
 

@@ -49,7 +49,7 @@ inline std::vector<Row> read_csv(std::string_view text) {
   return rows;
 }
 
-/// As docs/pictures.md tells a reader to do.
+/// Removes the guard as docs/pictures.md describes.
 inline std::string unguarded(const std::string& field) {
   const std::size_t first = field.find_first_not_of('\'');
   if (first == 0 || first == std::string::npos) return field;

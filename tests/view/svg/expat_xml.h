@@ -86,7 +86,7 @@ class Document {
     const std::vector<int> found = children(parent, name);
     return found.empty() ? "" : at(found[0]).text;
   }
-  /// All that can be read, a line a text element.
+  /// Returns all readable text, one line per text element.
   std::string texts() const {
     std::string all;
     for (const int index : find("text")) all += at(index).text + "\n";

@@ -1,4 +1,4 @@
-// What every picture of attention must keep, whatever is in the record.
+// Checks for every picture of attention, whatever the record contains.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -107,7 +107,7 @@ inline float read_weight(const std::string& text) {
   return value;
 }
 
-/// Whether two floats are the same number, NaN being one, too.
+/// True if two floats are the same number, or both NaN.
 inline bool same_float(float a, float b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }

@@ -25,7 +25,8 @@ struct LshOrder {
   Index chunks() const { return std::ssize(places) / chunk; }
 };
 
-/// Where head `head` of a group puts its rows. The type lsh's input has rotations.
+/// Returns the order into which head `head` of a group sorts its rows. The input of type lsh must
+/// have rotations.
 LshOrder lsh_order(const AttentionShape& shape, const AttentionInput& input,
                    const AttentionGroup& group, Index head);
 
@@ -39,7 +40,7 @@ void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& inpu
 /// A token's score of itself.
 inline constexpr float kSelfScore = -1e5F;
 
-/// std::logic_error without rotations, for causal groups and for keys that lie in a cache.
+/// Throws std::logic_error without rotations, for causal groups and for keys in a cache.
 void check_lsh(const AttentionInput& input, const AttentionGroup& group);
 
 /// The rows of one head of one group by place, keys normalised.

@@ -31,7 +31,7 @@ void attend_performer_backward(const AttentionShape& shape, const AttentionInput
 
 struct CausalTileMask;
 
-/// What a causal head keeps of the keys so far: sums that new keys join.
+/// The state of a causal head: sums over the keys so far, to which new keys are added.
 class PerformerState {
  public:
   /// Floats that a head needs.
@@ -49,9 +49,9 @@ class PerformerState {
   /// A tile's n keys: exponentials [n, m] as `sight` says, which change, and values [n, K].
   void add(const CausalTileMask& tile_mask, Index n, float* exponentials,
            const float* tile_values) const;
-  /// What features u [n, m] make of the sums without ε → out [n, K] and divisors [n].
+  /// Reads the sums with features u [n, m], without ε → out [n, K] and divisors [n].
   void read(const float* u, Index n, float* out, float* divisors) const;
-  /// What a query with features u [m] gets → out [K]. Returns the divisor.
+  /// Reads the sums with the features u [m] of one query → out [K]. Returns the divisor.
   float read(const float* u, float* out) const;
 
   Index width() const { return width_; }
@@ -189,7 +189,7 @@ struct KeySums {
 /// is done once a tile falls.
 inline constexpr Index kCausalRows = 64;
 
-/// Places [first, end) of a causal head's sentence, and which keys and queries stand there.
+/// Positions [first, end) of a causal head's sentence, with the keys and queries there.
 struct CausalTile {
   Index first = 0;
   Index end = 0;
@@ -205,7 +205,8 @@ struct CausalTile {
 /// All places, in their order.
 std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const UnpaddedKeys& keys);
 
-/// What makes exponentials under one maximum those under a later one; both may be −∞.
+/// Returns the factor that converts exponentials under an earlier maximum to those under a later
+/// one. Both may be −∞.
 inline float rescale_factor(float earlier, float later) {
   return earlier == later ? 1.0F : std::exp(earlier - later);
 }
@@ -222,7 +223,7 @@ struct CausalTileMask {
 
   CausalTileMask(const CausalTile& tile, const AttentionGroup& group, const UnpaddedKeys& keys,
                  float before, const float* maxima);
-  /// What takes the sums before the tile to query i's maximum.
+  /// Returns the factor that converts the sums before the tile to query i's maximum.
   float of_earlier(Index i) const;
   /// Row i of products of queries and keys [queries, keys]: under i's maximum, 0 where i sees none.
   void take(Index i, Index keys, float* row) const;
@@ -254,8 +255,9 @@ struct PackedRows {
   const float* as_columns(const float* rows, Index n, Index width);  ///< of [width, n]
 };
 
-// What both ways back of performer share: every query reads the same sums (performer_backward.cpp,
-// with the formulas), or those of the keys so far (performer_causal_backward.cpp).
+// Shared by both backward passes of performer: with the same sums for every query
+// (performer_backward.cpp, with the formulas), and with the sums of the keys so far
+// (performer_causal_backward.cpp).
 
 /// One head of one group: what it reads, the gradient at its output, and where its own go.
 struct PerformerHeadBackward {
