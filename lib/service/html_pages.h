@@ -13,13 +13,13 @@
 
 namespace attn {
 
-/// The records of a page. Queries, keys, values and search trees take many times what the maps do:
-/// they are in it where they were asked for, and else as long as the page stays small.
+/// The records of a page. Queries, keys, values and search trees take many times the space of
+/// maps: they are included if requested, and otherwise as long as the page stays small.
 class PageContent {
  public:
   static constexpr std::size_t max_bytes = std::size_t{512} << 20;
-  /// Up to here a page is small: everything goes into it. The size of a larger one is said before
-  /// it is written.
+  /// Up to this size, a page is small and contains everything. For a larger page, a note gives the
+  /// size before it is written.
   static constexpr std::size_t small_bytes = 5'000'000;
   /// Up to this size, a page without queries, keys and values contains search trees that were not
   /// requested.
@@ -27,27 +27,28 @@ class PageContent {
 
   PageContent(std::string path, PageDetail asked);
 
-  /// UsageError where the page gets larger than a browser should open.
+  /// Adds a record. Throws UsageError if the page becomes larger than a browser should open.
   void add(const AttentionRecord& record);
   std::size_t size() const { return count_; }
-  /// Too large in sum: left out of all records, but where asked for. The first one still holds it.
+  /// Excludes details that would be too large in total from all records, unless they were
+  /// requested. The first record keeps them.
   void exclude(PageDetail detail) { excluded_ = detail; }
   /// Returns the most that further records should contain.
   PageDetail wanted() const { return variants_.front().detail; }
-  /// The curve of a training run (page_curve() makes it).
+  /// Adds the curve of a training run (made by page_curve()).
   void add_curve(std::string curve) { curves_.push_back(std::move(curve)); }
 
   /// Shows one head alone (PageData::embed).
   void embed() { embed_ = true; }
 
-  /// The page (page_html); `heads` are the figures over all records, empty: none.
+  /// Returns the page (page_html). `heads` are the statistics over all records; empty: none.
   std::string html(const std::string& heads) const;
 
   /// Returns notes on the page: which parts were left out, and that it is large.
   std::vector<FieldText> notes(const std::string& html) const;
 
  private:
-  /// The same records with more or less in them.
+  /// The same records with more or fewer details.
   struct Variant {
     PageDetail detail = {};
     std::vector<std::string> records = {};
@@ -55,17 +56,17 @@ class PageContent {
   };
 
   std::string name() const;
-  /// Empty where nothing was left out.
+  /// Returns which details are left out; empty if there are none.
   FieldText what_is_missing(const Variant& chosen) const;
 
   std::string path_;
-  std::vector<Variant> variants_;  ///< the fullest first; the last has what was asked for
+  std::vector<Variant> variants_;  ///< the fullest first; the last has the requested details
   PageDetail excluded_;
   std::vector<std::string> curves_;
   std::size_t count_ = 0;
   bool embed_ = false;
-  bool searched_ = false;                ///< there are searches, and they were not asked for
-  std::size_t fullest_first_bytes_ = 0;  ///< what the first record takes with everything
+  bool searched_ = false;                ///< there are searches that were not requested
+  std::size_t fullest_first_bytes_ = 0;  ///< size of the first record with everything
 };
 
 // A single HTML file that translates alone: the live page with the program as WebAssembly and a

@@ -1,4 +1,4 @@
-// No output takes the place of an input or of another output, however their names are spelled.
+// Prevents outputs from replacing an input or another output, however their paths are written.
 #pragma once
 
 #include <sys/types.h>
@@ -21,24 +21,25 @@ namespace attn {
 /// appended.
 class FileGuard {
  public:
-  /// stdout and stderr are outputs where they lead to files, stdin an input where `reads_stdin`.
+  /// Registers stdout and stderr as outputs if they lead to files, and stdin as an input if
+  /// `reads_stdin`.
   explicit FileGuard(bool reads_stdin = false);
 
-  /// A file that `named` (a field, RECORDS) names. UsageError where stdout, stderr or an output
-  /// leads into it.
+  /// Registers a file that is read; `named` says who named it (a field, RECORDS). Throws
+  /// UsageError if stdout, stderr or an output leads into it.
   void read(const FieldText& named, const std::string& path);
-  /// All files in a directory, as a model's or a tokenizer's. UsageError as read() where one of
-  /// those that are read is meant.
+  /// Registers all files in a directory of a model or a tokenizer. Throws UsageError like read().
   void read_all(const FieldText& named, const std::string& directory);
 
-  /// UsageError where `path`, which `named` asks for, is read or written already.
+  /// Registers an output. Throws UsageError if `path`, which `named` requests, is already read or
+  /// written.
   void write(const FieldText& named, const std::string& path);
 
  private:
   struct FileId {
     dev_t device = 0;
     ino_t inode = 0;
-    std::string rest;  ///< below that folder, where nothing is there yet
+    std::string rest;  ///< rest of the path below that folder, which does not exist yet
     bool operator<(const FileId& other) const {
       return std::tie(device, inode, rest) < std::tie(other.device, other.inode, other.rest);
     }
@@ -51,11 +52,11 @@ class FileGuard {
     FieldText name;
     bool own = false;  ///< stdout or stderr
   };
-  std::map<FileId, FieldText> inputs_;  ///< each with what names it
-  std::map<FileId, Output> outputs_;    ///< each with what names it, and its path
+  std::map<FileId, FieldText> inputs_;  ///< each with the name of its origin
+  std::map<FileId, Output> outputs_;    ///< each with the name of its origin, and its path
 };
 
-// A directory that a command makes: it appears whole or not at all.
+// A directory that a command creates: it appears complete or not at all.
 
 /// Returns the same path without folders that would be created only to be left again: x for
 /// new/../x if `new` does not exist. Existing paths keep their meaning: after a link, .. is
@@ -67,23 +68,24 @@ std::string normalize_output_path(const std::string& path);
 /// for it.
 class NewDirectory {
  public:
-  /// SystemError where `path` is there already and is no empty directory, or cannot be made.
+  /// Throws SystemError if `path` exists and is not an empty directory, or cannot be created.
   explicit NewDirectory(const std::string& path);
 
   const std::string& temporary_path() const { return temporary_->path(); }  ///< until commit()
 
-  /// Puts it in its place; where an empty directory is there, with its mode and owner.
+  /// Moves it to its final place. If there is an empty directory, it takes its mode and owner.
   void commit();
 
  private:
   std::string path_;
   std::unique_ptr<NewDirectories> parents_;
-  std::unique_ptr<TemporaryPath> temporary_;  ///< goes before its parents
+  std::unique_ptr<TemporaryPath> temporary_;  ///< destroyed before its parents
 };
 
 // The directory of a training run: one run at a time, and never other files.
 
-/// Until begin() nothing in it counts: where the start fails, what was made goes again.
+/// Nothing in it is final until begin(). If the start fails, everything that was created is
+/// removed.
 class RunDirectory {
  public:
   /// Creates and locks the directory. Throws SystemError if another run writes there, if it is not
@@ -108,7 +110,7 @@ class RunDirectory {
 
   std::string path_;
   std::unique_ptr<NewDirectories> made_;
-  bool was_empty_ = false;  ///< but for a lock
+  bool was_empty_ = false;  ///< except for a lock
   bool had_lock_ = false;
   bool begun_ = false;
   std::unique_ptr<RunLock> lock_;

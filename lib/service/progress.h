@@ -15,15 +15,15 @@ class ProgressView {
   virtual void update(std::size_t done, std::optional<double> fraction) = 0;
 };
 
-/// Makes the view of a wait for `what`, which counts in `unit`; null: nothing is shown.
+/// Makes the view of a task `what` that counts in `unit`; null: nothing is shown.
 using ProgressFactory = std::unique_ptr<ProgressView> (*)(const std::string& what,
                                                           const std::string& unit);
 
-/// Shows every wait from now on; without a call nothing is shown: stderr is another's, who has
-/// loaded this as a library.
+/// Shows all tasks from now on. Without this call nothing is shown, because stderr belongs to a
+/// program that has loaded this as a library.
 void set_progress_factory(ProgressFactory make);
 
-/// While one exists, something is waited for.
+/// A task in progress during the lifetime of this object.
 class Progress {
  public:
   explicit Progress(const std::string& what, const std::string& unit = "");

@@ -16,12 +16,12 @@ namespace attn {
 struct TextSettings {
   LineSettings lines = {};
   bool html = false;          ///< the texts are HTML
-  SpanFinder keep = nullptr;  ///< what else is not translated
+  SpanFinder keep = nullptr;  ///< further text that is not translated
   /// The alignment that puts markup back into translations.
   AlignmentMethod alignment = {};
 };
 
-/// Returns the settings that the options ask for. Throws UsageError for a `keep` that is no regular
+/// Returns the settings that the options request. Throws UsageError if `keep` is not a regular
 /// expression.
 TextSettings text_settings(const SearchOptions& given, const LineSettings& lines);
 
@@ -34,7 +34,7 @@ struct TextHooks {
 
 struct TranslatedText {
   std::vector<LineTranslation> translations;  ///< best first
-  MarkupCounts markup;                        ///< that was taken out and put back
+  MarkupCounts markup;                        ///< markup that was taken out and put back
 };
 
 /// Translates each text like translate_lines() translates its lines. Line breaks, empty lines, and

@@ -27,11 +27,11 @@ struct WhyQuestion {
 };
 
 struct WhyAnswer {
-  Why why;             ///< of all tokens
-  WordReceipts words;  ///< of the words in question
+  Why why;             ///< results for all tokens
+  WordReceipts words;  ///< receipts of the words in question
 };
 
-/// The model and how it translates.
+/// The model, and its translation settings.
 struct WhyContext {
   const Translator& translator;
   const Transformer& model;  ///< the translator's only model

@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// One measurement: attention of one random sentence, all heads, without any projection.
+/// A measurement of attention: one random sentence, all heads, without projections.
 struct AttentionBenchmark {
   AttentionPattern pattern;
   Index length = 0;
@@ -19,11 +19,12 @@ struct AttentionBenchmark {
   Index head_dim = 64;
   int threads = 1;
   bool causal = false;
-  bool backward = false;  ///< the forward pass is training's, then
+  bool backward = false;  ///< then the forward pass is that of training
   float dropout = 0.0F;
 };
 
-/// The kinds of a list with commas between them; "all" is all of them, or all that can be causal.
+/// Returns the patterns of a comma-separated list. "all" stands for all of them, or for all that
+/// can be causal.
 std::vector<std::string> patterns_to_benchmark(const std::string& list, bool causal);
 
 /// Returns the pattern with this command-line name, with parameters that do not grow with the
@@ -37,7 +38,7 @@ AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials
 
 // How far the tokens of a model's encoder see, layer by layer.
 
-/// Tokens of the longest sentence that is looked at: a bit for each pair of them.
+/// Maximum number of tokens of a sentence: the computation needs a bit for each pair of tokens.
 inline constexpr int max_receptive_tokens = 16'384;
 
 /// Computes the receptive field for sentences of `tokens` tokens, in a picture of at most `side`

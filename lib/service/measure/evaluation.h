@@ -13,9 +13,9 @@
 namespace attn {
 
 struct ScoreSettings {
-  bool lowercase = false;  ///< BLEU, chrF2 and chrF2++; TER never looks at case
+  bool lowercase = false;  ///< for BLEU, chrF2 and chrF2++; TER always ignores case
   BleuTokenizer tokenizer = BleuTokenizer::v13a;
-  Resampling resampling;  ///< where there is another system
+  Resampling resampling;  ///< used if there is another system
 };
 
 /// Translations and the texts to compare them with, one line per sentence in each list.
@@ -26,8 +26,8 @@ struct ScoringInput {
       nullptr;  ///< another system's translations; null: there are none
 };
 
-/// Fills in the scores, and where there is another system the paired bootstrap (but for its file's
-/// name).
+/// Computes the scores and, if there is another system, the paired bootstrap (without the name of
+/// its file).
 void compute_scores(ScoreReport& report, const ScoringInput& system, const ScoreSettings& settings);
 
 // Pairs of sentences for evaluate --head-importance.

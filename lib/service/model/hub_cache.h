@@ -13,8 +13,8 @@ namespace attn {
 /// SystemError that says what it has and how to download the model.
 std::string model_directory(const std::string& named);
 
-/// InputError where `named` is a model of the cache whose revision came without weights: it names
-/// the revisions there that have some.
+/// Throws InputError if `named` is a model of the cache whose revision has no weights. The error
+/// names the revisions that have weights.
 void require_hub_weights(const std::string& named, const std::string& directory);
 
 }  // namespace attn

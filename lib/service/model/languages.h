@@ -1,5 +1,4 @@
-// Languages by code and by name: which is meant, what it is called, and how a model is made to
-// write it.
+// Languages by code and by name: finding them, naming them, and making a model write them.
 #pragma once
 
 #include <functional>
@@ -25,9 +24,9 @@ std::string language_name(const std::string& code);
 /// other Chinese languages.
 std::vector<std::string> language_names(const Languages& languages);
 
-/// The token that is meant: by the tokenizer's own code, by one of the same language ("de", "de_DE"
-/// for deu_Latn) or by its English name. UsageError naming the field and `model`, and those that it
-/// may be, or the nearest.
+/// Returns the token of a language, found by the tokenizer's own code, by another code of the same
+/// language ("de", "de_DE" for deu_Latn) or by its English name. Throws UsageError that names the
+/// field, `model`, and the possible languages or the nearest one.
 const LanguageToken& find_language(const Languages& languages, const std::string& asked,
                                    std::string_view field, const std::string& model);
 
@@ -46,10 +45,11 @@ LanguageChoice choose_languages(const MultilingualModel& model, const SearchOpti
 LanguageChoice choose_languages(const ReadyModel& model, const SearchOptions& given,
                                 DecodeConfig& decode);
 
-/// Makes the model write the language of a token: `decode` gets its first token, or its start.
+/// Makes the model write the language of a token by setting the first or the start token in
+/// `decode`.
 void set_target_language(const Languages& languages, int id, DecodeConfig& decode);
 
-/// "NAME writes 202 languages, and its files choose none: say target_lang"
+/// Returns "NAME writes 202 languages, and its files choose none: say target_lang".
 FieldText no_target_language_text(const Languages& languages, const std::string& name);
 
 /// Notes that no target language was chosen for a multilingual model, neither by the user nor by
@@ -57,7 +57,7 @@ FieldText no_target_language_text(const Languages& languages, const std::string&
 void note_missing_language(const Translator& translator, const TranslationSettings& settings,
                            const std::function<void(const FieldText&)>& say);
 
-// Which language a training run translates from, and which into.
+// The languages that a training run translates from and into.
 
 /// Requested languages, which take precedence over the experiment's data.source_lang and
 /// data.target_lang; empty: not requested.
@@ -73,7 +73,7 @@ void choose_training_languages(TrainerSetup& setup, const Languages& languages,
                                const ExperimentConfig& experiment, const RequestedLanguages& asked,
                                const std::string& model);
 
-/// "from English (eng_Latn) into German (deu_Latn)"; empty where there are no languages to tell of.
+/// Returns "from English (eng_Latn) into German (deu_Latn)"; empty if there are no languages.
 std::string describe_languages(const TrainerSetup& setup, const Languages& languages);
 
 }  // namespace attn

@@ -18,16 +18,18 @@ namespace attn {
 /// As a ModelProvider, it has the model of the last update.
 class LiveTraining : public ModelProvider {
  public:
-  /// An experiment file that names an existing tokenizer. Errors are those of everything it reads.
+  /// Reads an experiment file that names an existing tokenizer. Throws the errors of everything
+  /// that it reads.
   explicit LiveTraining(const std::string& config);
 
-  /// What the page shows of the run after the updates that `asked` wants: {"updates": 20} goes on
-  /// by so many, or to the end; 0 or none just looks. UsageError for anything else.
+  /// Runs the updates that `asked` requests, and returns the page's data of the run. {"updates":
+  /// 20} runs that many updates, or fewer if the run ends; with 0 or without the key, no update is
+  /// run. Throws UsageError for anything else.
   ///
-  /// A page's data: the probe's record, and as "live" {"training": {"update", "updates",
-  /// "finished", "losses": [[update, loss], …] of each update since the answer before,
-  /// "looks": [[update, loss, BLEU, chrF], …] at the dev part, as many, "text": the probe's own
-  /// translation at the time, "weights": SHA-256 of all weights as little-endian floats}}.
+  /// The data is the probe's record, and as "live" {"training": {"update", "updates", "finished",
+  /// "losses": [[update, loss], …] of each update since the previous answer, "looks": [[update,
+  /// loss, BLEU, chrF], …] of the validations since then, "text": the probe's own translation at
+  /// this time, "weights": SHA-256 of all weights as little-endian floats}}.
   std::string answer(const Json& asked);
 
   const std::vector<std::string>& names() const override { return names_; }
@@ -39,7 +41,7 @@ class LiveTraining : public ModelProvider {
   std::string training_json();
 
   TrainerSetup setup_;
-  ReadyModel ready_;  ///< its transformer is null where the weights have changed since
+  ReadyModel ready_;  ///< its transformer is null if the weights have changed since
   std::vector<std::string> names_;
   std::optional<TrainingLoop> updates_;
   std::optional<Validator> validator_;
