@@ -12,9 +12,9 @@ namespace attn {
 
 class KeyReader;
 
-/// The keys of relative positions, T5's: `otherwise` where they are absent. InputError for buckets
-/// that are odd or fewer than 4, and for a greatest distance within the buckets that hold one
-/// distance each.
+/// Reads T5's keys for the relative position bias; returns `otherwise` if they are absent. Throws
+/// InputError for a number of buckets that is odd or less than 4, and for a maximum distance
+/// within the buckets that hold one distance each.
 RelativePositionBiasConfig read_relative_position_bias_config(
     KeyReader& reader, const RelativePositionBiasConfig& otherwise);
 void write_relative_position_config(const RelativePositionBiasConfig& relative, Json& json);
@@ -34,13 +34,13 @@ bool has_custom_architecture(const ModelConfig& config);
 /// pad; nothing for other models.
 std::optional<std::string> custom_architecture_note(const ModelConfig& config);
 
-/// The same keys again, as far as they are not the usual.
+/// Writes the same keys, except for default values.
 void write_custom_architecture(const ModelConfig& config, Json& json);
 
-/// InputError for heads that keys and values cannot be shared by, an odd head_dim that would be
-/// turned, heads wider together than a model may be, and parts that a kind of attention cannot
-/// have: those that go by way of something smaller than the keys take neither biases of distances
-/// nor turned or shared keys.
+/// Throws InputError for a number of heads that cannot share keys and values, an odd head_dim with
+/// rotary position embedding, heads that together are wider than a model may be, and parts that a
+/// sparse pattern does not support: patterns that compress the keys first take neither a relative
+/// position bias nor rotary or shared keys.
 void check_custom_architecture(const ModelConfig& config, const KeyNames& names);
 
 }  // namespace attn

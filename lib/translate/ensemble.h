@@ -15,19 +15,19 @@ namespace attn {
 /// p_m(token).
 class Ensemble {
  public:
-  /// One model, which outlives it.
+  /// Uses one model, which must outlive the ensemble.
   Ensemble(const Transformer& model) : models_{&model} {}  // NOLINT(google-explicit-constructor)
 
-  /// One model or more, which outlive it. InputError naming two whose vocabularies' sizes or
-  /// special ids differ.
+  /// Uses one or more models, which must outlive the ensemble. Throws InputError naming two models
+  /// whose vocabulary sizes or special ids differ.
   explicit Ensemble(std::vector<const Transformer*> models);
 
   const std::vector<const Transformer*>& models() const { return models_; }
 
-  /// The first model's: vocabularies and special ids are those of all.
+  /// Returns the first model's config; the vocabularies and special ids are the same in all.
   const ModelConfig& config() const { return models_.front()->config(); }
 
-  /// The fewest positions of any model.
+  /// Returns the smallest number of positions of any model.
   Index max_positions() const;
   Index max_decoder_positions() const;
 
@@ -38,7 +38,8 @@ class Ensemble {
   std::vector<const Transformer*> models_;
 };
 
-/// InputError naming both models and the first piece in which their vocabularies differ.
+/// Throws InputError that names both models and the first token in which their vocabularies
+/// differ.
 void require_same_vocabulary(const Tokenizer& first, const std::string& first_name,
                              const Tokenizer& other, const std::string& other_name);
 

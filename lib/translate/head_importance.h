@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// A sentence and its reference; ids with the end symbol, neither empty.
+/// A sentence and its reference: ids with the end symbol, neither of them empty.
 struct ReferencePair {
   std::vector<int> source;
   std::vector<int> target;

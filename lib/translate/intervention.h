@@ -15,7 +15,7 @@ struct AblatedHead {
   std::optional<int> head;
 };
 
-/// The weight of one query of one head put wholly on one key. Positions count from 0 in the
+/// Puts the whole weight of one query of one head on one key. Positions count from 0 in the
 /// query's and the key's sequence (decoder: 0 is the start symbol's row).
 struct ForcedWeight {
   AttentionSite site = AttentionSite::cross;
@@ -46,7 +46,7 @@ class Intervention : public AttentionObserver {
   std::vector<AblatedHead> without_;
   std::vector<ForcedWeight> forced_;
   AttentionObserver* next_;
-  std::optional<Index> position_;  ///< of every query, in a cached decoder's step
+  std::optional<Index> position_;  ///< position of every query, in a cached decoder's step
 };
 
 }  // namespace attn

@@ -28,10 +28,10 @@ SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view te
                              const Tokenizer& tokenizer,
                              const std::function<void(const std::string&)>& say);
 
-/// Returns the settings for a batch of one sentence, whose terms are in `terms`: as they are
-/// without terms; with terms, at least 8 beams and one for each token of the terms, up to 32,
-/// unless `decode` has more. The length penalty is then at most 0.5: a mean over the length would
-/// favour long translations that go on after their end just to add the term.
+/// Returns the settings for a batch of one sentence, whose terms are in `terms`. Without terms
+/// they do not change; with terms, there are at least 8 beams and one for each token of the terms,
+/// up to 32, unless `decode` has more. The length penalty is then at most 0.5: a mean over the
+/// length would favor long translations that continue after their end just to add the term.
 DecodeConfig with_beams_for(const DecodeConfig& decode, const std::vector<SentenceTerms>& terms);
 
 }  // namespace attn

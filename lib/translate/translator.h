@@ -196,7 +196,7 @@ class Translator {
   std::string token_name(int id) const;
 
   Ensemble models_;
-  const Transformer& model_;  ///< whose maps are recorded
+  const Transformer& model_;  ///< the model whose maps are recorded
   const Tokenizer& tokenizer_;
   ModelSummary summary_;
 };

@@ -1,5 +1,5 @@
-// The bookkeeping of beam search for one sentence, as transformers' vectorised beam search does it
-// (generation/utils.py, _beam_search), in its float32 arithmetic.
+// The bookkeeping of beam search for one sentence, as in transformers' vectorized beam search
+// (generation/utils.py, _beam_search), in the same float32 arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -33,11 +33,11 @@ class SentenceBeam {
   /// beam ends with every end token.
   Index candidates_needed() const { return std::max<Index>(2, 1 + std::ssize(ends_)) * beams_; }
 
-  /// Takes the best candidates, best first: those that end go to the finished list, the best that
-  /// do not run on. Decides whether the sentence is done.
+  /// Takes the candidates, best first: those that end are added to the finished list, and the best
+  /// others continue. Decides if the sentence is done.
   void advance(std::span<const Candidate> best, SearchTrace* trace, Index sentence);
 
-  /// Finished hypotheses, best first.
+  /// Returns the finished hypotheses, best first.
   std::vector<SearchHypothesis> results(Index count) const;
 
  private:
@@ -56,11 +56,11 @@ class SentenceBeam {
   std::vector<int> ends_;  ///< tokens that end a hypothesis
   Index beams_;
   Index max_generated_tokens_;
-  Index produced_ = 0;  ///< tokens that every running beam has
+  Index produced_ = 0;  ///< number of tokens of every running beam
   bool improvement_possible_ = true;
   bool done_ = false;
   std::vector<Running> running_;
-  std::vector<Finished> finished_;  ///< always `beams_` of them, best first
+  std::vector<Finished> finished_;  ///< always `beams_` elements, best first
 };
 
 }  // namespace attn
