@@ -138,8 +138,9 @@ struct PatternCheck {
 
   /// Returns a key as the user wrote it.
   std::string written(std::string_view key) const;
-  /// These throw InputError: size() for a value outside [least, most], the next one for an odd
-  /// value, and the others for windows and global positions that do not fit.
+  /// These throw InputError: size() for a value outside [least, most], even() for an odd value or
+  /// one above `most` (after size() has accepted it), windows() and globals() for windows and
+  /// global positions that do not fit.
   void size(const char* key, int value, int least, int most) const;
   void even(const char* key, int value, int most) const;
   void windows() const;
