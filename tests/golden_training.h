@@ -1,5 +1,5 @@
-// Reads tests/golden/training/NAME: a model, a batch, and what PyTorch's autograd and Adam made of
-// them.
+// Reads tests/golden/training/NAME: a model, a batch, and the results of PyTorch's autograd and
+// Adam.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ inline std::vector<float> read_tensor(const SafetensorsFile& file, const std::st
   return values;
 }
 
-/// A parameter's numbers in the order of the file.
+/// Returns a parameter's numbers in the order of the file.
 inline std::vector<float> in_file_order(const ParameterInfo& info, const Parameter& parameter) {
   const Parameter p = info.transposed ? parameter.transposed() : parameter;
   std::vector<float> values;

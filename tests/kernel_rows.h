@@ -15,7 +15,7 @@ namespace attn::test {
 
 inline const std::vector<Index> kLengths{1, 2, 7, 15, 16, 17, 31, 33, 64, 100, 257};
 
-/// n numbers that a kernel works on in place, with NaN on both sides of them.
+/// A row of n numbers that a kernel changes in place, with NaN on both sides.
 class Row {
  public:
   Row(Index n, std::string_view name, float bound = 1.0F) : Row(random_matrix(1, n, name, bound)) {}
@@ -40,7 +40,7 @@ class Row {
     }
     return true;
   }
-  /// The same bits.
+  /// True if both have the same bits.
   bool operator==(const Row& other) const {
     return n_ == other.n_ &&
            std::memcmp(memory_.data(), other.memory_.data(), memory_.size() * sizeof(float)) == 0;

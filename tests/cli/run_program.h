@@ -23,12 +23,12 @@ struct Request {
   std::vector<std::string> args;
   std::string input = {};                                             ///< all of stdin
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
-  std::string stdout_path = {};        ///< a file or device in place of the pipe
+  std::string stdout_path = {};        ///< a file or device instead of the pipe
   std::string folder = {};             ///< the program's working directory
   bool stdout_reader_gone = false;     ///< closes the reading end of the pipe on stdout
-  std::string program = {};            ///< another than the one that was just built
-  std::function<void()> in_child{};    ///< last thing before exec: rights and the like
-  int limit_milliseconds = kPatience;  ///< without output or end
+  std::string program = {};            ///< a program other than the one that was just built
+  std::function<void()> in_child{};    ///< called just before exec, for permissions and the like
+  int limit_milliseconds = kPatience;  ///< maximum time without output or end
 };
 
 struct Result {
@@ -38,7 +38,7 @@ struct Result {
   bool timed_out = false;
 };
 
-/// A started program whose stdin the test still holds.
+/// A running program whose stdin the test still holds.
 class Program {
  public:
   explicit Program(const Request& request);
@@ -46,30 +46,32 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  void send(const std::string& bytes);  ///< all of it; quietly nothing where the program has gone
+  void send(const std::string& bytes);  ///< sends all bytes; does nothing if the program has ended
   void close_input();
   void signal(int number) const;
 
-  /// The next line of stdout without its end; nothing at the end or after the time limit.
+  /// Returns the next line of stdout without its line end; nothing at the end or after the time
+  /// limit.
   std::optional<std::string> read_line();
 
-  /// Waits until stderr holds `part`; false at the end or after the time limit.
+  /// Waits until stderr contains `part`; returns false at the end or after the time limit.
   bool wait_for_error(const std::string& part);
 
-  /// Ends: closes stdin, collects the rest and the exit code.
+  /// Closes stdin, collects the remaining output and the exit code.
   Result finish();
 
-  /// The same with stdin left open: the program must end by itself.
+  /// Does the same with stdin left open: the program must end by itself.
   Result finish_with_open_input();
 
  private:
-  bool pump(const std::string* input, std::size_t& sent);  ///< once; false where nothing came
+  bool pump(const std::string* input,
+            std::size_t& sent);  ///< once; returns false if nothing arrived
   void wait_for_end();
 
   pid_t pid_ = -1;
   int limit_;
   int in_ = -1, out_ = -1, err_ = -1;
-  std::size_t lines_read_ = 0;  ///< bytes of out that read_line has given away
+  std::size_t lines_read_ = 0;  ///< bytes of out that read_line has returned
   Result result_;
 };
 

@@ -1,4 +1,4 @@
-// The bits that tables of kernels leave: which of them must agree, and a digest of what they are.
+// Checks which tables of kernels compute the same bits, and computes a digest of them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -31,7 +31,8 @@ class Bits {
     return agree(first, work);
   }
 
-  /// The same without a part in the digest: the system's logarithm may be another elsewhere.
+  /// Does the same without adding to the digest, because the system's logarithm may differ on
+  /// other machines.
   template <typename Work>
   bool same_here(const Work& work) const {
     return tables_.empty() || agree(work(*tables_.front()), work);

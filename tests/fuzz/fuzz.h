@@ -24,7 +24,7 @@ inline void require(bool holds, const char* what) {
 
 /// Checks an error message: one line of valid UTF-8 that is safe for a terminal.
 inline void check_message(std::string_view message) {
-  constexpr std::size_t kMost = 1000;  // bytes; some messages list what is known
+  constexpr std::size_t kMost = 1000;  // bytes; some messages list all valid values
   if (message.size() > kMost || !is_valid_utf8(message) || printable(message) != message) {
     std::fprintf(stderr, "fuzz: a message of %zu bytes: %.*s\n", message.size(),
                  to_int(message.size()), message.data());
@@ -46,8 +46,8 @@ bool accepts(Parse&& parse) {
   }
 }
 
-/// Takes the bytes before the first 0xFF off `rest` (a byte that no UTF-8 text holds), to make
-/// several inputs of one.
+/// Removes the bytes before the first 0xFF (a byte that never occurs in UTF-8) from `rest`, to
+/// make several inputs from one.
 inline std::string_view take_part(std::string_view& rest) {
   const std::size_t end = rest.find('\xff');
   const std::string_view part = rest.substr(0, end);

@@ -36,7 +36,7 @@ AttentionPattern pattern_for_benchmark(const std::string& kind, Index length, bo
 /// process of its own, so that its memory is its own. Throws MemoryError if a length does not fit.
 AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials);
 
-// How far the tokens of a model's encoder see, layer by layer.
+// The receptive field: how far the tokens of a model's encoder see, layer by layer.
 
 /// Maximum number of tokens of a sentence: the computation needs a bit for each pair of tokens.
 inline constexpr int max_receptive_tokens = 16'384;

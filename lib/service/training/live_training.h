@@ -15,7 +15,7 @@
 
 namespace attn {
 
-/// As a ModelProvider, it has the model of the last update.
+/// Trains a model and provides it to requests; this is the model after the last update.
 class LiveTraining : public ModelProvider {
  public:
   /// Reads an experiment file that names an existing tokenizer. Throws the errors of everything
