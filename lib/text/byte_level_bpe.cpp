@@ -244,7 +244,7 @@ class BpeMerges::Word {
       if (ids_[best.left] == kGone || next_[best.left] == ids_.size()) continue;
       const std::uint32_t right = next_[best.left];
       const Merge* merge = merges_.find(ids_[best.left], ids_[right]);
-      // The neighbours may have changed since, but may still give the same token.
+      // The neighbors may have changed since, but may still give the same token.
       if (merge == nullptr || merge->joint != best.joint) continue;
       ids_[best.left] = best.joint;
       ids_[right] = kGone;
@@ -274,8 +274,8 @@ class BpeMerges::Word {
 
   const BpeMerges& merges_;
   std::vector<int>& ids_;
-  std::vector<std::uint32_t> next_;  ///< position of the right neighbour; the size if there is none
-  std::vector<std::uint32_t> before_;  ///< position of the left neighbour
+  std::vector<std::uint32_t> next_;  ///< position of the right neighbor; the size if there is none
+  std::vector<std::uint32_t> before_;  ///< position of the left neighbor
   std::priority_queue<Candidate, std::vector<Candidate>, LowerPriority> queue_;
 };
 

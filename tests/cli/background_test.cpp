@@ -69,7 +69,7 @@ TEST_CASE("the environment says whether the terminal is light, and nobody is ask
 TEST_CASE("else the terminal is asked, and one that does not say is dark") {
   CHECK(holds(painted_after("\x1b]11;rgb:ffff/ffff/eeee\x1b\\\x1b[?62;4c"), kZeroOnLight));
   CHECK(holds(painted_after("\x1b]11;rgb:f/f/f\x07\x1b[?1c"), kZeroOnLight));
-  // Grey counts as light from half the perceived brightness on.
+  // Gray counts as light from half the perceived brightness on.
   CHECK(holds(painted_after("\x1b]11;rgb:8080/8080/8080\x1b\\\x1b[?62c"), kZeroOnLight));
   CHECK(holds(painted_after("\x1b]11;rgb:6060/6060/6060\x1b\\\x1b[?62c"), kZeroOnDark));
   CHECK(holds(painted_after("\x1b]11;rgb:1c1c/2020/2828\x1b\\\x1b[?62c"), kZeroOnDark));

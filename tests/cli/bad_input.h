@@ -11,8 +11,8 @@
 
 namespace attn::test {
 
-/// Exit codes by the names of their causes (docs/commands.md), and the sentence that most tests
-/// translate, with a translation of it.
+/// The sentence that most tests translate, and a translation of it. The exit codes below are named
+/// after their causes (docs/commands.md).
 inline const std::string kDemoSource = "The group went home";
 inline const std::string kDemoTarget = "Die Gruppe ging nach Hause";
 
@@ -51,10 +51,10 @@ std::vector<std::string> errors_of(const Result& result);
 /// Returns the contents of an existing file.
 std::string bytes_of(const std::string& path);
 
-/// Names below the directory, sorted; directories end in a slash.
+/// Returns the names below the directory, sorted; directories end in a slash.
 std::vector<std::string> listing(const std::string& directory);
 
-/// No ESC and no other control character but the line end.
+/// True if the text contains no ESC and no other control character except line ends.
 bool is_plain(const std::string& text);
 
 }  // namespace attn::test

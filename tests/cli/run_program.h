@@ -1,5 +1,6 @@
-// Runs the built program as a user's shell would: arguments, bytes on stdin, environment;
-// everything through pipes, no shell between, and never longer than a time limit.
+// Runs the built program as a user's shell would, with arguments, bytes on stdin and an
+// environment. Everything goes through pipes, without a shell, and never takes longer than a time
+// limit.
 #pragma once
 
 #include <sys/types.h>
@@ -21,8 +22,9 @@ inline constexpr int kPatience = 60'000;
 
 struct Request {
   std::vector<std::string> args;
-  std::string input = {};                                             ///< all of stdin
-  std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
+  std::string input = {};  ///< all of stdin
+  std::vector<std::pair<std::string, std::string>> environment =
+      {};                              ///< added to this process's environment
   std::string stdout_path = {};        ///< a file or device instead of the pipe
   std::string folder = {};             ///< the program's working directory
   bool stdout_reader_gone = false;     ///< closes the reading end of the pipe on stdout

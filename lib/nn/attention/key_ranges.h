@@ -8,7 +8,7 @@
 //   window          |i − j| ≤ window/2                                     (Beltagy et al. 2020)
 //   longformer      the same; global tokens see all keys and are seen by all queries    (ibid.)
 //   bigbird         blocks of block_size: the first and last block see all and are seen by all; the
-//                   others see their neighbours, themselves and random blocks (Zaheer et al. 2020).
+//                   others see their neighbors, themselves and random blocks (Zaheer et al. 2020).
 //                   Sentences of at most (5 + 2·random_blocks) blocks have full attention, as in
 //                   transformers.
 //   sparse_strided  |i − j| ≤ stride, and j ≡ i modulo stride               (Child et al. 2019)
