@@ -286,8 +286,7 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
 
 namespace {
 
-/// Reads an experiment's keys of a family. Throws InputError for a key whose value contradicts its
-/// class.
+/// Reads an experiment's keys of a family. Throws InputError for a value that the class excludes.
 void read_family(KeyReader& reader, const ModelFamily& family, ModelConfig& config) {
   config.model_type = family.model_type;
   config.scale_embedding = family.scale_embedding;
@@ -321,8 +320,7 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   }
   read_sizes(reader, config, names, {family, true, !family.uses_marian_keys});
   if (family.uses_marian_keys) normalize_custom_architecture(config);
-  // In models created by this program, pad is the last vocabulary entry and also the decoder's
-  // start token.
+  // In models that this program makes, pad is the last token, and the decoder starts with it.
   config.pad_token_id = std::max(config.decoder_vocab_size - 1, 0);
   const bool own_start = read_ids(reader, config);
   if (!own_start) config.decoder_start_token_id = config.pad_token_id;
@@ -347,8 +345,7 @@ std::string model_type_for(const ModelConfig& config) {
   if (has_custom_architecture(config)) return "attn-demo";
   if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
   if (!config.normalize_before || !config.add_final_layer_norm) return "attn-demo";
-  // PegasusForConditionalGeneration has one vocabulary, and either one shared table or three
-  // untied ones.
+  // PegasusForConditionalGeneration has one vocabulary, with one shared table or three tables.
   const bool one_table = config.share_embeddings && config.tie_word_embeddings;
   const bool three_tables = !config.share_embeddings && !config.tie_word_embeddings &&
                             config.vocab_size == config.decoder_vocab_size;
