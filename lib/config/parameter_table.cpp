@@ -264,7 +264,7 @@ class TableWriter {
 
   const ModelSizes& sizes_;
   const ModelFamily& family_;
-  std::string base_;  ///< of the names: "model."
+  std::string base_;  ///< prefix of the names: "model."
   std::string target_embedding_;
   std::vector<ParameterBlock> blocks_;
 };

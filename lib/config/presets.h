@@ -14,7 +14,7 @@ enum class ModelArchitecture { encoder, decoder, encoder_decoder };
 
 struct Preset {
   std::string name;   ///< as people type it: "bert-base"
-  std::string title;  ///< as its authors write it: "BERT-base"
+  std::string title;  ///< in its authors' spelling: "BERT-base"
   ModelArchitecture kind = ModelArchitecture::encoder_decoder;
   int d_model = 0;
   int heads = 0;

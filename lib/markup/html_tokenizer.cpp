@@ -42,7 +42,7 @@ constexpr auto kRawText = std::to_array<std::string_view>(
 
 /// A start or end tag.
 struct Tag {
-  std::size_t end = 0;  ///< behind ">"
+  std::size_t end = 0;  ///< after ">"
   std::string name;
   bool untranslated = false;  ///< set by an attribute
 };
@@ -237,7 +237,7 @@ class HtmlTokenizer {
 
   std::string_view source_;
   std::size_t at_ = 0;      ///< end of the last token
-  std::size_t search_ = 0;  ///< where the next "<" is searched for
+  std::size_t search_ = 0;  ///< where the next search for "<" begins
   std::vector<HtmlToken> tokens_;
 };
 

@@ -15,7 +15,7 @@ enum class ItemType {
   open,   ///< begins an element: "<b>", "**"
   close,  ///< ends one
   point,  ///< is at a single position: a void element, a comment, a placeholder
-  space,  ///< whitespace that is more than one space: a line break, "&nbsp;"
+  space,  ///< whitespace other than one space: a line break, "&nbsp;"
 };
 
 /// A piece of markup in a segment.
@@ -37,7 +37,7 @@ struct MarkedSegment {
   bool html = false;              ///< `text` must be escaped
   /// The entities with which the source wrote characters, by character.
   std::map<std::string, std::string> entities = {};
-  bool bare_ampersand = false;  ///< the source has "&" as it is
+  bool bare_ampersand = false;  ///< true if the source has "&" that is not part of an entity
 
   /// True if all items are before or after all text, so that no alignment is needed.
   bool items_are_outside() const;

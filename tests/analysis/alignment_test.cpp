@@ -157,7 +157,7 @@ TEST_CASE("words of several pieces, glued punctuation, numbers of the text") {
   CHECK(links[1].source == 1);
   CHECK(links[1].target == 1);
   CHECK(links[1].weight == doctest::Approx(0.6));
-  CHECK(links[2].source == 1);  // "." of "home." is no word to be linked: "home" is
+  CHECK(links[2].source == 1);  // the "." of "home." is not a word to link, but "home" is
   CHECK(links[2].target == 2);
   CHECK(links[2].weight == doctest::Approx(0.2));
 }

@@ -105,7 +105,7 @@ TEST_CASE("a page of another site may not ask") {
   };
   CHECK(from("http://127.0.0.1:8080") == 0);
   CHECK(from("HTTP://127.0.0.1:8080") == 0);
-  CHECK(from("http://localhost:8080") == 403);  // another name than the one that was asked
+  CHECK(from("http://localhost:8080") == 403);  // a different name than the requested one
   CHECK(from("https://127.0.0.1:8080") == 403);
   CHECK(from("http://127.0.0.1") == 403);
   CHECK(from("null") == 403);

@@ -212,7 +212,7 @@ TEST_CASE("rules without end, and too many that begin alike, are refused") {
   map.set('a' ^ 2, 'a', 'a', false);  // "a" leads back to the root's children
   refuse_pieces(map, "a normalisation rule without end");
   map = sound_charsmap();
-  map.set(0, 'a', 'a', true);  // the root is its own child: "aaa…" matches as often as one likes
+  map.set(0, 'a', 'a', true);  // the root is its own child: "aaa…" matches any number of times
   map.units['a'] = 1u << 31;
   refuse_pieces(map, "a normalisation rule without end");
   // A chain: the unit of each "aa…a" has the next base, and a leaf.

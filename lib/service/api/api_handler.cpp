@@ -37,7 +37,7 @@ void check_n_best(const SearchOptions& given, int beams) {
 TranslationSettings request_settings(const ReadyModel& ready, const SearchOptions& given) {
   const int beams = given.beam.value_or(ready.decode.num_beams.value_or(1));
   if (!given.sample) check_n_best(given, beams);
-  // A model's files may ask for more translations than the request has beams.
+  // A model's files may ask for more translations than the request has beams: limit their number.
   SearchOptions wanted = given;
   if (!wanted.n_best) {
     wanted.n_best = std::min(beams, ready.decode.num_return_sequences.value_or(1));

@@ -45,8 +45,8 @@ std::string to_string(MatmulPrecision precision);
 /// the environment selects kernels that do not.
 Backend backend_for(MatmulPrecision precision);
 
-/// A directory, a config, a preset, or none of them: then the shipped model, or a random one if an
-/// option below requests it.
+/// A directory, a config, a preset, or none of them. With none, the model is the shipped one, or a
+/// random one if an option below requests it.
 struct ModelChoice {
   std::vector<std::string> models;  ///< directories, or names in Hugging Face's cache
   std::string maps_of;  ///< if there are several: the one whose maps are shown, by directory or

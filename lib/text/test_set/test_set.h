@@ -18,7 +18,8 @@ struct TestSetText {
   TextRole role = TextRole::source;
   std::string name;  ///< translator of a reference, system of a hypothesis; may be empty
   std::vector<std::string> lines;
-  std::vector<std::string> ids;  ///< of the segments, "document/segment"; empty: the file has none
+  std::vector<std::string>
+      ids;  ///< of the segments, "document/segment"; empty if the file has none
 };
 
 struct TestSet {

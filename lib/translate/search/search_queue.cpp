@@ -225,7 +225,7 @@ void SearchQueue::State::fail_all(Lane& lane, const std::vector<QueuedSentence*>
 }
 
 /// Hands a lane with remaining sentences to its keeper, which has no request of its own to return.
-/// If each driver woke the next one instead, the lane would be idle meanwhile.
+/// If each driver woke the next one, the lane would be idle meanwhile (long on a busy machine).
 void SearchQueue::State::hand_over(Lock& lock, Lane& lane) {
   if (lane.searches.empty() && !has_waiting()) return;
   lane.driven = true;

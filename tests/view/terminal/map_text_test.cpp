@@ -360,7 +360,7 @@ TEST_CASE("terminal: whole words, with the numbers that --swap and --align take"
         "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72. A row sums to 1.\n");
   AttentionRecord record = known_record();
   record.source_text = "The group wenthome";
-  record.source.tokens[3] = "home";  // goes on with "went"
+  record.source.tokens[3] = "home";  // continues with "went"
   const std::string merged = drawn(record, {"cross:1:1"}, {.width = 80, .words = true});
   CHECK(merged.find("2 wenthome") != std::string::npos);
   CHECK(count_of(merged, "2 ging +0\\.10░") == 1);
