@@ -29,8 +29,8 @@ namespace {
 
 using attn::ExitCode;
 
-/// True if `new` has failed in this process. Libraries then fail in other ways, such as with their
-/// own exceptions or with another one from a destructor, that do not mention memory.
+/// True if `new` has failed in this process. Libraries then fail in other ways that do not mention
+/// memory, such as with their own exceptions or with a second exception in a destructor.
 std::atomic<bool> memory_ran_out{false};
 
 /// Reports lack of memory; allocates nothing itself.
@@ -117,7 +117,7 @@ int run_and_report(int argc, char** argv) {
 std::atomic<bool> main_has_ended{false};
 
 /// SentencePiece calls exit() if it cannot get memory or a thread. It has already reported that on
-/// stderr; we only choose the exit code.
+/// stderr, so only the exit code is chosen here.
 void leave() {
   if (!main_has_ended) leave_without_memory();
 }

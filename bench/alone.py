@@ -89,7 +89,7 @@ def keys(browser):
         said = re.match(r"(\d+) ms", browser.run("return document.getElementById('live-says').textContent"))
         if said:
             took.append(int(said[1]))
-    return took[-12:]  # of ten words and more
+    return took[-12:]  # of sentences of ten words and more
 
 
 def in_browser(make, page, rounds):

@@ -142,7 +142,7 @@ async def restart_all(program, servers, times, state):
             while not await asyncio.to_thread(is_ready, port):
                 await asyncio.sleep(0.05)
             state["restarts"] += 1
-            await asyncio.sleep(1.5)  # until the balancer has seen it
+            await asyncio.sleep(1.5)  # gives the balancer time to notice
     state["done"] = True
 
 

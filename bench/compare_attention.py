@@ -33,7 +33,7 @@ def torch_seconds(length, causal, backward, threads):
 
     torch.set_num_threads(threads)
     torch.manual_seed(1)
-    # As a projection leaves them: [tokens, heads, columns], seen as [1, heads, tokens, columns].
+    # In the layout of a projection's output: [tokens, heads, columns], viewed as [1, heads, tokens, columns].
     q, k, v = (torch.randn(length, HEADS, HEAD_DIM).transpose(0, 1)[None]
                .requires_grad_(backward) for _ in range(3))
     gradient = torch.randn(1, HEADS, length, HEAD_DIM)

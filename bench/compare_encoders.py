@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# name: (class, tokens, rounds at most, config). Vocabularies are small: nothing here looks at them.
+# name: (class, tokens, maximum number of rounds, config). Vocabularies are small because they are not used here.
 LED = dict(d_model=768, encoder_attention_heads=12, decoder_attention_heads=12, decoder_layers=1,
            decoder_ffn_dim=8, vocab_size=1000, max_encoder_position_embeddings=16384)
 BIGBIRD = dict(d_model=1024, encoder_attention_heads=16, decoder_attention_heads=16, decoder_layers=1,

@@ -27,9 +27,9 @@ from python_packages import need, need_files
 
 need("attn_demo", "torch", "transformers", "sentencepiece", "google.protobuf", "ctranslate2")
 
-LENGTH = 20  # produced tokens a sentence
+LENGTH = 20  # tokens produced per sentence
 PAUSE = 0.3  # seconds; Intel's OpenMP spins for 0.2 after its work
-CASES = {"one sentence": (1, 5), "a batch of 32": (32, 1)}  # sentences, calls a round
+CASES = {"one sentence": (1, 5), "a batch of 32": (32, 1)}  # sentences, calls per round
 KINDS = [f"{who} {precision}" for precision in ("float32", "int8") for who in ("attn-demo", "CTranslate2")]
 SHAPES = {
     "t5-small": ("T5Config", "T5ForConditionalGeneration", dict(
@@ -89,7 +89,7 @@ def ctranslate2_call(folder, shape, precision, threads):
     name = "T5Tokenizer" if shape == "t5-small" else "NllbTokenizer"
     tokenizer = getattr(transformers, name).from_pretrained(folder)
     translator = ctranslate2.Translator(str(folder / "ctranslate2"), device="cpu", compute_type=precision, intra_threads=threads)
-    prefix = [] if shape == "t5-small" else [tokenizer.convert_ids_to_tokens(5)]  # as long as a language
+    prefix = [] if shape == "t5-small" else [tokenizer.convert_ids_to_tokens(5)]  # the same number of tokens as a language
 
     def call(rows):
         results = translator.translate_batch(
@@ -103,7 +103,7 @@ def ctranslate2_call(folder, shape, precision, threads):
 
 
 def worker(kind, shape, folder, threads, lines):
-    answers = os.fdopen(os.dup(1), "w")  # libraries print to stdout, too
+    answers = os.fdopen(os.dup(1), "w")  # because libraries print to stdout, too
     os.dup2(2, 1)
     who, precision = kind.split()
     call, prepared = (attn_demo_call if who == "attn-demo" else ctranslate2_call)(folder, shape, precision, threads)
@@ -155,7 +155,7 @@ def report(shape, threads, times):
             who, precision = kind.split()
             ours = rounds.get(f"attn-demo {precision}", []) if who != "attn-demo" else []
             cells = []
-            for of in (0, 1):  # the clock, the processor
+            for of in (0, 1):  # wall time, CPU time
                 mine = [pair[of] for pair in own]
                 ratios = sorted(pair[of] / base[of] for pair, base in zip(own, ours))
                 cells.append(f"{statistics.median(mine):.1f} ms ({min(mine):.1f}–{max(mine):.1f})")

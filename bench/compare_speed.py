@@ -31,15 +31,15 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LENGTH = 20  # produced tokens a sentence
-# name: (sentences, batch, beam, calls a round)
+LENGTH = 20  # tokens produced per sentence
+# name: (sentences, batch, beam, calls per round)
 CASES = {"one sentence, greedy": (1, 1, 1, 15), "batches of 32, greedy": (96, 32, 1, 1),
          "one sentence, beam 4": (1, 1, 4, 15), "batches of 32, beam 4": (96, 32, 4, 1)}
 OURS = {"attn-demo": "float32", "attn-demo int8": "int8", "attn-demo bfloat16": "bfloat16"}
 PAUSE = 0.3  # seconds; Intel's OpenMP spins for 0.2 after its work
 
 
-# --- Workers: one process a contender, a JSON command a line, times in milliseconds back -----------
+# --- Workers: one process for each contender, a JSON command per line, times in milliseconds back ---
 
 
 def chunks(rows, size):
@@ -83,7 +83,7 @@ def ctranslate2_call(model_directory, threads, compute_type="float32", workers=1
         if workers == 1:
             results = [translator.translate_batch(batch, max_batch_size=0, **options)
                        for batch in batches]
-        else:  # its own queue hands the batches to the workers
+        else:  # CTranslate2's own queue hands the batches to the workers
             rows = [row for batch in batches for row in batch]
             results = [translator.translate_batch(rows, max_batch_size=len(batches[0]), **options)]
         return sum(len(result.hypotheses[0]) for part in results for result in part)
@@ -94,7 +94,7 @@ def ctranslate2_call(model_directory, threads, compute_type="float32", workers=1
 def worker(kind, model, threads, sentences):
     os.environ["TRANSFORMERS_VERBOSITY"] = "error"
     os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
-    answers = os.fdopen(os.dup(1), "w")  # libraries print to stdout, too
+    answers = os.fdopen(os.dup(1), "w")  # because libraries print to stdout, too
     os.dup2(2, 1)
     if kind == "transformers":
         prepare, call = transformers_call(model, threads)
@@ -256,7 +256,7 @@ def prepare(options, scratch):
     if len(lines) < needed:
         sys.exit(f"{source}: {len(lines)} sentences of 6 to 14 words; {needed} are needed")
     lines = lines[:: len(lines) // needed][:needed]
-    lines.sort(key=lambda l: (abs(len(l.split()) - 9), l))  # the first one: of middle length
+    lines.sort(key=lambda l: (abs(len(l.split()) - 9), l))  # the first sentence has a medium length
     files = {"all": scratch / "all.txt"}
     files["all"].write_text("".join(l + "\n" for l in lines), encoding="utf-8")
     for name, (count, *_) in CASES.items():

@@ -79,7 +79,7 @@ class Contenders:
             (short / f"train.{code}").symlink_to(self.options.split / f"train.{code}")
             with open(self.options.split / f"dev.{code}", encoding="utf-8") as lines:
                 few = "".join(line for _, line in zip(range(20), lines))
-            for part in ("dev", "test"):  # some scripts want a test part
+            for part in ("dev", "test"):  # some scripts require a test part
                 (short / f"{part}.{code}").write_text(few, encoding="utf-8")
         return short
 
@@ -202,7 +202,7 @@ def report_quality(torch, ours):
     print("\n| quality | PyTorch | attn-demo | ratio |\n| --- | --- | --- | --- |")
 
     def row(what, a, b, verdict=""):
-        if b == b:  # not where the part of an epoch has no log line
+        if b == b:  # not NaN: the part of the epoch has a log line
             print(f"| {what} | {a:.3f} | {b:.3f} | {b / a:.3f}{verdict} |")
 
     for mark in MARKS:

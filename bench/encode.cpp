@@ -23,7 +23,7 @@ struct Options {
   int repeat = 3;
 };
 
-/// A field of /proc/self/status, in bytes.
+/// Returns a field of /proc/self/status, in bytes.
 std::uint64_t status_bytes(const std::string& field) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);) {
@@ -32,7 +32,7 @@ std::uint64_t status_bytes(const std::string& field) {
   return 0;
 }
 
-/// One sentence of ids drawn at random; the last ids are special ones.
+/// Returns one sentence of random ids; the last ids are special ones.
 PackedTokens random_sentence(const ModelConfig& config, int tokens) {
   RandomGenerator random(1, "ids", 0);
   std::vector<int> ids;
@@ -49,7 +49,7 @@ int run(const Options& o) {
   const LoadedModel model = load_model(o.model, default_backend());
   const PackedTokens sentence = random_sentence(model.transformer.config(), o.tokens);
   const std::uint64_t before = status_bytes("VmRSS:");
-  std::ofstream("/proc/self/clear_refs") << 5;  // the largest size begins here
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak size
   std::vector<double> times;
   for (int i = 0; i <= o.repeat; ++i) {  // the first is a warm-up
     const auto start = std::chrono::steady_clock::now();

@@ -1,5 +1,7 @@
-// Products with weights, in each precision, on the shapes of a d_model 256 Transformer, each
-// again and again, and all those of a decoder's step in turn, whose 19 MB no near cache holds.
+// Measures multiplication with weights in each precision, for the shapes of a d_model 256
+// Transformer: each shape repeatedly, and all those of a decoder step in turn, whose 19 MB do not
+// fit the nearest caches.
+//
 //   build/bench/bench/bench_kernels
 #include <benchmark/benchmark.h>
 
@@ -50,14 +52,15 @@ BENCHMARK_CAPTURE(product, panels, Backend::panels)->Apply(shapes);
 BENCHMARK_CAPTURE(product, int8, Backend::int8)->Apply(shapes);
 BENCHMARK_CAPTURE(product, bfloat16, Backend::bfloat16)->Apply(shapes);
 
-/// What a core multiplies at most of what this backend multiplies.
+/// Returns the peak multiply-adds of a core in the precision of this backend.
 double peak_of(Backend backend) {
   return backend == Backend::int8       ? peak_int8_gops()
          : backend == Backend::bfloat16 ? peak_bfloat16_gflops()
                                         : peak_gflops();
 }
 
-/// The products of a step of a decoder with 3 layers, ffn 1,024 and a vocabulary of 8,000.
+/// Measures the multiplications of one step of a decoder with 3 layers, ffn 1,024 and a vocabulary
+/// of 8,000.
 void step(benchmark::State& state, Backend backend) {
   const Index rows = state.range(0);
   set_threads(1);

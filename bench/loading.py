@@ -31,10 +31,10 @@ from safetensors.torch import load_file, save_file
 SHAPE = {"d_model": 768, "encoder_layers": 5, "decoder_layers": 4, "encoder_attention_heads": 12, "decoder_attention_heads": 12,
          "encoder_ffn_dim": 3072, "decoder_ffn_dim": 3072}
 MOST = 1.5
-PIECES = 128_004  # of M2M100's vocab.json
+PIECES = 128_004  # entries of M2M100's vocab.json
 
 
-# A process of its own starts each one: what a child had at the peak is never less than what its parent has.
+# Each process is started by a process of its own, because a child's peak memory is never reported below its parent's.
 STARTER = """
 import os, subprocess, sys, time
 start = time.perf_counter()
@@ -96,7 +96,7 @@ def main():
         for turn in range(options.rounds + 1):
             for name, directory in list(forms.items())[:: 1 if turn % 2 else -1]:
                 figures = measured(options.program, directory, "--max-length", "1", "dog")
-                if turn:  # the first only fills the page cache
+                if turn:  # the first round only fills the page cache
                     found[name].append(figures)
         size = (forms["pytorch_model.bin"] / "pytorch_model.bin").stat().st_size / 1e6
     medians = {name: [statistics.median(column) for column in zip(*rounds)] for name, rounds in found.items()}

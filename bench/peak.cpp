@@ -16,13 +16,14 @@
 namespace attn {
 namespace {
 
-constexpr int kChains = 12;  // more than a multiply-add takes cycles, times the units of a core
+constexpr int kChains = 12;  // more than the cycles of a multiply-add, times the units of a core
 constexpr long kRounds = 2'000'000;
 
 #if defined(__x86_64__)
 [[gnu::target("avx512f")]] void run_avx512() {
   __m512 sum[kChains] = {};
-  for (__m512& one : sum) asm volatile("" : "+v"(one));  // each is one of its own for the compiler
+  for (__m512& one : sum)
+    asm volatile("" : "+v"(one));  // hides from the compiler that all chains are the same
   const __m512 factor = _mm512_set1_ps(0.5F);
   for (long i = 0; i < kRounds; ++i) {
 #pragma GCC unroll 12
@@ -42,8 +43,8 @@ constexpr long kRounds = 2'000'000;
   for (__m256& one : sum) asm volatile("" : "+x"(one));
 }
 
-// Sums of integers, as the 8-bit kernels multiply: four products by an instruction, or pairs by one
-// and their sums by two more.
+// Sums integers like the int8 kernels: four products with one instruction, or pairs with one and
+// their sums with two more.
 [[gnu::target("avx512f,avx512vnni")]] void run_avx512_vnni() {
   __m512i sum[kChains] = {};
   for (__m512i& one : sum) asm volatile("" : "+v"(one));
@@ -74,7 +75,7 @@ constexpr long kRounds = 2'000'000;
   for (long i = 0; i < kRounds; ++i) {
 #pragma GCC unroll 12
     for (__m512i& one : sum) {
-      asm volatile("" : "+v"(factor));  // or one product serves all chains
+      asm volatile("" : "+v"(factor));  // otherwise one product would serve all chains
       const __m512i pairs = _mm512_maddubs_epi16(factor, factor);
       one = _mm512_add_epi32(one, _mm512_madd_epi16(pairs, ones));
     }
@@ -99,7 +100,7 @@ constexpr long kRounds = 2'000'000;
 }
 
 [[gnu::target("avx512f,avx512bf16")]] void run_avx512_bf16() {
-  constexpr int kMore = 2 * kChains;  // the instruction takes longer
+  constexpr int kMore = 2 * kChains;  // the instruction takes longer than a multiply-add
   __m512 sum[kMore] = {};
   for (__m512& one : sum) asm volatile("" : "+v"(one));
   const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi16(0x3F00));  // 0.5
@@ -135,7 +136,8 @@ void run_dotprod() {
 }
 #endif
 
-/// `lanes`: multiply-adds of one instruction, or one sequence of them.
+/// Measures a function; `lanes` is the multiply-adds of one instruction, or of one sequence of
+/// instructions.
 double gflops_of(void (*run)(), int lanes) {
   double least = 1e9;
   for (int i = 0; i < 9; ++i) {

@@ -167,8 +167,8 @@ def run_load(options):
                   f"{before:.0f}, then {after:.0f} |", flush=True)
 
 
-# Notes when a key goes down, and when the browser has put the frame with its answer on the screen: a speck of text
-# that enters the page in the same task as the new picture, whose presentation Chromium reports (Element Timing).
+# Records when a key is pressed, and when the browser has shown the frame with its answer: a small text is added to the
+# page in the same task as the new picture, and Chromium reports its presentation (Element Timing).
 WATCH = """
 window.keys = {down: 0, shown: 0};
 addEventListener("keydown", (event) => { keys.down = event.timeStamp; }, true);
@@ -190,7 +190,7 @@ def key_row(browser, key):
     """What a key cost, part by part; None where the next one had taken its place."""
     browser.run("performance.clearResourceTimings(); keys.shown = 0")
     browser.press("Space" if key == " " else key)
-    time.sleep(0.25)  # asking the page meanwhile would be work of its own
+    time.sleep(0.25)  # polling the page meanwhile would disturb the measurement
     found = browser.run("const e = performance.getEntriesByType('resource').find(x => x.name.endsWith('/api/page') && "
         "x.serverTiming.length > 0); return e && {begun: e.startTime, end: e.responseEnd, shown: keys.shown, down: keys.down, "
         "parts: e.serverTiming.map(t => [t.name, t.duration])}")

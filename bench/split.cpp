@@ -1,4 +1,4 @@
-// Splits each line of the standard input into sentences and prints them with tabs between, for
+// Splits each line of standard input into sentences and prints them separated by tabs, for
 // scripts/checks/check_sentences.py.
 #include <iostream>
 #include <string>

@@ -29,8 +29,8 @@ from torch import nn
 from torch.nn import functional
 
 END = 0
-LONGEST = 512  # tokens of a sentence; longer ones and empty ones are left out
-MORE = 20  # tokens that a translation may be longer than its source
+LONGEST = 512  # tokens per sentence; longer and empty sentences are left out
+MORE = 20  # a translation may have this many tokens more than its source
 
 
 def parse():
@@ -206,7 +206,7 @@ def main():
             if update % options.log_every == 0:
                 print("update", update, window, flush=True)
                 window = Meter()
-        figures = str(whole)  # before the validation's time
+        figures = str(whole)  # without the validation's time
         bleu, chrf = validate(model, dev, pieces)
         print(f"epoch {epoch} step {update} min {(time.perf_counter() - begun) / 60:.1f} {figures} "
               f"dev BLEU {bleu:.2f} chrF {chrf:.2f}", flush=True)

@@ -63,7 +63,7 @@ sanitizers() { # TEST…
   [ "$#" -eq 0 ] || chosen=(-R "^($(IFS='|' && echo "$*"))$")
   install_clang
   scripts/build.sh asan-ubsan "${targets[@]}"
-  # Libraries keep memory until the process exits; only our own leaks count.
+  # Libraries keep memory until the process exits, so only leaks of our own code count.
   ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions="$PWD/tests/leaks.txt" \
     UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan-ubsan "${chosen[@]}"
 }

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Do the README's two commands pass where nothing is installed? Makes bare Debian systems (debootstrap's
-# minbase), clones this repository's HEAD into each and runs both commands there. Needs root.
+# Checks that the README's two commands succeed on bare Debian systems. Creates the systems (debootstrap's minbase),
+# clones this repository's HEAD into each and runs both commands there. Needs root.
 #
 #   scripts/check_distributions.sh [--only bookworm|trixie] [--clang] [--demo-only] [--keep] [--container]
 #
-#   --only SUITE   this one only; otherwise Debian 12 and 13, one after the other
-#   --clang        with Clang beside GCC
-#   --demo-only    demo.sh only
+#   --only SUITE   only this one; otherwise Debian 12 and 13, one after the other
+#   --clang        with Clang besides GCC
+#   --demo-only    only demo.sh
 #   --container    the Dockerfile's steps instead: build in one Debian 13, install and serve in another
-#   --keep         the systems stay below build/distributions, with what they compiled; the next run goes on there
+#   --keep         keeps the systems and what they compiled below build/distributions, for the next run
 #
-# Prints one line a command and exits 1 if one failed or a compiler warned. Logs: build/distributions/*.log.
-# MIRROR names the Debian mirror; otherwise it is the one this system's apt uses.
+# Prints one line for each command and exits with 1 if one failed or a compiler warned. Logs:
+# build/distributions/*.log.
+# MIRROR names the Debian mirror; default: the one that this system's apt uses.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

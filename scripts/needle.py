@@ -221,8 +221,7 @@ def run(options):
                                 str(options.threads)], input="\n".join(sources) + "\n", check=True,
                                capture_output=True, text=True).stdout.splitlines()
         answers = list(answers_by_distance(sources, targets, given))
-        # The hash depends on the sentence's own words; all other kinds have one row for all
-        # sentences.
+        # The hash depends on the sentence's own words; all other patterns have the same rows for all sentences.
         places = []
         if kind != "linformer":
             for source in sources[: 60 if kind == "lsh" else 1]:

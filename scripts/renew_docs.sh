@@ -1,6 +1,7 @@
 #!/bin/sh
-# Renews what the documents show after the shipped model has changed: what commands print, numbers with a
-# source, and pictures. Lists what nobody can renew: claims that no longer hold, numbers to measure again.
+# Renews the contents of documents that depend on the shipped model: output of commands, numbers with a source, and
+# pictures. Lists what cannot be renewed automatically: claims that no longer hold, and numbers to measure again.
+#
 #   scripts/renew_docs.sh [--no-pictures]    needs build/release, and chromium for docs/typing.png
 set -eu
 cd "$(dirname "$0")/.."

@@ -127,7 +127,7 @@ def main():
         browser._ask("POST", "/url", {"url": server.stdout.readline().strip() + "#theme=light"})
         until("the page", lambda: browser.run("return !document.getElementById('page').hidden"))
         browser.resize(WIDTH, HEIGHT)
-        # Frames show what was typed, and not how long this machine took.
+        # The frames show the typed text without the time that this machine took.
         browser.run("document.getElementById('live-says').style.visibility = 'hidden'")
         browser.click("#live-text")
         browser.press("End")

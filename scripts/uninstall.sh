@@ -8,7 +8,7 @@ set -euo pipefail
 prefix=$(realpath -m "${1:?uninstall.sh PREFIX: the prefix that it was installed below}")
 cd "$(dirname "$0")/.."
 
-# The list of installed files is what an installation now would install.
+# Another installation would install the same files, which gives the list.
 list=$(mktemp -d)
 trap 'rm -rf "$list"' EXIT
 DESTDIR=$list cmake --install "${2:-build/release}" --prefix "$prefix" >/dev/null

@@ -1,4 +1,4 @@
-// Asserts the class of an error by its exit code, and its message word for word or in part.
+// Checks the class of an error by its exit code, and its message, in full or in part.
 #pragma once
 
 #include <doctest/doctest.h>

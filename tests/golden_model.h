@@ -1,4 +1,4 @@
-// Reads tests/golden/models/NAME: a model directory and what PyTorch computed with it.
+// Reads tests/golden/models/NAME: a model directory, and PyTorch's results with it.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ inline std::vector<std::string> golden_names() {
   return names;
 }
 
-/// Those whose encoder looks at all tokens: a map is the softmax of what a record holds.
+/// Returns the models whose encoder has full attention, so that a map is the softmax of a record's
+/// numbers.
 inline std::vector<std::string> full_golden_names() {
   std::vector<std::string> names = golden_names();
   std::erase_if(names, [](const std::string& name) {

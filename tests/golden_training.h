@@ -1,5 +1,5 @@
-// Reads tests/golden/training/NAME: a model, a batch, and what PyTorch's autograd and Adam made of
-// them.
+// Reads tests/golden/training/NAME: a model, a batch, and the results of PyTorch's autograd and
+// Adam.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline std::vector<std::string> training_names() {
   return names;
 }
 
-/// A tensor of a file as it lies there.
+/// Reads a tensor of a file in its stored order.
 inline std::vector<float> read_tensor(const SafetensorsFile& file, const std::string& name) {
   const TensorInfo* info = file.find(name);
   if (info == nullptr) return {};
@@ -38,7 +38,7 @@ inline std::vector<float> read_tensor(const SafetensorsFile& file, const std::st
   return values;
 }
 
-/// A parameter's numbers in the order of the file.
+/// Returns a parameter's numbers in the order of the file.
 inline std::vector<float> in_file_order(const ParameterInfo& info, const Parameter& parameter) {
   const Parameter p = info.transposed ? parameter.transposed() : parameter;
   std::vector<float> values;

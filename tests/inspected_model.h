@@ -1,4 +1,4 @@
-// A model whose shape and costs tests of counting and of its views know by heart.
+// A model whose shape and costs are known to the tests of counting and of its views.
 #pragma once
 
 #include "config/model_config.h"

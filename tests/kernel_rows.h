@@ -1,5 +1,5 @@
-// What tests of the kernels share: lengths that are no multiple of any block, and rows whose
-// surroundings are watched.
+// Shared by the tests of the kernels: lengths that are not multiples of any block size, and rows
+// whose surroundings are checked.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace attn::test {
 
 inline const std::vector<Index> kLengths{1, 2, 7, 15, 16, 17, 31, 33, 64, 100, 257};
 
-/// n numbers that a kernel works on in place, with NaN on both sides of them.
+/// A row of n numbers that a kernel changes in place, with NaN on both sides.
 class Row {
  public:
   Row(Index n, std::string_view name, float bound = 1.0F) : Row(random_matrix(1, n, name, bound)) {}
@@ -33,14 +33,14 @@ class Row {
   float operator[](Index i) const { return memory_[kAround + to_size(i)]; }
   double at(Index i) const { return static_cast<double>((*this)[i]); }
 
-  /// Whether the numbers before and after the row are still NaN.
+  /// True if the numbers before and after the row are still NaN.
   bool untouched_around() const {
     for (std::size_t i = 0; i < kAround; ++i) {
       if (!std::isnan(memory_[i]) || !std::isnan(memory_[memory_.size() - 1 - i])) return false;
     }
     return true;
   }
-  /// The same bits.
+  /// True if both have the same bits.
   bool operator==(const Row& other) const {
     return n_ == other.n_ &&
            std::memcmp(memory_.data(), other.memory_.data(), memory_.size() * sizeof(float)) == 0;

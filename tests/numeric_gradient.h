@@ -1,5 +1,5 @@
-// Gradients by central differences of a function in double, for the backward passes to be compared
-// with.
+// Computes gradients by central differences of a function in double, for comparison with backward
+// passes.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace attn::test {
 
 using DoubleMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// d f / d x by central differences. f reads x; its steps are undone.
+/// Returns d f / d x by central differences. f reads x, which is restored after each step.
 inline DoubleMatrix numeric_gradient(DoubleMatrix& x, const std::function<double()>& f) {
   constexpr double kStep = 1e-5;
   DoubleMatrix gradient(x.rows(), x.cols());
@@ -32,13 +32,14 @@ inline DoubleMatrix numeric_gradient(DoubleMatrix& x, const std::function<double
   return gradient;
 }
 
-/// The loss that tests of one layer use: Σ weight ⊙ y, whose gradient at y is the weight.
+/// Returns Σ weight ⊙ y, the loss in tests of one layer, whose gradient with respect to y is the
+/// weight.
 inline double weighted(const Matrix& weight, const DoubleMatrix& y) {
   return weight.cast<double>().cwiseProduct(y).sum();
 }
 
-/// The largest difference as a share of the largest expected number (of 1 where all are smaller);
-/// NaN counts as infinitely wrong.
+/// Returns the largest difference relative to the largest expected number (or to 1 if all are
+/// smaller); NaN counts as infinitely wrong.
 inline double largest_error(const ConstMatrixRef& found, const DoubleMatrix& expected) {
   if (found.rows() != expected.rows() || found.cols() != expected.cols()) return INFINITY;
   if (expected.size() == 0) return 0;
@@ -47,7 +48,7 @@ inline double largest_error(const ConstMatrixRef& found, const DoubleMatrix& exp
   return (found.cast<double>() - expected).cwiseAbs().maxCoeff() / scale;
 }
 
-/// Layer norm as its formula says it, weights and bias [1, columns].
+/// Returns layer norm by its formula, with weights and bias [1, columns].
 inline DoubleMatrix normalised(const DoubleMatrix& x, const DoubleMatrix& w,
                                const DoubleMatrix& b) {
   DoubleMatrix y(x.rows(), x.cols());
@@ -60,14 +61,14 @@ inline DoubleMatrix normalised(const DoubleMatrix& x, const DoubleMatrix& w,
   return y;
 }
 
-/// What dropout multiplies each number of a [rows, columns] matrix with.
+/// Returns the factors by which dropout multiplies each number of a [rows, columns] matrix.
 inline DoubleMatrix mask_of(const Dropout& dropout, Index rows, Index columns) {
   Matrix ones = Matrix::Ones(rows, columns);
   dropout.apply(ones);
   return ones.cast<double>();
 }
 
-/// Gradients that are added to something: starts from random numbers and hands out what was added.
+/// A gradient that is added to: starts from random numbers and returns the amount added.
 struct AddedTo {
   Matrix start;
   Matrix now;
@@ -77,7 +78,8 @@ struct AddedTo {
   Matrix added() const { return now - start; }
 };
 
-/// x as the middle columns of a wider matrix of NaN, as layers see parts of each other's outputs.
+/// Embeds x as the middle columns of a wider matrix of NaN, as layers see parts of each other's
+/// outputs.
 struct Embedded {
   Matrix wide;
   Index columns;
@@ -86,7 +88,7 @@ struct Embedded {
     wide.middleCols(2, columns) = x;
   }
   MatrixRef view() { return wide.middleCols(2, columns); }
-  /// Whether nothing was written outside.
+  /// True if nothing was written outside.
   bool untouched_outside() const {
     return wide.leftCols(2).array().isNaN().all() && wide.rightCols(3).array().isNaN().all();
   }

@@ -20,7 +20,7 @@ inline Parameter view(Matrix& m) {
   return row_major(m.data(), m.rows(), m.cols());
 }
 
-/// A matrix of NaN: what a computation under test must overwrite.
+/// Returns a matrix of NaN, which a computation under test must overwrite.
 inline Matrix poisoned(Index rows, Index columns) {
   return Matrix::Constant(rows, columns, std::numeric_limits<float>::quiet_NaN());
 }

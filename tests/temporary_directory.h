@@ -1,4 +1,4 @@
-// A directory of a test's own that is gone when the test ends.
+// A directory for one test, removed when the test ends.
 #pragma once
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Writes plainly, without the code under test; returns the path.
+  /// Writes a file without the code under test; returns its path.
   std::string write(const std::string& name, std::string_view bytes) const {
     std::ofstream out(file(name), std::ios::binary | std::ios::trunc);
     out.write(bytes.data(), std::ssize(bytes));
@@ -36,7 +36,7 @@ class TemporaryDirectory {
     return file(name);
   }
 
-  /// Number of entries: what a failed write left behind is seen here.
+  /// Returns the number of entries, which shows if a failed write left something behind.
   std::size_t entries() const {
     std::size_t count = 0;
     for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(path_)) ++count;

@@ -75,7 +75,7 @@ inline Floats scaled(const PairSums& sums, float row_scale, const float* scales)
   return {wasm_f32x4_mul(wasm_f32x4_convert_i32x4(wasm_i32x4_add(even, odd)), scale)};
 }
 
-// Of the sixteen registers that most CPUs have, eight hold sums and four weights.
+// Most CPUs have sixteen registers, of which eight hold sums and four hold weights.
 constexpr std::size_t kRegisters = 2;
 constexpr std::size_t kInt8Rows = 2;
 

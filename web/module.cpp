@@ -50,7 +50,7 @@ class SingleModel : public ModelProvider {
 
 SingleModel current_model;
 std::unique_ptr<LiveTraining> training;  // for a worker that trains, instead of `opened`
-std::string last_response;               // of the last call
+std::string last_response;               // response of the last call
 
 int refuse(int status, const std::string& message) {
   last_response =

@@ -1,4 +1,4 @@
-// The page reads plain lines alone: expat, which reads test sets in XML, is no part of it.
+// The page only reads plain lines. Test sets in XML need expat, which is not part of the page.
 #include "text/test_set/test_set.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-// attn-demo explain: the arithmetic of attention with real numbers, as on a blackboard.
+// attn-demo explain: the arithmetic of attention with real numbers, step by step.
 #include <algorithm>
 #include <memory>
 #include <numeric>

@@ -1,4 +1,4 @@
-// attn-demo translate: sentences in, translations out, with every head on view.
+// attn-demo translate: translates sentences and shows every attention head.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -32,11 +32,12 @@
 namespace attn {
 namespace {
 
-/// Batches of lines that are read ahead, of whose sentences `--batch` are searched for at a time:
-/// so many that the end of a window, where no further sentence joins, is a small part of it.
+/// Number of batches of lines that are read ahead; their sentences are searched in groups of
+/// `--batch`. With this many, only a small part of the time is spent at the end of the window,
+/// where no further sentence joins.
 constexpr std::size_t kWindow = 16;
 
-/// Translates what was asked for, and shows it.
+/// Runs the command: translates the input and shows the results.
 class TranslateCommand {
  public:
   TranslateCommand(const TranslatePlan& plan, TranslateInputs& inputs, TranslateDisplay display)
@@ -162,7 +163,7 @@ class TranslateCommand {
     }
   }
 
-  /// Scores and records the pairs of --input and --targets, a batch of lines at a time.
+  /// Scores and records the pairs of --input and --targets, one batch of lines at a time.
   void run_pairs() {
     Progress progress("scoring", "pairs");
     const Lines& sources = inputs_.pairs->sources();
@@ -209,7 +210,7 @@ class TranslateCommand {
     }
   }
 
-  /// Translates with every head on view, or scores the target.
+  /// Translates and records every head, or scores the given target.
   void record(const LineSource::Lines& lines) {
     std::vector<PreparedLine> prepared;
     for (const LineReader::Line& line : lines) {
@@ -227,7 +228,7 @@ class TranslateCommand {
     auto line = prepared.begin();
     LineRecords parts;
     const std::vector<PreparedSentence> all = all_parts(prepared);
-    // As many at a time as --batch says: a line may have hundreds of parts.
+    // Handles --batch parts at a time, because a line may have hundreds of parts.
     for (std::size_t first = 0; first < all.size(); first += options_.search.batch) {
       const auto next =
           std::span(all).subspan(first, std::min(options_.search.batch, all.size() - first));
@@ -243,7 +244,7 @@ class TranslateCommand {
     }
   }
 
-  /// What was to be changed of --target.
+  /// Notes an empty --target, and what had to be changed in it.
   void note_target(const std::string& target, const AttentionRecord& record) {
     if (options_.target_given && target.empty()) {
       note("--target is empty: the maps show only its end symbol");
@@ -260,7 +261,7 @@ class TranslateCommand {
   std::size_t lines_taken_ = 0;
   SentenceNotes notes_{say};
   TextSettings texts_;
-  MarkupCounts markup_;  ///< of all translations
+  MarkupCounts markup_;  ///< totals over all translations
   ShownMarkupNote shown_markup_;
 };
 

@@ -146,7 +146,7 @@ TranslateDisplay choose_display(const TranslatePlan& plan, const TranslateInputs
   if (options.what_if.given()) {
     display.drawn = display.shown = options.what_if.selection(display.changes);
   }
-  // By default, the terminal shows maps only if nothing else is asked for.
+  // By default, the terminal shows maps only if no other output is requested.
   const bool other =
       view.need_records() || options.search.n_best.has_value() || options.search.html_input;
   if (options.by_line() || options.writes_lines() || other) {

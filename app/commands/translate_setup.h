@@ -41,7 +41,7 @@ struct TranslateOptions {
   bool writes_lines() const { return !output.empty() && output != "-"; }
 };
 
-/// What the options ask for; made without looking at any file.
+/// The plan that follows from the options alone, made without looking at any file.
 struct TranslatePlan {
   const TranslateOptions& options;
   ModelChoice model;
@@ -71,7 +71,7 @@ struct TranslateInputs {
 /// files and models.
 TranslateInputs open_translation(const TranslatePlan& plan);
 
-/// What is recorded and shown.
+/// The data to record and show.
 struct TranslateDisplay {
   RecordDetail detail;
   LineOutput output;

@@ -1,6 +1,6 @@
-// What the program says about itself, derived from its tree of commands and its table of options:
-// shell completions (completion.cpp), manual pages (manual.cpp) and the documents' table of search
-// options (option_tables.cpp).
+// Texts derived from the program's tree of commands and its table of options: shell completions
+// (completion.cpp), manual pages (manual.cpp) and the documents' table of search options
+// (option_tables.cpp).
 #pragma once
 
 #include <CLI/CLI.hpp>

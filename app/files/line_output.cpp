@@ -23,7 +23,8 @@
 namespace attn {
 namespace {
 
-/// Returns a translation as a terminal may show it: line ends and tabs are the source's.
+/// Returns a translation as a terminal may show it. Its line ends and tabs, which come from the
+/// source, are kept.
 std::string printable_lines(const std::string& text) {
   std::string lines;
   for (std::size_t at = 0; at <= text.size();) {
@@ -39,7 +40,7 @@ std::string printable_lines(const std::string& text) {
 std::string translation_line(const LineTranslation& translation, std::size_t rank, bool in_list,
                              bool for_terminal) {
   // A model's output is untrusted text: raw control characters of its vocabulary never reach
-  // stdout. On a terminal they, escapes and bidirectional marks are made visible.
+  // stdout. On a terminal, they, escapes and bidirectional control characters are made visible.
   const std::string& text = translation.text;
   if (in_list) {  // one line each
     std::string safe = for_terminal ? printable_lines(text) : clean_text(text).text;

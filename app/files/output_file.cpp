@@ -17,7 +17,7 @@ namespace {
 struct FileKind {
   std::string_view option;
   std::string_view kind;
-  std::string_view ends;  ///< a space after each
+  std::string_view ends;  ///< each followed by a space
 };
 constexpr std::array<FileKind, 9> kFileKinds = {{
     {"--json", "JSON", ".json .jsonl .ndjson "},

@@ -28,7 +28,7 @@ std::string with_part(const std::string& path, const std::string& part) {
       .string();
 }
 
-/// True if the file's name is that of a further picture next to `path`, of another sentence or
+/// True if `name` is that of a further picture that belongs to `path`, for another sentence or
 /// kind.
 bool is_part(const std::filesystem::path& path, const std::filesystem::path& name) {
   const std::string stem = path.stem().string() + "-", other = name.stem().string();
@@ -39,7 +39,8 @@ bool is_part(const std::filesystem::path& path, const std::filesystem::path& nam
                      [&](AttentionSite site) { return part.starts_with(site_key(site)); });
 }
 
-/// Returns the head to enlarge: for cross-attention without a named head, the one that aligns best.
+/// Returns the head to enlarge. For cross-attention without a named head, this is the one that
+/// aligns best.
 HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
   HeadName large = item;
   const bool open = !item.head && item.pick == HeadSelector::all;

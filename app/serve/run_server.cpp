@@ -34,8 +34,8 @@ void bind(LiveServer& server) {
   }
 }
 
-/// Exits if the program does not end after a signal: loading a model and building a large answer
-/// cannot be interrupted.
+/// Exits if the program does not end soon after a signal, because loading a model and building a
+/// large answer cannot be interrupted.
 class ForcedExit {
  public:
   /// `drain`: how long the server continues after the signal.

@@ -314,7 +314,7 @@ std::optional<bool> query_terminal() {
   const FileDescriptor terminal(open_descriptor("/dev/tty", O_RDWR | O_NOCTTY));
   if (terminal.number() < 0 || tcgetpgrp(terminal.number()) != getpgrp()) return {};
   pollfd typed{terminal.number(), POLLIN, 0};
-  if (poll(&typed, 1, 0) != 0) return {};  // there is type-ahead input, which is not ours
+  if (poll(&typed, 1, 0) != 0) return {};  // there is type-ahead input, which must not be consumed
   const RawTerminalMode raw_mode(terminal.number());
   return raw_mode.ready() ? light_by_answer(read_terminal_reply(terminal.number())) : std::nullopt;
 }

@@ -184,7 +184,7 @@ std::optional<LineReader::Line> Prompt::next() {
     output().flush();
     line = reader_.next();
   }
-  if (!line) output().write("\n");  // so that the shell's prompt begins a new line
+  if (!line) output().write("\n");  // makes the shell's prompt begin on a new line
   return line;
 }
 
@@ -196,7 +196,8 @@ void restore_terminal() noexcept {
 
 namespace {
 
-/// True if a file's first line is markup or has two columns, so that it is worth to read all of it.
+/// True if a file's first line is markup or has two columns, so that the whole file should be
+/// read.
 bool may_be_test_set(int descriptor, const std::string& path) {
   std::array<char, 4096> block{};
   const ssize_t size = pread(descriptor, block.data(), block.size(), 0);

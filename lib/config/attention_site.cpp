@@ -8,7 +8,7 @@
 namespace attn {
 namespace {
 
-/// "layers 0 to 2", "only layer 0" or "no layers".
+/// Returns "layers 0 to 2", "only layer 0" or "no layers".
 std::string range_of(std::string_view what, int count) {
   if (count <= 0) return fmt::format("no {}s", what);
   return count == 1 ? fmt::format("only {} 0", what) : fmt::format("{}s 0 to {}", what, count - 1);

@@ -18,13 +18,13 @@ enum class AttentionSite { encoder_self, decoder_self, cross };
 inline constexpr std::array attention_sites = {AttentionSite::encoder_self,
                                                AttentionSite::decoder_self, AttentionSite::cross};
 
-/// "encoder", "decoder", "cross": as the command line calls them.
+/// Returns "encoder", "decoder" or "cross", the names on the command line.
 constexpr std::string_view site_key(AttentionSite site) {
   constexpr std::array<std::string_view, 3> words = {"encoder", "decoder", "cross"};
   return at(words, site);
 }
 
-/// The kind that the command line calls so.
+/// Returns the site with this name on the command line.
 constexpr std::optional<AttentionSite> parse_site(std::string_view word) {
   for (const AttentionSite site : attention_sites) {
     if (site_key(site) == word) return site;
@@ -32,7 +32,7 @@ constexpr std::optional<AttentionSite> parse_site(std::string_view word) {
   return std::nullopt;
 }
 
-/// The stack whose layers and heads attend so; cross-attention is the decoder's.
+/// Returns the stack that contains the site; cross-attention is in the decoder.
 constexpr std::string_view stack_of(AttentionSite site) {
   return site == AttentionSite::encoder_self ? "encoder" : "decoder";
 }
@@ -44,17 +44,17 @@ struct HeadIndex {
   bool operator==(const HeadIndex&) const = default;
 };
 
-// Heads as people name them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0; "cross:best",
-// "cross:1:mean". What these mean in a sentence is in analysis/map_selection.h.
+// The names of heads: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0; "cross:best",
+// "cross:1:mean". Their meaning for a sentence is in analysis/map_selection.h.
 
-/// Which of the heads that a name leaves open.
+/// A choice among the heads that a name leaves open.
 enum class HeadSelector {
   all,
-  best,  ///< the one that aligns best; of cross-attention alone
-  mean,  ///< none of them, but the mean of their weights
+  best,  ///< the head that aligns best; only for cross-attention
+  mean,  ///< the mean of their weights
 };
 
-/// A head, a layer's heads, or all heads of a kind.
+/// A head, a layer's heads, or all heads of a site.
 struct HeadName {
   AttentionSite site = AttentionSite::cross;
   std::optional<int> layer = std::nullopt;
@@ -63,32 +63,32 @@ struct HeadName {
   bool operator==(const HeadName&) const = default;
 };
 
-/// Layers and heads of the stack that a name is looked up in.
+/// The number of layers and heads of the stack in which a name is looked up.
 struct StackShape {
   std::string_view stack;  ///< "encoder" or "decoder"
   int layers = 0;
   int heads = 0;
 };
 
-/// "cross", "cross:1", "cross:1:3", "cross:best" or "cross:1:mean".
+/// Returns "cross", "cross:1", "cross:1:3", "cross:best" or "cross:1:mean".
 std::string to_string(const HeadName& name);
 
-/// KIND, KIND:LAYER, KIND:LAYER:HEAD; instead of a head, or of layer and head, "best" or "mean".
-/// "best" alone is cross:best. UsageError naming the part that is wrong and the forms there are, to
-/// which a caller adds its own (", or the word all").
+/// Parses KIND, KIND:LAYER or KIND:LAYER:HEAD. Instead of a head, or of layer and head, "best" or
+/// "mean" may be given; "best" alone means cross:best. Throws UsageError that names the wrong part
+/// and the possible forms, to which a caller adds its own (", or the word all").
 HeadName parse_head_name(std::string_view text, std::string_view other_forms = "");
 
-/// The parts between separators; one more than there are separators.
+/// Returns the parts between separators; one more than there are separators.
 std::vector<std::string_view> split_at(std::string_view text, char separator);
 
-/// A plain decimal, 0 … 2³¹−1: no sign, no leading zero, nothing after it.
+/// Parses a plain decimal number, 0 … 2³¹−1: no sign, no leading zero, nothing after it.
 std::optional<int> parse_index(std::string_view text);
 
-/// A part of a name, as the number of a layer, head, query or key (`what`). UsageError that begins
-/// with the whole `name` and names the part.
+/// Parses a part of a name as the number of a layer, head, query or key (`what`). Throws
+/// UsageError that begins with the whole `name` and names the part.
 int parse_index(std::string_view name, std::string_view part, std::string_view what);
 
-/// UsageError, begun by `name` ("cross:3"), where the stack has no such layer or head.
+/// Throws UsageError that begins with `name` ("cross:3") if the stack has no such layer or head.
 void check_head(std::string_view name, std::optional<int> layer, std::optional<int> head,
                 const StackShape& shape);
 

@@ -16,11 +16,11 @@ constexpr const char* kBuckets = "relative_attention_num_buckets";
 constexpr const char* kMaxDistance = "relative_attention_max_distance";
 constexpr const char* kStatic = "static_position_embeddings";
 
-/// T5's, as its classes have them.
+/// The defaults of T5's classes.
 constexpr RelativePositionBiasConfig kT5RelativePositions{32, 128, false};
 constexpr float kRmsEpsilon = 1e-6F;
 
-/// A whole number from `least` to `most`.
+/// Reads an integer from `least` to `most`.
 void read_within(KeyReader& reader, const char* key, int& value, int least, std::int64_t most) {
   const std::optional<int> found = reader.integer(key);
   if (!found) return;
@@ -30,7 +30,7 @@ void read_within(KeyReader& reader, const char* key, int& value, int least, std:
   value = *found;
 }
 
-/// One of `words`, by its number; nothing where the key is absent.
+/// Reads one of `words` and returns its index; nothing if the key is absent.
 template <std::size_t N>
 std::optional<std::size_t> read_word(KeyReader& reader, const char* key,
                                      const std::array<const char*, N>& words) {
@@ -80,7 +80,7 @@ void read_position(KeyReader& reader, ModelConfig& config) {
   }
 }
 
-/// `heads` is the key of a stack's heads.
+/// Checks the number of key/value heads. `heads` is the key of the stack's number of heads.
 void check_key_value_heads(const ModelConfig& config, const KeyNames& names,
                            int ModelConfig::*heads) {
   const int all = config.*heads, shared = config.key_value_heads;
@@ -105,7 +105,7 @@ void check_rotary(const KeyNames& names, int head_dim) {
       names.where, names.of("position"), head_dim);
 }
 
-/// `key` is the pattern's.
+/// Checks a sparse approximation. `key` is the pattern's key.
 void check_approximation(const ModelConfig& config, const KeyNames& names, const char* key,
                          const AttentionPattern& pattern) {
   if (!sparse_pattern(pattern).approximates()) return;

@@ -12,34 +12,35 @@ namespace attn {
 
 class KeyReader;
 
-/// The keys of relative positions, T5's: `otherwise` where they are absent. InputError for buckets
-/// that are odd or fewer than 4, and for a greatest distance within the buckets that hold one
-/// distance each.
+/// Reads T5's keys for the relative position bias; returns `otherwise` if they are absent. Throws
+/// InputError for a number of buckets that is odd or less than 4, and for a maximum distance
+/// within the buckets that hold one distance each.
 RelativePositionBiasConfig read_relative_position_bias_config(
     KeyReader& reader, const RelativePositionBiasConfig& otherwise);
 void write_relative_position_config(const RelativePositionBiasConfig& relative, Json& json);
 
-/// What stands in `model` of the keys above; InputError for an unknown word, and for one that
+/// Reads the keys above from `model`. Throws InputError for an unknown word, and for one that
 /// contradicts static_position_embeddings.
 void read_custom_architecture(KeyReader& reader, ModelConfig& config);
 
-/// After the sizes have been read: what says no more than Marian's shape is taken for it.
+/// Removes settings that describe nothing but Marian's own shape. Called after the sizes have been
+/// read.
 void normalize_custom_architecture(ModelConfig& config);
 
-/// Whether the model has any: no class of transformers computes it then.
+/// True if the model has any of these parts. Then no class of transformers computes it.
 bool has_custom_architecture(const ModelConfig& config);
 
-/// Who cannot load such a model, and because of what, the place of M2M100's pad among it; nothing
-/// for others.
+/// Returns which programs cannot load such a model and why, including the position of M2M100's
+/// pad; nothing for other models.
 std::optional<std::string> custom_architecture_note(const ModelConfig& config);
 
-/// The same keys again, as far as they are not the usual.
+/// Writes the same keys, except for default values.
 void write_custom_architecture(const ModelConfig& config, Json& json);
 
-/// InputError for heads that keys and values cannot be shared by, an odd head_dim that would be
-/// turned, heads wider together than a model may be, and parts that a kind of attention cannot
-/// have: those that go by way of something smaller than the keys take neither biases of distances
-/// nor turned or shared keys.
+/// Throws InputError for a number of heads that cannot share keys and values, an odd head_dim with
+/// rotary position embedding, heads that together are wider than a model may be, and parts that a
+/// sparse pattern does not support: patterns that compress the keys first take neither a relative
+/// position bias nor rotary or shared keys.
 void check_custom_architecture(const ModelConfig& config, const KeyNames& names);
 
 }  // namespace attn

@@ -11,8 +11,8 @@
 namespace attn {
 namespace {
 
-/// A key of `generate` that changes its results and is not supported, with the value that does
-/// nothing (null and an empty list never do anything).
+/// A key of `generate` that changes its results and is not supported, with the value that has no
+/// effect. Null and an empty list never have an effect.
 struct Unsupported {
   const char* key;
   double neutral;
@@ -46,7 +46,7 @@ bool changes_results(const Json& value, double neutral) {
   if (value.is_null()) return false;
   if (value.is_array() || value.is_object()) return !value.empty();
   if (value.is_boolean()) return value.get<bool>() != (neutral != 0);
-  if (value.is_number()) return value.get<double>() != neutral;  // always, for NaN
+  if (value.is_number()) return value.get<double>() != neutral;  // always true for NaN
   return true;
 }
 
@@ -123,7 +123,7 @@ DecodeOptions merge_decode_options(const DecodeOptions& stronger, const DecodeOp
 
 namespace {
 
-/// What happens to scores before a token is chosen.
+/// Sets the rules that change scores before a token is chosen.
 void resolve_rules(const DecodeOptions& options, DecodeConfig& config) {
   config.bad_words_ids = options.bad_words_ids.value_or(std::vector<std::vector<int>>());
   config.no_repeat_ngram_size = options.no_repeat_ngram_size.value_or(0);
@@ -139,7 +139,7 @@ std::optional<Sampling> resolve_sampling(const DecodeOptions& o, const std::stri
   if (!o.do_sample.value_or(false)) return std::nullopt;
   Sampling s;
   s.seed = o.sampling_seed.value_or(s.seed);
-  // Takes a value that was given; InputError where it is not in the range that `expected` names.
+  // Takes a given value. Throws InputError if it is outside the range that `expected` names.
   const auto take = [&where](auto& to, const auto& given, const char* key, const char* expected,
                              auto&& is_in_range) {
     if (!given) return;
@@ -157,7 +157,7 @@ std::optional<Sampling> resolve_sampling(const DecodeOptions& o, const std::stri
   return s;
 }
 
-/// How many translations, and from how many beams.
+/// Sets the number of translations and of beams.
 void resolve_width(const DecodeOptions& options, const std::string& where, DecodeConfig& config) {
   constexpr int kMostBeams = 1000;
   config.sampling = resolve_sampling(options, where);

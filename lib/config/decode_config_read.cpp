@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-/// Integer keys: null counts as not said, as in generation_config.json.
+/// Reads an integer. As in generation_config.json, null means that the key is not set.
 std::optional<int> optional_int(KeyReader& reader, const std::string& key) {
   return reader.find_not_null(key) == nullptr ? std::nullopt : reader.integer(key);
 }
@@ -44,7 +44,7 @@ std::optional<std::vector<std::vector<int>>> read_bad_words(KeyReader& reader) {
   return words;
 }
 
-/// An id, null, or a list with one id.
+/// Reads an id, null, or a list with one id.
 std::optional<std::optional<int>> read_forced(KeyReader& reader, const std::string& key) {
   const Json* value = reader.find(key);
   if (value == nullptr) return std::nullopt;
@@ -55,7 +55,8 @@ std::optional<std::optional<int>> read_forced(KeyReader& reader, const std::stri
   return std::optional<std::optional<int>>(std::in_place, *id);
 }
 
-/// `generate` lets max_new_tokens win; its max_length counts the start symbol too.
+/// Reads the maximum length. As in `generate`, max_new_tokens takes precedence, and max_length
+/// includes the start symbol.
 std::optional<int> read_length(KeyReader& reader) {
   const std::optional<int> whole = optional_int(reader, "max_length");
   const std::optional<int> produced = optional_int(reader, "max_new_tokens");
@@ -71,7 +72,7 @@ std::optional<float> read_length_penalty(KeyReader& reader) {
   return value;
 }
 
-/// A number of 0 or more.
+/// Reads an integer of 0 or more.
 std::optional<int> read_count(KeyReader& reader, const std::string& key, const char* zero) {
   const std::optional<int> count = optional_int(reader, key);
   if (count && *count < 0) {
@@ -90,7 +91,7 @@ std::optional<float> read_repetition_penalty(KeyReader& reader) {
   return static_cast<float>(value);
 }
 
-/// Ids, negative ones left out: no token has them.
+/// Reads a list of ids, without negative ones, which no token has.
 std::optional<std::vector<int>> read_tokens(KeyReader& reader, const std::string& key) {
   const Json* value = reader.find_not_null(key);
   if (value == nullptr) return std::nullopt;
@@ -105,8 +106,8 @@ std::optional<std::vector<int>> read_tokens(KeyReader& reader, const std::string
   return ids;
 }
 
-/// [[[id, …], bias], …], as generation_config.json has it; the last bias of equal ids counts, at
-/// the first one's place.
+/// Reads [[[id, …], bias], …] as in generation_config.json. If the same ids occur again, the last
+/// bias is used, at the position of the first.
 std::optional<std::vector<SequenceBias>> read_sequence_bias(KeyReader& reader) {
   const std::string key = "sequence_bias";
   const Json* value = reader.find_not_null(key);
@@ -135,7 +136,7 @@ std::optional<std::vector<SequenceBias>> read_sequence_bias(KeyReader& reader) {
   return biases;
 }
 
-/// `generate` lets min_new_tokens win, as for the most.
+/// Reads the minimum length. As in `generate`, min_new_tokens takes precedence.
 std::optional<int> read_min_new_tokens(KeyReader& reader) {
   const std::optional<int> whole = read_count(reader, "min_length", "any length");
   const std::optional<int> produced = read_count(reader, "min_new_tokens", "any length");
@@ -144,7 +145,7 @@ std::optional<int> read_min_new_tokens(KeyReader& reader) {
   return std::max(0, *whole - 1);
 }
 
-/// Only those who draw use them, so their ranges are checked then.
+/// Reads the sampling settings. Their ranges are checked only if sampling is used.
 void read_sampling(KeyReader& reader, DecodeOptions& options) {
   const auto number = [&](const char* key) -> std::optional<float> {
     if (reader.find_not_null(key) == nullptr) return std::nullopt;

@@ -15,7 +15,7 @@
 namespace attn {
 namespace {
 
-/// Empties lines that begin with //, so that the numbers of the other lines stay.
+/// Empties lines that begin with //, which leaves the line numbers unchanged.
 std::string without_comments(std::string_view text) {
   std::string result;
   result.reserve(text.size());
@@ -30,20 +30,20 @@ std::string without_comments(std::string_view text) {
   return result;
 }
 
-/// What stands behind the = of an override: a JSON value, or else the bare string that people type.
+/// Returns the value after the = of an override: JSON or, if it is not JSON, the text as a string.
 Json override_value(const std::string& override, std::size_t equals) {
   const std::string text = override.substr(equals + 1);
   try {
     return parse_json(text, "value");
   } catch (const InputError& error) {
-    if (text.starts_with('{') || text.starts_with('[')) {  // nobody means a string
+    if (text.starts_with('{') || text.starts_with('[')) {  // surely not meant as a string
       throw UsageError("{}: {}", in_quotes(override), error.what());
     }
     return text;
   }
 }
 
-/// What --set says of one name of a size goes for its other name, too, which the file may use.
+/// Removes a size's other name, which the file may use, so that the override applies to it too.
 void erase_alias(Json& root, const std::string& path, const std::string& override) {
   for (const SizeKey& size : size_keys()) {
     const std::string alias = size.alias;
@@ -51,7 +51,7 @@ void erase_alias(Json& root, const std::string& path, const std::string& overrid
       continue;
     }
     if (path == "model." + alias && alias != "hidden_size") {
-      // transformers means the encoder's alone, and whoever types it means both.
+      // In transformers this is only the encoder's size, but users who type it mean both stacks.
       const std::string stack = std::string(size.key).substr(std::string("encoder_").size());
       throw UsageError(
           "{}: {} is another name of {}, the encoder's alone; set model.{}, and model.decoder_{} "
@@ -79,7 +79,7 @@ void apply_override(Json& root, const std::string& override) {
       throw UsageError("{}: {} is {} and has no keys inside", in_quotes(override),
                        in_quotes(path.substr(0, begin - 1)), describe(*at));
     }
-    // A missing key comes as null, and becomes an object when a key inside is asked for.
+    // A missing key is created as null, and becomes an object when a key inside it is accessed.
     at = &(*at)[path.substr(begin, end - begin)];
     if (end < path.size() && at->is_null()) *at = Json::object();
     begin = end + 1;
@@ -88,7 +88,7 @@ void apply_override(Json& root, const std::string& override) {
   erase_alias(root, path, override);
 }
 
-/// Whether a message about a config speaks of this key: "train.updates 0 is ...", or "unknown key
+/// True if a message about a config mentions this key: "train.updates 0 is ...", or "unknown key
 /// "lr" in train; ...".
 bool mentions_key(std::string_view message, const std::string& path) {
   const std::size_t dot = path.rfind('.');
@@ -102,7 +102,8 @@ bool mentions_key(std::string_view message, const std::string& path) {
          (message[end] != '_' && std::isalnum(static_cast<unsigned char>(message[end])) == 0);
 }
 
-/// A refusal of what a file and overrides say together names the override that it is about.
+/// Rethrows an error of the combined file and overrides with the name of the override that caused
+/// it.
 [[noreturn]] void rethrow_with_override(const InputError& error, const std::string& where,
                                         const std::vector<std::string>& overrides) {
   const std::string_view message = error.what();
@@ -115,7 +116,8 @@ bool mentions_key(std::string_view message, const std::string& path) {
   throw InputError(error);
 }
 
-/// A path of the file, relative to the file's own folder; empty where the key is absent.
+/// Reads a path in the file, relative to the file's own folder; returns an empty path if the key
+/// is absent.
 std::string read_path(KeyReader& reader, const std::string& key, ExperimentConfig& config) {
   const std::string& file = config.path;
   const std::optional<std::string> path = reader.text(key);
@@ -132,7 +134,7 @@ std::string read_path(KeyReader& reader, const std::string& key, ExperimentConfi
 }
 
 void check_sampling(const TokenizerConfig& config, const KeyReader& reader) {
-  constexpr double kMost = 10;  // there, all but the best cut are rare
+  constexpr double kMost = 10;  // at this value, segmentations other than the best are rare
   const double sampling = config.sampling;
   if (!(sampling >= 0) || sampling > kMost) {
     reader.fail("sampling", fmt::format("{} is out of range; use 0 (off) to {}", sampling, kMost));
@@ -174,7 +176,7 @@ TokenizerConfig read_tokenizer(const Json& json, ExperimentConfig& experiment) {
   if (config.byte_fallback && type == "word") {
     reader.fail("byte_fallback", "needs a unigram or BPE tokenizer, but tokenizer.type is word");
   }
-  // </s>, <unk> and at least one piece.
+  // A vocabulary needs </s>, <unk> and at least one more entry.
   if (vocab_size && (*vocab_size < 3 || *vocab_size >= ModelLimits::vocab_size)) {
     reader.fail("vocab_size", fmt::format("{} is out of range; use 3 to {}", *vocab_size,
                                           ModelLimits::vocab_size - 1));
@@ -291,7 +293,7 @@ ExperimentConfig parse_experiment(std::string_view text, const std::string& path
                                   const std::vector<std::string>& overrides) {
   const std::string where = printable(path);
   Json json = parse_json(without_comments(text), where);
-  if (!json.is_object()) return read_sections(std::move(json), path, where);  // says so
+  if (!json.is_object()) return read_sections(std::move(json), path, where);  // reports the error
   for (const std::string& override : overrides) apply_override(json, override);
   try {
     return read_sections(std::move(json), path, where);

@@ -14,13 +14,15 @@ namespace attn {
 
 /// The `tokenizer` section.
 struct TokenizerConfig {
-  std::string type;            ///< unigram, bpe or word; empty where `model` names an existing one
-  int vocab_size = 0;          ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
-  bool joint = true;           ///< one vocabulary for both languages
-  bool byte_fallback = false;  ///< bytes for what no piece covers, and text as it is typed
-  /// How much training cuts its text at random, anew in each epoch; 0: always into the best pieces.
-  /// Unigram models: the exponent α of a cut's probability (Kudo 2018). BPE models: the probability
-  /// to drop a merge (Provilkov et al. 2020), below 1.
+  std::string type;    ///< unigram, bpe or word; empty if `model` names an existing one
+  int vocab_size = 0;  ///< entries including </s> and <unk>, without <pad>; 0 with `model`
+  bool joint = true;   ///< one vocabulary for both languages
+  bool byte_fallback =
+      false;  ///< spells characters without an entry in bytes, and does not normalize text
+  /// The strength of subword sampling in training text, which is sampled anew in each epoch; 0:
+  /// always the best segmentation. Unigram models: the exponent α of a segmentation's probability
+  /// (Kudo 2018). BPE models: the probability of dropping a merge (Provilkov et al. 2020), below
+  /// 1.
   double sampling = 0;
   std::string model;  ///< directory of an existing tokenizer (absolute after reading)
 };
@@ -34,17 +36,17 @@ struct DataConfig {
   ParallelFiles train;
   ParallelFiles dev;
   ParallelFiles test;
-  /// Codes or names, of tokenizers that know several languages; empty: as their files say.
+  /// Codes or names of languages, for multilingual tokenizers; empty: decided by their files.
   std::string source_lang, target_lang;
   std::string probe;         ///< sentence whose attention is watched during training
-  std::string probe_target;  ///< its translation; empty: what the model makes of it at the time
+  std::string probe_target;  ///< its translation; empty: the model's own translation at the time
 };
 
-/// A path that an experiment file names.
+/// A path in an experiment file.
 struct ConfigPath {
   std::string key;      ///< data.train.source
-  std::string written;  ///< as it stands there, or in an override
-  std::string path;     ///< where that leads: absolute
+  std::string written;  ///< as written in the file or in an override
+  std::string path;     ///< the resulting absolute path
 };
 
 struct ExperimentConfig {
@@ -54,23 +56,23 @@ struct ExperimentConfig {
   DataConfig data;
   TrainConfig train;
   DecodeOptions decode;
-  /// The file's sections with overrides applied and paths absolute: the config as it was used.
+  /// The file's sections with overrides applied and absolute paths: the config as used.
   Json document = Json::object();
   std::vector<ConfigPath> paths;
 };
 
-/// SystemError for the first path whose key begins with `keys` and that leads to nothing: it names
-/// the file, the key, and what paths are relative to.
+/// Throws SystemError for the first path whose key begins with `keys` and that does not exist. It
+/// names the file, the key, and the folder that paths are relative to.
 void check_paths_exist(const ExperimentConfig& config, std::string_view keys);
 
 /// Reads an experiment file. `overrides` are "section.key=value" (value: JSON, or a bare string),
-/// applied before anything is checked. Paths are relative to the file. An unknown section or key
-/// is an InputError that names the nearest known one; a malformed override is a UsageError.
-/// Lines beginning (after blanks) with // are comments.
+/// applied before anything is checked. Paths are relative to the file. Throws InputError for an
+/// unknown section or key and names the nearest known one; throws UsageError for a malformed
+/// override. Lines that begin with // after optional whitespace are comments.
 ExperimentConfig read_experiment(const std::string& path,
                                  const std::vector<std::string>& overrides);
 
-/// The same of the text that the file `path` holds.
+/// Does the same for the text of the file `path`.
 ExperimentConfig parse_experiment(std::string_view text, const std::string& path,
                                   const std::vector<std::string>& overrides);
 

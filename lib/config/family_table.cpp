@@ -158,7 +158,7 @@ LayerNames names_of_t5(bool encoder) {
 
 using C = ModelConfig;
 
-/// The norms and the score scale, which every class of transformers fixes.
+/// The norms and the score scale, which are fixed in every class of transformers.
 const std::vector<bool C::*> kNorms = {&C::normalize_before, &C::add_final_layer_norm,
                                        &C::normalize_embedding, &C::scale_attention};
 

@@ -116,7 +116,7 @@ std::optional<double> KeyReader::size(const std::string& key) {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_number_integer()) return value->get<double>();
-  // A number beyond 64 bits reaches us as floating point, however it was written.
+  // JSON integers beyond 64 bits are parsed as floating point.
   constexpr double kBeyond64Bits = 9.2e18;
   if (value->is_number_float() && std::fabs(value->get<double>()) > kBeyond64Bits) {
     return value->get<double>();
@@ -147,7 +147,7 @@ void KeyReader::refuse_unused() const {
                      fmt::format("{}", fmt::join(meant, " and ")));
   }
   const std::string close = nearest_word(keys.front(), known_);
-  if (known_.size() <= 4 && edit_distance(keys.front(), close) > 2) {  // near to nothing
+  if (known_.size() <= 4 && edit_distance(keys.front(), close) > 2) {  // or close to nothing
     throw InputError("{}: {}; its keys are {}", where_, found,
                      fmt::format("{}", fmt::join(known_, ", ")));
   }
@@ -155,7 +155,7 @@ void KeyReader::refuse_unused() const {
 }
 
 std::size_t edit_distance(std::string_view word, std::string_view other) {
-  // Levenshtein's, one row at a time.
+  // The Levenshtein distance, one row at a time.
   std::vector<std::size_t> row(other.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= word.size(); ++i) {
@@ -171,7 +171,7 @@ std::size_t edit_distance(std::string_view word, std::string_view other) {
 }
 
 std::string nearest_word(const std::string& word, const std::vector<std::string>& known) {
-  constexpr std::size_t kLongest = 256;  // a key of a megabyte is not a typing mistake
+  constexpr std::size_t kLongest = 256;  // a key of a megabyte is not a typo
   const std::string typed = word.substr(0, kLongest);
   const auto distance = [&typed](const std::string& candidate) {
     return std::pair(!candidate.starts_with(typed), edit_distance(typed, candidate));
@@ -199,7 +199,7 @@ constexpr std::array<KeyAliases, 18> kKeyAliases = {{
     {"activation act hidden_act", "activation_function"},
     {"positions max_positions max_len max_seq_len max_length max_position_embeddings",
      "max_position_embeddings max_encoder_position_embeddings max_decoder_position_embeddings"},
-    {"window encoder_attention", "attention_window"},  // those of model_type: attn-demo
+    {"window encoder_attention", "attention_window"},  // the keys of model_type attn-demo
     {"random_blocks encoder_attention", "num_random_blocks"},
     {"pre_norm prenorm norm_first", "normalize_before"},
     {"lr rate", "learning_rate"},

@@ -41,14 +41,14 @@ std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames
   return value ? value : other;
 }
 
-/// Where the vocabularies' sizes come from, and what the class calls its sizes.
+/// The rules of a class for the names of its sizes and for the vocabulary sizes.
 struct SizeRules {
   const ModelFamily& family;
-  bool may_be_absent = false;  ///< vocab_size 0 then: the tokenizer decides
+  bool may_be_absent = false;  ///< vocab_size is then 0 and the tokenizer decides
   bool one_for_both = false;   ///< the class has no decoder_vocab_size
 };
 
-/// A size's key as the class calls it; null: it has none.
+/// Returns a size's key under the class's name for it; its name is null if the class has none.
 SizeKey size_key_of_class(const ModelFamily& family, SizeKey size) {
   if (size.member == &ModelConfig::max_positions) size.key = family.positions_key;
   for (const FamilySizeKey& name : family.size_names) {
@@ -79,14 +79,14 @@ void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, SizeRul
     if (named.key != size.key) names.aliases[size.key] = named.key;
     std::optional<double> value = read_size(reader, named, names);
     if (size.member == &ModelConfig::decoder_layers && !value && named.key != size.key) {
-      value = sizes[i - 1];  // T5: as many as the encoder has
+      value = sizes[i - 1];  // T5: the same as in the encoder
     }
     if (!value) continue;
     sizes[i] = *value;
     if (size.member == &ModelConfig::vocab_size) source = true;
     if (is_target) target = true;
   }
-  if (!source) vocabulary(&ModelConfig::vocab_size) = 1;  // stands in for the checks
+  if (!source) vocabulary(&ModelConfig::vocab_size) = 1;  // a placeholder for the checks
   if (!target) {
     vocabulary(&ModelConfig::decoder_vocab_size) = vocabulary(&ModelConfig::vocab_size);
   }
@@ -108,7 +108,7 @@ void read_activation(KeyReader& reader, ModelConfig& config) {
   config.activation = *found;
 }
 
-/// An id, or a list that holds one id, as transformers allows for eos_token_id.
+/// Reads an id, or a list with one id, which transformers allows for eos_token_id.
 std::optional<int> read_id(KeyReader& reader, const std::string& key) {
   const Json* value = reader.find(key);
   if (value == nullptr || !value->is_array()) return reader.integer(key);
@@ -139,7 +139,7 @@ void read_alignment_heads(KeyReader& reader, ModelConfig& config) {
   }
 }
 
-/// True where decoder_start_token_id was there.
+/// Reads the special ids. Returns true if decoder_start_token_id was present.
 bool read_ids(KeyReader& reader, ModelConfig& config) {
   if (const auto id = read_id(reader, "pad_token_id")) config.pad_token_id = *id;
   if (const auto id = read_id(reader, "eos_token_id")) config.eos_token_id = *id;
@@ -148,12 +148,12 @@ bool read_ids(KeyReader& reader, ModelConfig& config) {
   return start.has_value();
 }
 
-/// Reads flags and dropouts; what is absent keeps its value.
+/// Reads flags and dropouts. Absent keys keep their values.
 void read_rest(KeyReader& reader, const ModelFamily& family, ModelConfig& config) {
   for (const FlagKey& flag : flag_keys) {
     if (const std::optional<bool> value = reader.boolean(flag.key)) config.*flag.member = *value;
   }
-  if (!family.size_names.empty()) return;  // its own keys say the others
+  if (!family.size_names.empty()) return;  // the class has keys of its own for the rest
   for (const FloatKey& dropout : kDropouts) {
     if (const std::optional<double> value = reader.number(dropout.key)) {
       const std::string expected = "a number from 0 to below 1";
@@ -176,7 +176,7 @@ void read_patterns(KeyReader& reader, ModelConfig& config) {
   read("decoder_attention", config.decoder_attention, /*causal=*/true);
 }
 
-/// The classes of transformers know no kinds of attention.
+/// Refuses sparse patterns, which the classes of transformers do not have.
 void refuse_patterns(KeyReader& reader, ModelConfig config) {
   read_patterns(reader, config);
   const bool encoder = !config.encoder_attention.full();
@@ -187,7 +187,7 @@ void refuse_patterns(KeyReader& reader, ModelConfig config) {
                           in_quotes(config.model_type)));
 }
 
-/// What transformers computes for the embedding flags: untying unties all three tables, and a
+/// Sets the embedding flags to what transformers computes: untying unties all three tables, and a
 /// shared table has vocab_size rows.
 void normalize_embedding_flags(KeyReader& reader, ModelConfig& config) {
   if (!config.share_embeddings || family_of(config).ties_if_tensors_match) return;
@@ -201,7 +201,7 @@ void normalize_embedding_flags(KeyReader& reader, ModelConfig& config) {
   if (!config.tie_word_embeddings) config.share_embeddings = false;
 }
 
-/// The class computes one thing whatever these keys say: keep that, and note it.
+/// Sets the flags to the class's fixed behavior and notes keys that contradict it.
 void apply_class_behaviour(const ModelFamily& family, const std::string& where, ModelConfig& config,
                            std::vector<std::string>& notes) {
   ModelConfig fixed;
@@ -228,8 +228,8 @@ const ModelFamily& read_type(KeyReader& reader) {
   return *family;
 }
 
-/// Refuses a missing id whose default, the class's, is outside this model's vocabulary: a message
-/// about that number would name one that is in no file.
+/// Throws InputError for a missing id if the class's default is outside this model's vocabulary. A
+/// later message would name a number that is in no file.
 void require_ids(const Json& json, const std::string& where, const ModelConfig& config) {
   struct Id {
     const char* key;
@@ -286,7 +286,7 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
 
 namespace {
 
-/// An experiment's keys of a family; InputError for one that its class computes otherwise.
+/// Reads an experiment's keys of a family. Throws InputError for a value that the class excludes.
 void read_family(KeyReader& reader, const ModelFamily& family, ModelConfig& config) {
   config.model_type = family.model_type;
   config.scale_embedding = family.scale_embedding;
@@ -320,7 +320,7 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   }
   read_sizes(reader, config, names, {family, true, !family.uses_marian_keys});
   if (family.uses_marian_keys) normalize_custom_architecture(config);
-  // In models that the program makes, pad is the last piece and also the decoder's start.
+  // In models that this program makes, pad is the last token, and the decoder starts with it.
   config.pad_token_id = std::max(config.decoder_vocab_size - 1, 0);
   const bool own_start = read_ids(reader, config);
   if (!own_start) config.decoder_start_token_id = config.pad_token_id;
@@ -345,7 +345,7 @@ std::string model_type_for(const ModelConfig& config) {
   if (has_custom_architecture(config)) return "attn-demo";
   if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
   if (!config.normalize_before || !config.add_final_layer_norm) return "attn-demo";
-  // PegasusForConditionalGeneration has one vocabulary: its tables are one, or three when untied.
+  // PegasusForConditionalGeneration has one vocabulary, with one shared table or three tables.
   const bool one_table = config.share_embeddings && config.tie_word_embeddings;
   const bool three_tables = !config.share_embeddings && !config.tie_word_embeddings &&
                             config.vocab_size == config.decoder_vocab_size;

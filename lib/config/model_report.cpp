@@ -12,7 +12,7 @@
 namespace attn {
 namespace {
 
-constexpr std::uint64_t kFloat = 4;  // bytes
+constexpr std::uint64_t kFloat = 4;  // bytes per float
 
 std::uint64_t u(int n) {
   return to_size(n);
@@ -57,7 +57,7 @@ std::string title_of(ParameterBlockType kind, const ModelConfig& config) {
   return "";
 }
 
-/// The module of a parameter: "….q_proj" of "….q_proj.weight".
+/// Returns the module of a parameter: "….q_proj" for "….q_proj.weight".
 std::string module_of(const std::string& parameter) {
   for (const std::string_view end : {".weight", ".bias"}) {
     if (parameter.ends_with(end)) return parameter.substr(0, parameter.size() - end.size());
@@ -65,7 +65,7 @@ std::string module_of(const std::string& parameter) {
   return parameter;
 }
 
-/// Why a parameter is not counted; empty where it is.
+/// Returns why a parameter is not counted; empty if it is counted.
 std::string note_of(const ParameterEntry& entry) {
   if (entry.buffer) {
     return entry.part == ParameterPart::positions ? "sinusoids, computed" : "a buffer";
@@ -77,7 +77,7 @@ std::string note_of(const ParameterEntry& entry) {
 
 void add_parameter(ModuleBlock& block, const std::string& prefix, const ParameterEntry& entry) {
   if (entry.part == ParameterPart::embedding && !entry.tied_to.empty())
-    return;  // shared: listed once
+    return;  // a shared parameter is listed once
   const std::string note = note_of(entry);
   std::uint64_t elements = note.empty() ? 1 : 0;
   for (const std::uint64_t n : entry.shape) elements *= n;
@@ -125,14 +125,14 @@ std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
 
 CostReport cost_report(const ModelConfig& config, int source_length, int target_length) {
   const std::uint64_t s = u(source_length), l = u(target_length), d = u(config.d_model);
-  // Columns of all heads: D, or I where head_dim is free.
+  // The columns of all heads: D, or I if head_dim is set separately.
   const std::uint64_t e = u(config.encoder_inner_dim()), c = u(config.decoder_inner_dim());
-  // Of their keys or values: as many, or fewer (I') where heads share them.
+  // The columns of all keys or values: the same number, or fewer (I') if heads share them.
   const auto e_keys = u(config.encoder_kv_dim()), c_keys = u(config.decoder_kv_dim());
   const auto of = [&config](const char* plain, const char* inner, const char* shared) {
     return config.key_value_heads > 0 ? shared : config.head_dim > 0 ? inner : plain;
   };
-  const std::uint64_t products = config.gated ? 3 : 2;  // of the feed-forward
+  const std::uint64_t products = config.gated ? 3 : 2;  // matrices of the feed-forward block
   const int encoder = config.encoder_layers, decoder = config.decoder_layers;
   CostReport report;
   report.source_length = source_length;

@@ -1,4 +1,4 @@
-// The values of options in SearchOptions, declared in option_table.h.
+// The option values in SearchOptions, declared in option_table.h.
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -15,7 +15,7 @@ constexpr bool is_optional = false;
 template <typename T>
 constexpr bool is_optional<std::optional<T>> = true;
 
-/// The type of the value that a member holds: that inside an optional.
+/// The type of a member's value: for an optional, the type inside.
 template <typename T>
 struct Held {
   using Type = T;

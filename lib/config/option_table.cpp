@@ -38,7 +38,7 @@ constexpr OptionSpec kTerm = {.name = "term",
                                   "Where SRC occurs, the translation contains TGT, or a form of "
                                   "TGT1|TGT2; such a sentence is searched with at least 8 beams",
                               .other_names = "constraints force_words force_words_ids"};
-/// The same option where lists have the plural's name.
+/// The same option under its plural name, for interfaces that take lists.
 constexpr OptionSpec kTerms = [] {
   OptionSpec terms = kTerm;
   terms.name = "terms";

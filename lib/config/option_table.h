@@ -28,8 +28,8 @@ enum OptionPlace : unsigned {
   in_library = 1U << 7,
 };
 
-/// The member that holds the option's value. Its type decides how text and JSON are read:
-/// numbers are optional, a text that is empty was not given, a flag is false unless given.
+/// The member that holds the option's value. Its type decides how text and JSON are read: numbers
+/// are optional, an empty text counts as not given, and a flag is false unless given.
 using OptionMember =
     std::variant<std::optional<int> SearchOptions::*, std::optional<std::uint64_t> SearchOptions::*,
                  std::optional<double> SearchOptions::*, std::size_t SearchOptions::*,
@@ -39,20 +39,20 @@ using OptionMember =
 
 /// One option of a translation.
 struct OptionSpec {
-  std::string_view name;  ///< in snake case: --no-repeat-ngram is no_repeat_ngram
+  std::string_view name;  ///< in snake case: no_repeat_ngram for --no-repeat-ngram
   OptionMember member;
   unsigned places = 0;    ///< sum of OptionPlace
-  std::uint64_t low = 0;  ///< smallest and largest value of a whole number
+  std::uint64_t low = 0;  ///< smallest and largest value of an integer
   std::uint64_t high = 0;
-  double decimal_low = 0;  ///< the same of a number with a fraction
+  double decimal_low = 0;  ///< smallest and largest value of a number with a fraction
   double decimal_high = 0;
-  std::span<const std::string_view> choices = {};  ///< of a text; empty: any text
+  std::span<const std::string_view> choices = {};  ///< values of a text; empty: any text
   std::string_view value_name = "";                ///< stands for the value in --help: "K"
-  std::string_view fallback = "";                  ///< what applies if it is not given
+  std::string_view fallback = "";                  ///< the value that applies if it is not given
   std::string_view needs = "";        ///< another option that must be given, too: "sample"
   std::string_view group = "";        ///< heading in --help
   std::string_view help = "";         ///< one sentence, without a full stop
-  std::string_view server_name = "";  ///< key in the server's JSON where it is not `name`
+  std::string_view server_name = "";  ///< key in the server's JSON if it differs from `name`
   std::uint64_t server_high = 0;      ///< largest value that the server accepts, if smaller
   /// Names of the same option in transformers, CTranslate2 and Marian, separated by spaces.
   std::string_view other_names = "";
@@ -61,16 +61,17 @@ struct OptionSpec {
 /// All search options, in the order in which --help prints them.
 std::span<const OptionSpec> search_option_table();
 
-/// The option of this name, which must exist.
+/// Returns the option of this name, which must exist.
 const OptionSpec& search_option(std::string_view name);
 
-/// The option that another program calls `other_name`: num_beams, beam_size; null if there is none.
+/// Returns the option that another program calls `other_name`, such as num_beams or beam_size;
+/// null if there is none.
 const OptionSpec* search_option_called(std::string_view other_name);
 
-/// The options that can be given at any of `places`.
+/// Returns the options that can be given at any of `places`.
 std::vector<const OptionSpec*> search_options_at(unsigned places);
 
-// Values in SearchOptions (option_members.cpp).
+// The values in SearchOptions (option_members.cpp).
 
 /// True if the option's value is a whole number.
 bool is_whole(const OptionSpec& option);
@@ -87,11 +88,11 @@ inline bool is_list(const OptionSpec& option) {
 /// True if the member differs from its default.
 bool is_given(const SearchOptions& options, const OptionSpec& option);
 
-/// The value of a number that was given; for another kind of option nothing.
+/// Returns the value of a number that was given; nothing for other kinds of options.
 std::optional<std::uint64_t> whole_in(const SearchOptions& options, const OptionSpec& option);
 std::optional<double> decimal_in(const SearchOptions& options, const OptionSpec& option);
 
-/// Stores a value, which must be in range and of the member's kind; a list is appended to.
+/// Stores a value, which must be in range and of the member's type; appends to a list.
 void set_whole(SearchOptions& options, const OptionSpec& option, std::uint64_t value);
 void set_decimal(SearchOptions& options, const OptionSpec& option, double value);
 void set_flag(SearchOptions& options, const OptionSpec& option, bool value);

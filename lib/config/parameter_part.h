@@ -3,7 +3,7 @@
 
 namespace attn {
 
-/// What a parameter is for: decides how it is initialised.
+/// The role of a parameter, which decides how it is initialized.
 enum class ParameterRole {
   weight,
   bias,
@@ -11,23 +11,24 @@ enum class ParameterRole {
   norm_bias,
   embedding,
   positions,
-  relative_bias,  ///< T5's biases of relative positions
+  relative_bias,  ///< T5's relative position bias
   global_tokens,
   low_rank,   ///< Linformer's
-  features,   ///< Performer's, drawn once and not trained
-  rotations,  ///< of LSH, likewise
+  features,   ///< Performer's random features, which are not trained
+  rotations,  ///< LSH's random rotations, which are not trained
   logits_bias
 };
 
-/// Where the model keeps a parameter: in a stack, in one of its layers, or behind both.
+/// The part of the model that has a parameter: a stack, one of its layers, or the output after
+/// both.
 enum class ParameterPart {
-  embedding,  ///< of a stack, as the next five
+  embedding,  ///< of a stack, like the next five
   positions,
   relative_bias,
   global_tokens,
   embedding_norm,
   final_norm,
-  global_query,  ///< of a layer, as the next 21; an encoder's, for global tokens
+  global_query,  ///< of a layer, like the next 21; in an encoder, for global tokens
   global_key,
   global_value,
   global_norm,

@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-/// Writes down one block.
+/// Lists the parameters of one block.
 struct BlockWriter {
   const ModelSizes& sizes;
   const ModelFamily& family;
@@ -37,16 +37,16 @@ struct BlockWriter {
          fused_projections});
   }
 
-  /// A projection of attention, in some families without a bias.
+  /// Adds a projection of attention, which has no bias in some families.
   void attention_projection(std::string_view name, ParameterPart part, int fused_projections = 1) {
     map(name, part, sizes.attention_biases, {sizes.d_model, inner()}, fused_projections);
   }
-  /// One of keys or values, which heads may share.
+  /// Adds the projection of the keys or the values, which heads may share.
   void key_value_projection(std::string_view name, ParameterPart part, int fused_projections) {
     map(name, part, sizes.attention_biases, {sizes.d_model, columns_of(key_heads())},
         fused_projections);
   }
-  /// The projection behind the heads.
+  /// Adds the projection after the heads.
   void output_projection(std::string_view name, ParameterPart part) {
     map(name, part, sizes.attention_biases, {inner(), sizes.d_model});
   }
@@ -62,9 +62,9 @@ struct BlockWriter {
   std::uint64_t key_heads() const {
     return sizes.key_value_heads > 0 ? sizes.key_value_heads : heads();
   }
-  /// Columns of all heads.
+  /// Returns the number of columns of all heads.
   std::uint64_t inner() const { return columns_of(heads()); }
-  /// Columns of so many heads; sizes may be unchecked.
+  /// Returns the number of columns of `count` heads; sizes may be unchecked.
   std::uint64_t columns_of(std::uint64_t count) const {
     if (sizes.head_dim == 0 && count == heads()) return sizes.d_model;
     const std::uint64_t head_dim =
@@ -81,7 +81,7 @@ struct BlockWriter {
     add({norm + ".bias", {sizes.d_model}, part, ParameterRole::norm_bias, ""});
   }
 
-  /// Biases of relative positions, of the stack or of each layer.
+  /// Adds the relative position bias of the stack or of a layer.
   void relative_bias(const std::string& name, ParameterPart part) {
     add({name + ".weight",
          {to_size(sizes.relative.buckets), heads()},
@@ -118,7 +118,7 @@ struct BlockWriter {
     return block.encoder ? sizes.encoder_attention : sizes.decoder_attention;
   }
 
-  /// What the kind of attention has besides.
+  /// Adds the further parameters of a sparse pattern.
   void extras(const SparsePattern& kind) {
     const SelfAttentionDims stack{
         pattern(), block.encoder ? sizes.positions : sizes.decoder_positions, inner(), heads()};
@@ -264,7 +264,7 @@ class TableWriter {
 
   const ModelSizes& sizes_;
   const ModelFamily& family_;
-  std::string base_;  ///< of the names: "model."
+  std::string base_;  ///< prefix of the names: "model."
   std::string target_embedding_;
   std::vector<ParameterBlock> blocks_;
 };

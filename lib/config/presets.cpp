@@ -69,7 +69,7 @@ ModelConfig preset_model_config(const Preset& preset) {
   config.static_positions = !bart;
   config.normalize_embedding = bart;
   config.normalize_before = config.add_final_layer_norm = !bart;
-  config.scale_attention = bart;  // T5 folds 1/√head_dim into how its weights are initialized
+  config.scale_attention = bart;  // T5 folds 1/√head_dim into the initialization of its weights
   config.pad_token_id = config.decoder_start_token_id = config.vocab_size - 1;
   config.model_type = model_type_for(config);
   return config;

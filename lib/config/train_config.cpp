@@ -16,9 +16,9 @@ constexpr double kMostUpdates = 1e12;
 constexpr double kMostMinutes = 1e9;
 constexpr double kLeastGrowth = 1.01;
 constexpr double kMostGrowth = 1000;
-constexpr double kMostSeed = 9007199254740992.0;  // 2^53: exact in JSON everywhere
+constexpr double kMostSeed = 9007199254740992.0;  // 2^53: exact in every JSON implementation
 
-/// The readers of one section, with ranges.
+/// Reads the values of one section and checks their ranges.
 class TrainSectionReader {
  public:
   TrainSectionReader(const Json& json, const std::string& where) : keys_(json, where, "train.") {}
@@ -36,7 +36,7 @@ class TrainSectionReader {
     return fmt::format("a number {} {} and below {}", closed ? "from" : "above", low, high);
   }
 
-  /// `low` itself is allowed where `closed`; `high` never is.
+  /// Reads a number from `low` to `high`. `low` itself is allowed if `closed`; `high` never is.
   void real(const char* key, double low, double high, bool closed, double& value) {
     const std::optional<double> found = keys_.number(key);
     if (!found) return;
@@ -47,15 +47,15 @@ class TrainSectionReader {
     value = *found;
   }
 
-  /// As real(), for what is used as a 32-bit float: it must be in range there, too, and may not
-  /// become 0 where it was none.
+  /// Reads a number like real(), for use as a 32-bit float: it must also be in range after
+  /// rounding to float, and a nonzero value may not become 0.
   void real32(const char* key, double low, double high, bool closed, double& value) {
     const std::optional<double> found = keys_.number(key);
     real(key, low, high, closed, value);
     if (found) keys_.as_float(key, value, high, range(low, high, closed));
   }
 
-  /// A factor by which something grows; 0: it does not.
+  /// Reads a growth factor; 0 means no growth.
   void growth(const char* key, double& value) {
     const std::optional<double> found = keys_.number(key);
     if (!found) return;
@@ -168,9 +168,9 @@ double TrainConfig::learning_rate_at(std::uint64_t t) const {
   const auto now = static_cast<double>(t);
   const auto warmup = static_cast<double>(warmup_updates);
   if (t < warmup_updates) return learning_rate * now / warmup;
-  // As in transformers' get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup, whose
-  // steps count from 0: the update after the warm-up has the largest rate, and 0 would come after
-  // the last update.
+  // As in transformers' get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup, steps
+  // count from 0: the update after the warm-up has the largest learning rate, and 0 would only be
+  // reached after the last update.
   const auto last = static_cast<double>(updates);
   const double gone = std::clamp((now - 1.0 - warmup) / std::max(1.0, last - warmup), 0.0, 1.0);
   switch (schedule) {

@@ -29,7 +29,7 @@ struct WeightsObserver : AttentionObserver {
   }
 };
 
-/// Returns [n, k], in which row j has 1/size in the column of its group of neighbours.
+/// Returns [n, k], in which row j has 1/size in the column of its group of neighbors.
 Matrix means_of_neighbours(Index n, Index k) {
   Matrix means = Matrix::Zero(n, k);
   for (Index c = 0; c < k; ++c) {

@@ -17,7 +17,7 @@ std::vector<AttentionPattern> patterns_to_compare(int tokens);
 
 /// Puts a pattern into the encoder's full attention: the weights are replaced by those that the
 /// pattern gives for the same queries, keys and values. linformer has no learned E and F in this
-/// model and uses means of neighbouring tokens; performer and lsh draw their random numbers from
+/// model and uses means of neighboring tokens; performer and lsh draw their random numbers from
 /// seed 1; for lsh the queries also serve as keys.
 class SparsePatternObserver : public AttentionObserver {
  public:

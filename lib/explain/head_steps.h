@@ -85,7 +85,7 @@ struct ExplanationContext {
   Index key_columns() const {
     return key_heads() * head_dim();
   }  ///< columns of all keys, or of all values
-  /// First column of the keys and values that the head reads, which neighbouring heads may share.
+  /// First column of the keys and values that the head reads, which neighboring heads may share.
   Index key_begin() const { return choice.head / (heads() / key_heads()) * head_dim(); }
   Index key_end() const { return key_begin() + head_dim(); }
   /// True if rotary position embedding is applied to queries and keys.

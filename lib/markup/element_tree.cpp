@@ -9,7 +9,7 @@ namespace attn {
 
 ElementTree::ElementTree(const MarkedSegment& segment) {
   elements_.emplace_back();
-  std::vector<std::size_t> open{0};  // elements without an end so far, from the outermost
+  std::vector<std::size_t> open{0};  // elements that are still open, outermost first
   const auto add_child = [&](Child child) { elements_[open.back()].children.push_back(child); };
   const auto close_last = [&](std::size_t end) {
     elements_[open.back()].end = end;
@@ -34,7 +34,7 @@ ElementTree::ElementTree(const MarkedSegment& segment) {
       if (here && open.size() > 1) {
         elements_[open.back()].close = number;
         close_last(item.offset);
-      } else {  // all that the segment has so far is in an element that began earlier
+      } else {  // everything in the segment so far belongs to an element that began earlier
         Element earlier;
         earlier.close = number;
         earlier.end = item.offset;
@@ -56,7 +56,7 @@ std::size_t ElementTree::child_at(const Element& parent, std::size_t offset) con
   const auto element_of = [&](std::size_t index) -> const Element& {
     return elements_[parent.children[index].element];
   };
-  // Siblings are in order and apart: the first that ends behind the offset.
+  // Siblings are ordered and do not overlap, so this is the first one that ends after the offset.
   const auto found = std::ranges::upper_bound(
       parent.elements, offset, {}, [&](std::size_t index) { return element_of(index).end; });
   if (found == parent.elements.end() || element_of(*found).begin > offset) return no_child;

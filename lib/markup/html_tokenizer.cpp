@@ -16,8 +16,8 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Elements that the standard's style sheet shows as blocks, parts of tables, and the document's
-/// own. A sentence does not continue across their tags.
+/// Elements that the standard's style sheet shows as blocks, parts of tables, and elements of the
+/// document itself. A sentence does not continue across their tags.
 constexpr auto kBlocks = std::to_array<std::string_view>(
     {"address",  "article", "aside",    "base",     "blockquote", "body",       "br",
      "caption",  "center",  "col",      "colgroup", "dd",         "details",    "dialog",
@@ -36,19 +36,19 @@ constexpr auto kVoid = std::to_array<std::string_view>(
 constexpr auto kUntranslated = std::to_array<std::string_view>(
     {"code", "kbd", "listing", "math", "noembed", "noframes", "plaintext", "pre", "samp", "script",
      "iframe", "style", "svg", "textarea", "var", "xmp", "object"});
-/// Elements whose text holds no tags.
+/// Elements whose text contains no tags.
 constexpr auto kRawText = std::to_array<std::string_view>(
     {"iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"});
 
 /// A start or end tag.
 struct Tag {
-  std::size_t end = 0;  ///< behind ">"
+  std::size_t end = 0;  ///< after ">"
   std::string name;
-  bool untranslated = false;  ///< by an attribute
+  bool untranslated = false;  ///< set by an attribute
 };
 
-/// Reads the value of an attribute behind "=", and moves `at` behind it; nothing at the end of the
-/// source.
+/// Reads the value of an attribute after "=", and moves `at` past it; returns nothing at the end
+/// of the source.
 std::optional<std::string_view> read_value(std::string_view source, std::size_t& at) {
   while (at < source.size() && is_ascii_space(source[at])) ++at;
   if (at == source.size()) return std::nullopt;
@@ -137,8 +137,8 @@ class HtmlTokenizer {
     at_ = end;
   }
 
-  /// Adds the text before `begin` and a token from there to `end`. A token that the source ends in
-  /// stays behind all text.
+  /// Adds the text before `begin`, and a token from there to `end`. A token in which the source
+  /// ends comes after all text.
   HtmlToken& add(HtmlTokenType type, std::size_t begin, std::size_t end) {
     add_text(begin);
     if (end > source_.size()) {
@@ -188,12 +188,12 @@ class HtmlTokenizer {
     HtmlToken& token = add(untranslated || block ? whole : HtmlTokenType::open, open, end);
     token.name = tag->name;
     token.untranslated = untranslated;
-    if (tag->name == "title" && !untranslated) {  // its text has entities, but no tags
+    if (tag->name == "title" && !untranslated) {  // its text may have entities but no tags
       search_ = std::min(text_end(tag->name, at_), source_.size());
     }
   }
 
-  /// Returns the beginning of the end tag of an element whose text holds no tags.
+  /// Returns the beginning of the end tag of an element whose text contains no tags.
   std::size_t text_end(std::string_view name, std::size_t at) const {
     for (at = source_.find("</", at); at != source_.npos; at = source_.find("</", at + 2)) {
       if (ascii_lower(source_.substr(at + 2, name.size())) != name) continue;
@@ -237,11 +237,11 @@ class HtmlTokenizer {
 
   std::string_view source_;
   std::size_t at_ = 0;      ///< end of the last token
-  std::size_t search_ = 0;  ///< where the next "<" is searched for
+  std::size_t search_ = 0;  ///< where the next search for "<" begins
   std::vector<HtmlToken> tokens_;
 };
 
-// Entities. Those of Latin letters occur inside words, so a model must see their characters.
+// Entities. Those for Latin letters occur inside words, so a model must see their characters.
 
 /// U+00A0 to U+00FF, in order.
 constexpr std::array<std::string_view, 96> kLatin = {

@@ -17,15 +17,17 @@ enum class HtmlTokenType {
   text,
   open,   ///< a start tag
   close,  ///< an end tag
-  point,  ///< part of a sentence that stays as it is: a void element, a comment, <code>…</code>
-  cut,    ///< ends a sentence and stays as it is: a tag of a block, <br>, <pre>…</pre>, a doctype
+  point,  ///< part of a sentence that is copied unchanged: a void element, a comment,
+          ///< <code>…</code>
+  cut,    ///< ends a sentence and is copied unchanged: a tag of a block, <br>, <pre>…</pre>, a
+          ///< doctype
 };
 
 struct HtmlToken {
   HtmlTokenType type = HtmlTokenType::text;
   std::string_view bytes;     ///< in the source; all tokens together are the source
   std::string name = {};      ///< of a tag, in lower case
-  bool untranslated = false;  ///< an element that stays as it is with its text: <code>, <pre>
+  bool untranslated = false;  ///< an element that is copied unchanged with its text: <code>, <pre>
 };
 
 /// Splits any bytes. Elements that are not translated are one token from their start tag to their

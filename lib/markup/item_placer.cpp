@@ -25,7 +25,7 @@ class ItemPlacer {
     taken_.assign(units.target.size(), false);
   }
 
-  /// Returns all items but whitespace, sorted by slot and nested properly.
+  /// Returns all items except whitespace, sorted by slot and properly nested.
   std::vector<PlacedItem> place() {
     work_.push_back({tree_.root(), {0, units_.target.size()}, kNowhere, 0, false});
     while (!work_.empty()) {
@@ -45,10 +45,10 @@ class ItemPlacer {
   }
 
  private:
-  /// Something to write: an item, the end of an element, or an element with all that is in it.
+  /// Something to write: an item, the end of an element, or an element with its content.
   struct Work {
     ElementTree::Child child;
-    Range range;  ///< of an element; empty: all of it is at `slot`
+    Range range;  ///< range of an element; empty: everything is at `slot`
     Slot slot = kNowhere;
     std::size_t depth = 0;
     bool closes = false;
@@ -81,7 +81,7 @@ class ItemPlacer {
     std::vector<Range> ranges;
     label(parent, work.range);
     Range free = work.range;
-    for (int pass = 0; pass < 2; ++pass) {  // elements that continue outside come first
+    for (int pass = 0; pass < 2; ++pass) {  // elements that continue outside the segment come first
       for (std::size_t i = 0; i < parent.children.size(); ++i) {
         const ElementTree::Child child = parent.children[i];
         if (child.item >= 0 || !has_units(child.element)) continue;
@@ -113,13 +113,13 @@ class ItemPlacer {
       const Slot slot = beside(ranges, point_slot(parent, parent.children[i], work.range));
       points.push_back({parent.children[i], {}, slot, 0, false});
     }
-    // Points come first where an element begins in the same slot.
+    // In the same slot, points come before elements that begin there.
     points.insert(points.end(), children.begin(), children.end());
     std::ranges::stable_sort(points, {}, &Work::slot);
     return points;
   }
 
-  /// Gives each unit of the range its child of the parent.
+  /// Finds for each unit of the range the child of the parent that it belongs to.
   void label(const ElementTree::Element& parent, Range range) {
     labels_.assign(range.end - range.begin, kNowhere);
     label_begin_ = range.begin;
@@ -134,7 +134,7 @@ class ItemPlacer {
 
   std::size_t label_of(std::size_t unit) const { return labels_[unit - label_begin_]; }
 
-  /// 1 for a unit of the child, −1 for one of something else, 0 for one that is not aligned.
+  /// Returns 1 for a unit of the child, −1 for a unit of something else, 0 for an unaligned unit.
   int vote(std::size_t unit, std::size_t child) const {
     const std::size_t found = label_of(unit);
     return found == kNowhere ? 0 : found == child ? 1 : -1;
@@ -158,7 +158,7 @@ class ItemPlacer {
   /// Finds the units of a child with text.
   Range find_range(const ElementTree::Element& parent, std::size_t child, Range free,
                    std::size_t depth) {
-    constexpr std::size_t kDeepest = 200;  // nested deeper: a bound of the time
+    constexpr std::size_t kDeepest = 200;  // limits the time for deeper nesting
     const ElementTree::Element& element = tree_.element(parent.children[child].element);
     if (free.empty()) return {};
     if (is_all_of(parent, element)) return taken_[free.begin] ? Range{} : free;
@@ -172,7 +172,8 @@ class ItemPlacer {
     return best.empty() ? any_free(element, parent, free) : best;
   }
 
-  /// The beginning of the free units that ends with a unit of the child and has the most votes.
+  /// Returns the beginning of the free units that ends with a unit of the child and has the most
+  /// votes.
   Range best_prefix(std::size_t child, Range free, std::size_t last) const {
     Range best{free.begin, free.begin};
     int sum = 0, most = std::numeric_limits<int>::min();
@@ -183,7 +184,8 @@ class ItemPlacer {
     return best;
   }
 
-  /// The same at the end of the free units.
+  /// Returns the end of the free units that begins with a unit of the child and has the most
+  /// votes.
   Range best_suffix(std::size_t child, Range free, std::size_t first) const {
     Range best{free.end, free.end};
     int sum = 0, most = std::numeric_limits<int>::min();
@@ -194,7 +196,7 @@ class ItemPlacer {
     return best;
   }
 
-  /// The run of free units with the highest sum of votes (Kadane's algorithm).
+  /// Returns the run of free units with the highest sum of votes (Kadane's algorithm).
   Range best_run(std::size_t child, Range free, const std::vector<std::size_t>& own) const {
     Range best, run;
     int most = 0, sum = 0;
@@ -215,7 +217,8 @@ class ItemPlacer {
     return best;
   }
 
-  /// A free unit about where the element is in its parent, for one without aligned words.
+  /// Returns a free unit for an element without aligned words, at about its relative position in
+  /// its parent.
   Range any_free(const ElementTree::Element& element, const ElementTree::Element& parent,
                  Range free) const {
     constexpr std::size_t kFarthest = 64;
@@ -235,7 +238,7 @@ class ItemPlacer {
     return {};
   }
 
-  /// The range, if it is free as a whole.
+  /// Returns the range if all of it is free.
   Range best_open_end(Range range) const {
     const auto begin = taken_.begin();
     const bool taken = std::find(begin + to_index(range.begin), begin + to_index(range.end),
@@ -277,7 +280,8 @@ class ItemPlacer {
     return k == kNowhere || k < range.begin || k >= range.end ? kNowhere : slot_before(k);
   }
 
-  /// The end of the last aligned unit up to `unit`; the beginning of the range if there is none.
+  /// Returns the end of the last aligned unit up to `unit`; the beginning of the range if there is
+  /// none.
   Slot nearest(std::size_t first, std::size_t unit, Range range) const {
     constexpr std::size_t kFarthest = 64;
     for (std::size_t i = unit; i + kFarthest > unit && i >= first; --i) {
@@ -306,7 +310,7 @@ class ItemPlacer {
   std::vector<bool> taken_;
   std::vector<std::size_t> labels_;
   std::size_t label_begin_ = 0;
-  std::map<std::size_t, std::vector<std::size_t>> positions_;  ///< of a child's units
+  std::map<std::size_t, std::vector<std::size_t>> positions_;  ///< positions of a child's units
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace attn {
 
-/// Positions in a translation, in order. 2 k is behind unit k − 1, and 2 k + 1 before unit k; the
+/// Positions in a translation, in order. 2 k is after unit k − 1, and 2 k + 1 before unit k; the
 /// whitespace between the units is between them.
 using Slot = std::size_t;
 constexpr Slot slot_behind(std::size_t end) {

@@ -1,4 +1,4 @@
-// The patterns of --keep: further text that a translation must contain as it is.
+// The patterns of --keep: further text that must occur unchanged in a translation.
 #pragma once
 
 #include <memory>

@@ -33,7 +33,7 @@ class SegmentBuilder {
  public:
   explicit SegmentBuilder(bool html) : html_(html) { segment_.html = html; }
 
-  /// Adds text as the model should see it; `source` is how it is written. Neither is whitespace.
+  /// Adds text as the model should see it; `source` is its original form. Neither is whitespace.
   void add_text(std::string_view text, std::string_view source) {
     raw_ += source;
     settle_spaces(text);
@@ -49,7 +49,8 @@ class SegmentBuilder {
     segment_.items.push_back({ItemType::space, std::string(source), segment_.text.size()});
   }
 
-  /// Adds markup. `id` is the same for the two ends of an element, and negative without an end.
+  /// Adds markup. `id` is the same for both ends of an element, and negative if one end is
+  /// missing.
   void add_item(ItemType type, std::string_view source, bool placeholder, int id = kNoPartner) {
     raw_ += source;
     ++(placeholder ? result_.counts.placeholders : result_.counts.tags);
@@ -67,7 +68,7 @@ class SegmentBuilder {
     opened_.erase(open);
   }
 
-  /// Ends a segment.
+  /// Ends the segment.
   void cut() {
     if (has_words(segment_.text)) {
       tidy();
@@ -83,7 +84,7 @@ class SegmentBuilder {
     segment_.html = html_;
   }
 
-  /// Ends a segment before something that is copied.
+  /// Ends the segment before something that is copied unchanged.
   void cut(std::string_view source) {
     cut();
     before_ += source;
@@ -91,7 +92,8 @@ class SegmentBuilder {
 
   void count_tag() { ++result_.counts.tags; }
   void note_entity(const std::string& character, std::string_view source) {
-    if (has_words(character) && character.size() == 1) return;  // a letter stays one
+    if (has_words(character) && character.size() == 1)
+      return;  // a single letter remains a single letter
     segment_.entities.emplace(character, source);
   }
   void note_bare_ampersand() { segment_.bare_ampersand = true; }
@@ -103,12 +105,12 @@ class SegmentBuilder {
   }
 
  private:
-  /// True for whitespace that a space cannot stand for: in HTML a line break or "&nbsp;".
+  /// True for whitespace that cannot be replaced by a space: in HTML a line break or "&nbsp;".
   bool is_special(const std::string& space) const {
     return html_ ? space.find_first_not_of(" \t") != space.npos : space != " ";
   }
 
-  /// Decides what the whitespace and the markup since the last text leave in the text, now that
+  /// Decides what remains in the text of the whitespace and markup since the last text, now that
   /// `next` follows.
   void settle_spaces(std::string_view next) {
     const std::size_t first = std::exchange(first_unsettled_, segment_.items.size());
@@ -117,7 +119,7 @@ class SegmentBuilder {
       return;
     }
     bool placeholder = false, space = false;
-    MarkupItem* special = nullptr;  // whitespace that is more than a space
+    MarkupItem* special = nullptr;  // whitespace other than a plain space
     for (std::size_t i = first; i < segment_.items.size(); ++i) {
       MarkupItem& item = segment_.items[i];
       placeholder = placeholder || item.placeholder;
@@ -138,7 +140,7 @@ class SegmentBuilder {
     }
     if (!space) return;
     segment_.text += ' ';
-    bool behind = false;  // the space
+    bool behind = false;  // true after the space
     for (std::size_t i = first; i < segment_.items.size(); ++i) {
       MarkupItem& item = segment_.items[i];
       if (item.type == ItemType::space) {
@@ -149,7 +151,7 @@ class SegmentBuilder {
     }
   }
 
-  /// Leaves out the whitespace that the text has.
+  /// Removes the whitespace items that the text already contains.
   void tidy() {
     std::vector<int> moved(segment_.items.size(), kNoPartner);
     std::vector<MarkupItem> kept;
@@ -170,13 +172,13 @@ class SegmentBuilder {
   bool html_;
   MarkedText result_;
   MarkedSegment segment_;
-  std::string before_;               ///< what is copied before the segment
+  std::string before_;               ///< copied before the segment
   std::string raw_;                  ///< the segment's source
-  std::map<int, int> opened_;        ///< the items of elements without an end so far, by their ids
-  std::size_t first_unsettled_ = 0;  ///< the first item behind the last text
+  std::map<int, int> opened_;        ///< items of open elements, by their ids
+  std::size_t first_unsettled_ = 0;  ///< the first item after the last text
 };
 
-/// Adds a text between markup, cut into words and whitespace.
+/// Adds a text between markup, split into words and whitespace.
 template <typename AddWord>
 void add_words(SegmentBuilder& builder, std::string_view text, bool cut_at_blank_lines,
                AddWord&& add_word) {
@@ -204,7 +206,7 @@ void add_html_word(SegmentBuilder& builder, std::string_view word) {
     return character == "\u00ad" || character == "\u200c" || character == "\u200d" ||
            character == "\u200b";
   };
-  std::size_t text = 0;  // what is not added yet
+  std::size_t text = 0;  // start of the text that has not been added yet
   for (std::size_t at = word.find('&'); at != word.npos; at = word.find('&', at)) {
     std::size_t length = 0;
     const std::string character = decode_entity(word.substr(at), length);
@@ -243,9 +245,9 @@ void add_html_text(SegmentBuilder& builder, std::string_view text, const SpanFin
   add(text.substr(at));
 }
 
-/// Returns for each start and end tag the number of its element, and −1 for a tag without partner.
-/// An end tag belongs to the last open start tag of its name; elements that began later and are
-/// still open have no end.
+/// Returns for each start and end tag the number of its element, and −1 for a tag without a
+/// partner. An end tag belongs to the last open start tag of its name; open elements that began
+/// after that have no end.
 std::vector<int> element_numbers(const std::vector<HtmlToken>& tokens) {
   std::vector<int> numbers(tokens.size(), kNoPartner);
   std::vector<std::size_t> open;
@@ -273,7 +275,7 @@ std::vector<int> element_numbers(const std::vector<HtmlToken>& tokens) {
 void add_line(SegmentBuilder& builder, std::string_view line, const SpanFinder& keep, int& id) {
   const std::vector<MarkupSpan> spans = find_placeholders(line, true, keep);
   const auto add = [&](std::string_view part) {
-    // Whitespace inside stays as it is; that at the ends belongs to the markup beside it.
+    // Whitespace inside is kept; whitespace at the ends belongs to the adjacent markup.
     std::size_t begin = 0, end = part.size();
     while (const std::size_t space = whitespace_length(part.substr(begin))) begin += space;
     while (end > begin && is_ascii_space(part[end - 1])) --end;
@@ -333,7 +335,7 @@ MarkedText read_html(std::string_view html, const SpanFinder& keep) {
         builder.add_item(ItemType::open, token.bytes, false, numbers[i]);
         break;
       case HtmlTokenType::close:
-        // An end tag without a start tag has no text: it stays where it is.
+        // An end tag without a start tag contains no text, so it is treated as a point.
         builder.add_item(numbers[i] < 0 ? ItemType::point : ItemType::close, token.bytes, false,
                          numbers[i]);
         break;

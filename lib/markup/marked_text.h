@@ -14,8 +14,8 @@ namespace attn {
 enum class ItemType {
   open,   ///< begins an element: "<b>", "**"
   close,  ///< ends one
-  point,  ///< stands at one position: a void element, a comment, a placeholder
-  space,  ///< whitespace that is more than one space: a line break, "&nbsp;"
+  point,  ///< is at a single position: a void element, a comment, a placeholder
+  space,  ///< whitespace other than one space: a line break, "&nbsp;"
 };
 
 /// A piece of markup in a segment.
@@ -25,7 +25,7 @@ struct MarkupItem {
   std::size_t offset = 0;                          ///< in MarkedSegment::text
   bool placeholder = false;                        ///< text for a reader, unlike a tag
   bool space_before = false, space_after = false;  ///< in the source
-  /// Of `open` and `close`: the other one, if it is in this segment too; else −1.
+  /// For `open` and `close`: the index of the other one, if it is in this segment too; else −1.
   int partner = -1;
 };
 
@@ -35,15 +35,15 @@ struct MarkedSegment {
   std::string text;               ///< without markup, and with characters instead of entities
   std::vector<MarkupItem> items;  ///< in the order of the source
   bool html = false;              ///< `text` must be escaped
-  /// How the source wrote characters as entities, by character.
+  /// The entities with which the source wrote characters, by character.
   std::map<std::string, std::string> entities = {};
-  bool bare_ampersand = false;  ///< the source has "&" as it is
+  bool bare_ampersand = false;  ///< true if the source has "&" that is not part of an entity
 
-  /// True if all items are before or behind all text, so that no alignment is needed.
+  /// True if all items are before or after all text, so that no alignment is needed.
   bool items_are_outside() const;
 };
 
-/// How much markup a text has.
+/// Counts of the markup in a text.
 struct MarkupCounts {
   std::size_t tags = 0;  ///< and comments, and delimiters of Markdown
   std::size_t placeholders = 0;
@@ -55,12 +55,12 @@ struct MarkupCounts {
 
 struct MarkedText {
   std::vector<MarkedSegment> segments;  ///< with text that has a letter or a digit
-  std::string tail;                     ///< what is copied behind the last one
+  std::string tail;                     ///< copied after the last segment
   MarkupCounts counts;                  ///< of all of it
 };
 
-/// Takes HTML apart. `html` must be clean (clean_markup()). A blank line ends a segment, as tags of
-/// blocks do; other line breaks are whitespace.
+/// Splits HTML into segments. `html` must be clean (clean_markup()). An empty line ends a segment,
+/// as tags of blocks do; other line breaks are whitespace.
 MarkedText read_html(std::string_view html, const SpanFinder& keep = nullptr);
 
 /// Takes plain text apart: lines, placeholders and Markdown. `text` must be clean. Segments whose

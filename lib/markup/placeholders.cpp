@@ -14,7 +14,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// True for characters of identifiers, and for all that is not ASCII.
+/// True for characters of identifiers, and for all non-ASCII bytes.
 bool is_word(char c) {
   return is_ascii_letter(c) || is_digit(c) || c == '_' || byte_value(c) >= 0x80;
 }
@@ -25,7 +25,7 @@ bool is_any_of(char c, std::string_view characters) {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// For each opening bracket the position of the one that closes it, and kNone elsewhere.
+/// Returns for each opening bracket the position of its closing bracket, and kNone elsewhere.
 std::vector<std::size_t> matching_brackets(std::string_view text, char open, char close) {
   std::vector<std::size_t> partner(text.size(), kNone);
   std::vector<std::size_t> waiting;
@@ -71,13 +71,15 @@ class PlaceholderFinder {
  private:
   char at(std::size_t position) const { return position < text_.size() ? text_[position] : ' '; }
 
-  /// Forgets what was found from a position on: a match of the caller's begins inside it.
+  /// Removes the spans found from a position on, because a match of the caller's patterns begins
+  /// inside them.
   void drop_from(std::size_t position) {
     while (!found_.empty() && found_.back().begin >= position) found_.pop_back();
     while (!delimiters_.empty() && delimiters_.back().span >= found_.size()) delimiters_.pop_back();
   }
 
-  /// Adds what begins at a position, if anything does, and returns its end; else the position.
+  /// Adds the span that begins at a position, if there is one, and returns its end; otherwise
+  /// returns the position.
   std::size_t read(std::size_t begin) {
     const char c = text_[begin];
     std::size_t end = begin;
@@ -101,7 +103,7 @@ class PlaceholderFinder {
   }
 
   /// Returns the end of a placeholder in braces: {{…}}, {%…%} and {#…#} with any content, and {…}
-  /// with a name, a number or nothing, or with what a format adds to it.
+  /// with a name, a number or nothing, or with a format specification after it.
   std::size_t brace_end(std::size_t begin) const {
     const std::size_t end = closed(begin);
     if (end == begin || is_any_of(at(begin + 1), "{%#")) return end;
@@ -116,7 +118,7 @@ class PlaceholderFinder {
     return is_any_of(at(i), named ? ",:|!([" : ":!") ? end : begin;
   }
 
-  /// Returns the end of printf's, Python's, Qt's or Windows' placeholder.
+  /// Returns the end of a placeholder of printf, Python, Qt or Windows.
   std::size_t percent_end(std::size_t begin) const {
     constexpr std::size_t kLongestName = 64;
     const bool inside =
@@ -150,7 +152,7 @@ class PlaceholderFinder {
     }
     const std::size_t size = i;
     while (i < size + 2 && is_any_of(at(i), "hlqjztL")) ++i;
-    // "100 %discount" holds none.
+    // "100 %discount" contains none.
     const bool ends = !after_number || !is_word(at(i + 1));
     if (is_any_of(at(i), "diouxXeEfFgGaAcCsSpnr@") && ends) return i + 1;
     // Qt's %1, unlike "100 %" and "5%".
@@ -210,7 +212,7 @@ class PlaceholderFinder {
     return at(i) == '>' ? add(begin, i + 1, SpanType::placeholder) : begin;
   }
 
-  /// Returns the end of "(…)" or "[…]" behind the bracket of a link's text; `close` if there is
+  /// Returns the end of "(…)" or "[…]" after the bracket of a link's text; `close` if there is
   /// neither.
   std::size_t target_end(std::size_t close) const {
     const std::size_t begin = close + 1;
@@ -241,8 +243,8 @@ class PlaceholderFinder {
     return add(begin, target_end(begin), SpanType::close);
   }
 
-  /// A run of delimiters of emphasis. It opens if no space follows it, and closes if none precedes
-  /// it; inside a word it does neither.
+  /// Reads a run of emphasis delimiters. It opens if no space follows it, and closes if none
+  /// precedes it; inside a word it does neither.
   std::size_t read_delimiter(std::size_t begin) {
     const char c = text_[begin];
     std::size_t end = begin;
@@ -258,13 +260,13 @@ class PlaceholderFinder {
   }
 
   struct Delimiter {
-    std::size_t span = 0;  ///< in found_
+    std::size_t span = 0;  ///< index in found_
     bool opens = false;
     bool closes = false;
   };
 
-  /// Pairs delimiters and the brackets of links, so that pairs are nested; what has no partner is
-  /// text.
+  /// Pairs delimiters and the brackets of links so that pairs are nested. Those without a partner
+  /// are text.
   std::vector<MarkupSpan> pair_up() {
     struct Open {
       std::size_t span;
@@ -272,7 +274,7 @@ class PlaceholderFinder {
     };
     std::vector<Open> open;
     std::vector<bool> paired(found_.size(), false);
-    std::array<std::size_t, 128 * 4> waiting{};  // how many are open, by character and length
+    std::array<std::size_t, 128 * 4> waiting{};  // number of open ones, by character and length
     const auto kind = [](std::string_view bytes) {
       return (byte_value(bytes.front()) & 0x7FU) * 4 + std::min<std::size_t>(bytes.size(), 3);
     };
@@ -319,9 +321,9 @@ class PlaceholderFinder {
   bool markdown_;
   std::vector<std::size_t> braces_, squares_, rounds_;
   std::vector<MarkupSpan> found_;
-  std::vector<std::size_t> link_ends_;  ///< of the links that are open
+  std::vector<std::size_t> link_ends_;  ///< ends of the open links
   std::vector<Delimiter> delimiters_;
-  std::array<bool, 8> no_code_{};  ///< no run of so many backticks follows
+  std::array<bool, 8> no_code_{};  ///< true: no run of this many backticks follows
 };
 
 }  // namespace

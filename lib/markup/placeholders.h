@@ -1,4 +1,4 @@
-// Placeholders and Markdown in text: what a translation must contain as it is.
+// Placeholders and Markdown in text, which must occur unchanged in a translation.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace attn {
 
 enum class SpanType {
-  placeholder,  ///< stays as it is
+  placeholder,  ///< copied unchanged
   open,         ///< begins a span of text: "**", or "[" of a link
   close,        ///< ends it: "**", or "](https://…)"
 };

@@ -94,7 +94,8 @@ class MarkupWriter {
   /// Writes an item; `inside`: not at an end of the translation.
   void write_item(int index, bool inside) {
     const MarkupItem& item = at(segment_.items, index);
-    // Spaces in an element at the source's end are left out where the element is elsewhere.
+    // Spaces in an element at the source's end are omitted if the element is elsewhere in the
+    // translation.
     if (inside && std::ranges::all_of(item.bytes, is_ascii_space)) return;
     const bool visible = is_visible(index);
     if (visible && item.type != ItemType::close) {
@@ -104,7 +105,7 @@ class MarkupWriter {
     if (visible) wants_space_ = item.type != ItemType::open && item.space_after;
   }
 
-  /// True for placeholders and for elements that hold nothing else.
+  /// True for placeholders, and for elements that contain nothing else.
   bool is_visible(int index) const {
     const MarkupItem& item = at(segment_.items, index);
     if (item.partner < 0) return item.placeholder;
@@ -149,10 +150,11 @@ class MarkupWriter {
   std::string_view translation_;
   const UnitAlignment& units_;
   std::vector<const MarkupItem*> gaps_;    ///< what replaces the whitespace before each unit
-  std::vector<std::size_t> placeholders_;  ///< how many come before each item
+  std::vector<std::size_t> placeholders_;  ///< number of placeholders before each item
   std::string rest_;                       ///< whitespace without a gap
   std::string out_;
-  bool wants_space_ = false;  ///< a placeholder came last, with a space behind it in the source
+  bool wants_space_ =
+      false;  ///< the last item was a placeholder that has a space after it in the source
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ struct AlignedSpan {
 /// Returns the translation of a segment's text with the segment's markup, escaped if that is HTML.
 /// Every item is in it once. Without them it is the translation, except for spaces beside
 /// placeholders and for whitespace that was a line break or a no-break space in the source.
-/// Accepts any alignment; words that it lacks are placed beside their neighbours.
+/// Accepts any alignment; words that it lacks are placed beside their neighbors.
 std::string place_markup(const MarkedSegment& segment, std::string_view translation,
                          std::span<const AlignedSpan> alignment);
 

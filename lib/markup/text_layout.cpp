@@ -23,14 +23,14 @@ std::size_t whitespace_length(std::string_view text) {
 
 std::vector<LayoutLine> split_text(std::string_view text) {
   std::vector<LayoutLine> lines;
-  std::size_t begin = 0;  // of the whitespace before the line
+  std::size_t begin = 0;  // start of the whitespace before the line
   for (std::size_t at = 0; at < text.size();) {
     if (const std::size_t space = whitespace_length(text.substr(at)); space > 0) {
       at += space;
       continue;
     }
     const std::size_t content = at;
-    std::size_t end = at;  // of what is not whitespace
+    std::size_t end = at;  // end of the non-whitespace text
     while (at < text.size() && line_end_length(text.substr(at)) == 0) {
       const std::size_t space = whitespace_length(text.substr(at));
       at += space > 0 ? space : 1;

@@ -9,14 +9,14 @@ namespace attn {
 
 /// One line. `before`, `content` and `after` follow each other in the text without gaps.
 struct LayoutLine {
-  std::string_view before;   ///< blank lines and indentation
+  std::string_view before;   ///< empty lines and indentation
   std::string_view content;  ///< without whitespace at its ends
-  std::string_view after;    ///< only of the text's last line: whitespace and line ends behind it
+  std::string_view after;  ///< only for the text's last line: the whitespace and line ends after it
 };
 
-/// Splits a text into its lines that are not blank. Lines end with LF, CR LF, CR, or one of the
-/// separators U+2028 and U+2029; spaces, tabs, U+00A0 and U+3000 around a line are whitespace. The
-/// lines' parts are the whole text. A blank text is one line without content.
+/// Splits a text into its non-empty lines. Lines end with LF, CR LF, CR, or one of the separators
+/// U+2028 and U+2029; spaces, tabs, U+00A0 and U+3000 around a line are whitespace. The parts of
+/// the lines make up the whole text. A text of only whitespace is one line without content.
 std::vector<LayoutLine> split_text(std::string_view text);
 
 /// True for spaces, tabs and ASCII line ends.

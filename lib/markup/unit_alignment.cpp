@@ -17,7 +17,7 @@ bool is_punctuation_at(std::string_view text) {
   return u_ispunct(static_cast<UChar32>(decode_code_point(text).value)) != 0;
 }
 
-/// Adds the units of a word without whitespace: punctuation at its ends apart.
+/// Adds the units of a word without whitespace. Punctuation at its ends becomes separate units.
 void add_units(std::vector<Unit>& units, std::string_view text, std::size_t begin,
                std::size_t end) {
   std::vector<Unit> behind;
@@ -37,7 +37,7 @@ void add_units(std::vector<Unit>& units, std::string_view text, std::size_t begi
   units.insert(units.end(), behind.rbegin(), behind.rend());
 }
 
-/// Splits a text into units; `cuts`, in order, are further borders between them.
+/// Splits a text into units; `cuts`, in ascending order, are further borders between them.
 std::vector<Unit> split_units(std::string_view text, std::span<const std::size_t> cuts) {
   std::vector<Unit> units;
   auto cut = cuts.begin();
@@ -83,7 +83,7 @@ std::size_t UnitAlignment::source_at(std::size_t offset) const {
   return to_size(std::ranges::upper_bound(source, offset, {}, &Unit::end) - source.begin());
 }
 
-/// Numbers, names and punctuation that occur equally often on both sides belong together.
+/// Links numbers, names and punctuation that occur equally often on both sides.
 void UnitAlignment::link_equal_units(std::string_view source_text, std::string_view target_text) {
   std::map<std::string_view, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> equal;
   for (std::size_t i = 0; i < source.size(); ++i) {

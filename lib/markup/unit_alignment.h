@@ -35,7 +35,7 @@ class UnitAlignment {
   std::size_t first_of(std::size_t unit) const { return first_[unit]; }
   std::size_t last_of(std::size_t unit) const { return last_[unit]; }
 
-  /// Returns the first source unit that ends behind an offset.
+  /// Returns the first source unit that ends after an offset.
   std::size_t source_at(std::size_t offset) const;
 
  private:

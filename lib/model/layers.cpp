@@ -88,7 +88,7 @@ void add_and_norm(const Block& block, MatrixRef out, MatrixRef x) {
   block.report(block.stages.output, x);
 }
 
-/// What a self-attention reads besides its rows.
+/// The inputs of self-attention besides its rows.
 struct SelfAttentionContext {
   KvCache* cache = nullptr;                   ///< decoder: earlier steps; null: whole sentences
   const GlobalProjections* global = nullptr;  ///< of global tokens, where the layer has them

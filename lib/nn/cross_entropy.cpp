@@ -19,12 +19,12 @@ void check(std::span<const int> targets, Index rows, Index classes) {
   }
 }
 
-/// At the two rows of logits of a token.
+/// The gradient of the divergence at a token's two rows of logits.
 struct DivergenceGradient {
   std::vector<float> rows;  ///< [2, V]
 };
 
-/// In order: the same sum on any threads.
+/// Sums in order, so that the result does not depend on the number of threads.
 LossSum sum_of(const std::vector<TokenLoss>& tokens) {
   LossSum sum;
   for (const TokenLoss& token : tokens) {

@@ -21,26 +21,26 @@ struct LossSum {
   }
 };
 
-/// For each row t of logits [T, V] over V classes, with log p its log-softmax:
+/// Computes the loss of each row t of logits [T, V] over V classes, with log p its log-softmax:
 ///   loss_t = −(1 − ε) · log p(targets[t]) − ε / V · Σ_j log p(j)
 /// The logits become the gradient of scale · Σ_t loss_t: softmax − (1 − ε) · onehot − ε / V, times
-/// scale. PyTorch's cross_entropy with label_smoothing = ε, by rows.
+/// scale. This is PyTorch's cross_entropy with label_smoothing = ε, row by row.
 LossSum cross_entropy(MatrixRef logits, std::span<const int> targets, float smoothing, float scale);
 
-/// What the loss of two passes over the same tokens is made of.
+/// The settings of the loss for two passes over the same tokens.
 struct RDropSettings {
   float smoothing = 0;  ///< ε of the cross-entropies
   float r_drop = 0;     ///< α, the weight of the divergence
-  float scale = 1;      ///< of the gradient
+  float scale = 1;      ///< scale of the gradient
 };
 
-/// R-Drop (Liang et al. 2021, equation 4), halved, so that α = 0 is the plain loss: logits [2T, V]
-/// hold T tokens and, in the same order, the same T tokens of another pass. With P and Q the two
-/// softmaxes of token t,
+/// Computes R-Drop (Liang et al. 2021, equation 4), halved, so that α = 0 is the plain loss:
+/// logits [2T, V] hold T tokens and, in the same order, the same T tokens of another pass. With P
+/// and Q the two softmaxes of token t,
 ///   loss_t = ½ (loss_t(P) + loss_t(Q)) + α/4 · (KL(P‖Q) + KL(Q‖P)),
-/// loss_t() as cross_entropy() has it, and nll_t the mean of both. The sums are over T tokens: each
-/// counts once. Logits become the gradient of scale · Σ_t loss_t, through both sides of both
-/// divergences.
+/// where loss_t() is that of cross_entropy(), and nll_t is the mean of both. The sums are over T
+/// tokens: each counts once. The logits become the gradient of scale · Σ_t loss_t, through both
+/// sides of both divergences.
 LossSum cross_entropy_r_drop(MatrixRef logits, std::span<const int> targets,
                              const RDropSettings& settings);
 

@@ -10,21 +10,21 @@
 
 namespace attn {
 
-/// The dropout of one place of the model in one pass. Default: off.
+/// The dropout at one place of the model in one pass. Default: off.
 class Dropout {
  public:
   Dropout() = default;
   Dropout(float probability, std::uint64_t key);
 
   bool active() const { return active_; }
-  /// What a kernel reads; null: off.
+  /// Returns the key that a kernel reads; null: dropout is off.
   const DropoutKey* key() const { return active_ ? &mask_ : nullptr; }
-  /// Another mask of the same probability, for numbers that would count twice.
+  /// Returns another mask of the same probability, for numbers that would otherwise share one.
   Dropout other(std::uint64_t mask) const;
 
-  /// In place. x is [T, n]; element (t, j) has the mask's number t · n + j.
+  /// Applies dropout in place. x is [T, n]; element (t, j) has the mask's number t · n + j.
   void apply(MatrixRef x) const;
-  /// The same for n numbers from number `first` on.
+  /// Does the same for n numbers, beginning with number `first`.
   void apply(float* x, Index n, Index first) const {
     if (active_) kernels().dropout(mask_, static_cast<std::uint32_t>(first), x, n);
   }
@@ -34,7 +34,7 @@ class Dropout {
   DropoutKey mask_{0, 0, 1.0F};
 };
 
-/// Hands out the keys of one pass: every place of the model, pass and seed has its own.
+/// Provides the keys of one pass, which differ for every place of the model, pass and seed.
 class DropoutKeys {
  public:
   /// `pass` is the number of the batch since training began.

@@ -35,7 +35,8 @@ void embed_backward(const ConstMatrixRef& dout, const PositionedTokens& placed, 
   const float scale = gradients.scale;
   const std::span<const int> ids = placed.ids;
   const std::span<const Index> position = placed.position;
-  // Threads share out the columns: a token that occurs twice is added in the order of the text.
+  // Columns per thread. Threads share columns rather than rows, so the gradients of a token that
+  // occurs twice are added in the order of the text.
   constexpr Index kColumns = 64;
   const Index chunks = (dout.cols() + kColumns - 1) / kColumns;
   parallel_for(chunks, dout.size() * 2, [&](Index chunk) {
@@ -61,7 +62,7 @@ Matrix sinusoids(Index positions, Index d_model, SinusoidVariant kind, Index fir
     const Index half = d_model / 2;
     const double step = std::log(10000.0) / static_cast<double>(half - 1);
     for (Index i = 0; i < half; ++i) {
-      // In float32 the factor is rounded twice: the product, and its exponential.
+      // float32 would round the factor twice: the product and its exponential.
       const double product = -step * static_cast<double>(i);
       const double factor =
           narrow ? std::exp(static_cast<float>(i) * static_cast<float>(-step)) : std::exp(product);

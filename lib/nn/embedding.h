@@ -18,29 +18,30 @@ struct PositionedTokens {
 /// The embedding tables, or their gradients.
 struct EmbeddingTables {
   Parameter tokens;     ///< [V, D]
-  Parameter positions;  ///< [P, D]; without data: none, as of gradients where they are not learned
-  float scale = 1.0F;   ///< of the tokens' rows
-  int token_without_position = -1;  ///< a token that no position is added to; -1: none
+  Parameter positions;  ///< [P, D]; without data: none, as for gradients of positions that are not
+                        ///< learned
+  float scale = 1.0F;   ///< factor of the tokens' rows
+  int token_without_position = -1;  ///< a token to which no position is added; -1: none
 };
 
-/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]; of
-/// `token_without_position` the first alone. Ids and positions are checked by the caller
+/// Sets out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]. For
+/// `token_without_position`, no position is added. The caller checks ids and positions
 /// (std::logic_error here).
 void embed(const EmbeddingTables& tables, const PositionedTokens& placed, MatrixRef out);
 
-/// The gradients of embed(): tokens[ids[t]] += scale · dout[t], positions[position[t]] += dout[t].
-/// The row of `frozen` (padding) stays as it is; −1: none.
+/// Adds the gradients of embed(): tokens[ids[t]] += scale · dout[t], positions[position[t]] +=
+/// dout[t]. The row of `frozen` (padding) does not change; −1: none.
 void embed_backward(const ConstMatrixRef& dout, const PositionedTokens& placed, int frozen,
                     const EmbeddingTables& gradient);
 
-/// Marian's sinusoids for positions 0 … P−1 (Vaswani et al. 2017, section 3.5, with all sines in
-/// the first half of the columns and all cosines in the second):
+/// Returns Marian's sinusoids for positions 0 … P−1 (Vaswani et al. 2017, section 3.5, with all
+/// sines in the first half of the columns and all cosines in the second):
 ///   PE(p, i)            = sin(p / 10000^(2i/D))   for the first ⌈D/2⌉ columns
 ///   PE(p, ⌈D/2⌉ + i)    = cos(p / 10000^(2i/D))   for the other ⌊D/2⌋
-/// Computed in double and rounded once, as transformers does. Pegasus-X has D/2 − 1 where this has
-/// D/2: the angles are p / 10000^(i / (D/2 − 1)), for an even D from 4 on. M2M100 computes those in
-/// float32, which differs by 1e-4 at position 1,000, and so does this. The first row is that of
-/// position `first`; of M2M100 and Pegasus-X alone.
+/// They are computed in double and rounded once, as in transformers. Pegasus-X has D/2 − 1 instead
+/// of D/2: the angles are p / 10000^(i / (D/2 − 1)), for an even D from 4 on. M2M100 computes
+/// these in float32, which differs by 1e-4 at position 1,000, and so does this function. The first
+/// row is that of position `first`, which only M2M100 and Pegasus-X use.
 Matrix sinusoids(Index positions, Index d_model, SinusoidVariant kind = SinusoidVariant::marian,
                  Index first = 0);
 

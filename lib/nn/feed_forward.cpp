@@ -110,7 +110,7 @@ void TrainableFeedForward::backward(const ConstMatrixRef& x, const ConstMatrixRe
 
 void TrainableFeedForward::gate_backward(MatrixRef dhidden, MatrixRef dgates) const {
   dgates = ConstMatrixRef(raw_);
-  activate(activation_, dgates);  // what the gates were multiplied with
+  activate(activation_, dgates);  // the factors that the gates were multiplied with
   multiply_rows(dhidden, dgates);
   multiply_rows(gates_, dhidden);
 }

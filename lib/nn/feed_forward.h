@@ -24,39 +24,41 @@ struct FeedForward {
 
   bool gated() const { return gate.weight.exists(); }
 
-  /// x [T, D] → out [T, D], as many rows at a time as the scratch `hidden` has: [≥ 1, F], with a
-  /// gate [≥ 1, 2F], where the first F columns get what the second product reads.
+  /// Computes out [T, D] from x [T, D], as many rows at a time as the scratch `hidden` has: [≥ 1,
+  /// F], or with a gate [≥ 1, 2F], whose first F columns get the input of the second matrix
+  /// multiplication.
   void forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const;
 };
 
-/// In place on each row: relu(x) = max(x, 0); gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016, the
-/// exact form by erf), gelu_new by tanh instead (ibid.); swish(x) = x · sigmoid(x) (Ramachandran et
-/// al. 2017).
+/// Applies the activation to each row, in place: relu(x) = max(x, 0); gelu(x) = x · Φ(x)
+/// (Hendrycks and Gimpel 2016, the exact form with erf), gelu_new with tanh instead (ibid.);
+/// swish(x) = x · sigmoid(x) (Ramachandran et al. 2017).
 void activate(Activation activation, MatrixRef x);
 
-/// What activate() does to a row.
+/// Returns the function that activate() applies to a row.
 RowFunction activation_function(Activation activation);
 
-/// In place on dy: times the activation's slope. relu reads it from its output y; the others
-/// need their input x (the other may be empty).
+/// Multiplies dy by the activation's slope, in place. relu reads the slope from its output y; the
+/// others need their input x (the other one may be empty).
 void activate_backward(Activation activation, const ConstMatrixRef& x, const ConstMatrixRef& y,
                        MatrixRef dy);
 
-/// The layer in training. What backward() needs of forward() stays in its buffers.
+/// The layer in training. Its buffers keep the data that backward() needs from forward().
 class TrainableFeedForward {
  public:
   TrainableFeedForward(const FeedForward& parameters, const FeedForward& gradient, Backend backend);
   void prepare();
 
-  /// x [T, D] → y [T, D]; `dropout` acts on the activations.
+  /// Computes y [T, D] from x [T, D]; `dropout` acts on the activations.
   void forward(const ConstMatrixRef& x, const Dropout& dropout, MatrixRef y);
 
-  /// After forward() of the same x: dy → dx, and the parameters' gradients. `scratch` is anyone's.
+  /// Call after forward() with the same x: computes dx from dy, and the parameters' gradients.
+  /// `scratch` may be shared.
   void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, const InputGradient& dx,
                 ActivationBuffer& scratch) const;
 
  private:
-  /// dhidden [T, F] → the same, and dgates [T, F] from what it was.
+  /// Multiplies dhidden [T, F] by the gates, and computes dgates [T, F] from its old value.
   void gate_backward(MatrixRef dhidden, MatrixRef dgates) const;
 
   Activation activation_;
@@ -65,9 +67,9 @@ class TrainableFeedForward {
   TrainableLinear gate_;
   TrainableLinear second_;
   Dropout dropout_;
-  ActivationBuffer raw_;     ///< [T, F] before the activation; relu without a gate does without
-  ActivationBuffer gates_;   ///< [T, F] what it is multiplied with; none in most models
-  ActivationBuffer hidden_;  ///< [T, F] what the second product reads
+  ActivationBuffer raw_;     ///< [T, F] before the activation; not used by relu without a gate
+  ActivationBuffer gates_;   ///< [T, F] the gate's factor; none in most models
+  ActivationBuffer hidden_;  ///< [T, F] input of the second matrix multiplication
 };
 
 }  // namespace attn

@@ -20,8 +20,8 @@ void LayerNorm::forward_row(const float* x, Index n, float* out) const {
 
 void LayerNorm::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, MatrixRef dx,
                          const LayerNorm& gradient) const {
-  // Each block of rows has sums of its own, and the blocks are as many on one thread as on eight:
-  // the gradients' bits do not depend on the threads.
+  // Each block of rows has its own sums. The number of blocks does not depend on the number of
+  // threads, so the gradients are the same to the bit on one thread as on eight.
   constexpr Index kBlocks = 16;
   const Index n = x.cols();
   const Index each = (x.rows() + kBlocks - 1) / kBlocks;

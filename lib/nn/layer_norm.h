@@ -18,26 +18,27 @@ struct LayerNorm {
 
   static constexpr float kLayerNormEpsilon = 1e-5F;
 
-  /// As the kernels read it, D numbers a row.
+  /// Returns the parameters in the form that the kernels read, for rows of D numbers.
   NormRow row(Index d_model) const { return {weight.data, bias.data, epsilon, d_model}; }
 
-  /// out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row; rms: x / √(mean(x²) + ε) ·
-  /// weight. x, out [T, D], may be the same.
+  /// Computes out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row; rms: x / √(mean(x²)
+  /// + ε) · weight. x and out [T, D] may be the same.
   void forward(const ConstMatrixRef& x, MatrixRef out) const;
-  /// The same of one row of n numbers.
+  /// Does the same for one row of n numbers.
   void forward_row(const float* x, Index n, float* out) const;
 
-  /// From dy [T, D] at the output of forward(x), adds to `gradient` and writes dx, which may be dy.
-  /// With x̂ the normalised row and g = dy ⊙ weight:
-  ///   dx = (g − mean(g) − x̂ · mean(g ⊙ x̂)) / √(var(x) + ε),  dweight += Σ dy ⊙ x̂,  dbias += Σ dy.
-  /// rms: the mean square for the variance, and neither mean(g) nor a bias.
+  /// Computes dx from dy [T, D], the gradient of the output of forward(x), and adds to `gradient`.
+  /// dx may be dy. With x̂ the normalized row and g = dy ⊙ weight:
+  ///   dx = (g − mean(g) − x̂ · mean(g ⊙ x̂)) / √(var(x) + ε),
+  ///   dweight += Σ dy ⊙ x̂,   dbias += Σ dy.
+  /// rms: with the mean square instead of the variance, and without mean(g) and bias.
   void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, MatrixRef dx,
                 const LayerNorm& gradient) const;
 };
 
 // The residual connection's sum.
 
-/// y += x, row by row. x, y [T, D].
+/// Adds x to y, row by row. x, y [T, D].
 void add_rows(const ConstMatrixRef& x, MatrixRef y);
 
 }  // namespace attn

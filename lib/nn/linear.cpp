@@ -6,7 +6,7 @@
 namespace attn {
 namespace {
 
-/// sums[j] += Σ_t x[t, j]. Threads share out the columns, so the order of the additions is fixed.
+/// Adds Σ_t x[t, j] to sums[j]. Threads share columns, so the order of the additions is fixed.
 void add_column_sums(const ConstMatrixRef& x, const Parameter& sums) {
   constexpr Index kColumns = 64;
   const Index chunks = (x.cols() + kColumns - 1) / kColumns;
@@ -18,7 +18,8 @@ void add_column_sums(const ConstMatrixRef& x, const Parameter& sums) {
   });
 }
 
-/// A parameter whose elements follow those of `before`, appended column by column.
+/// Returns `before` with the columns of `next` appended. The elements of `next` must follow those
+/// of `before` in memory.
 Parameter joined(const Parameter& before, const Parameter& next, bool transposed) {
   const bool follows = before.exists() ? next.data == before.data + before.size() : !next.exists();
   const bool adjacent = follows && next.rows == before.rows;
@@ -78,7 +79,7 @@ void TrainableLinear::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy
 }
 
 void TrainableLinear::add_gradients(const ConstMatrixRef& x, const ConstMatrixRef& dy) const {
-  const Parameter& dw = gradient_.weight;  // [in, out], lying as [out, in]
+  const Parameter& dw = gradient_.weight;  // [in, out], stored as [out, in]
   if (!dw.exists()) return;
   const Eigen::Map<Matrix> rows(dw.data, dw.columns, dw.rows);
   add_transposed_matmul(dy, x, rows, backend_);

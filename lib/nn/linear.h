@@ -7,35 +7,37 @@ namespace attn {
 
 struct Linear {
   Parameter weight;  ///< [in, out]
-  Parameter bias;    ///< [1, out]; data null: none
+  Parameter bias;    ///< [1, out]; null data: none
 
-  /// The product for repeated use; a copy of the numbers as they are now.
+  /// Returns the layer packed for repeated use: a copy of the present numbers.
   PackedLinear prepare(PreparationOptions how) const {
     if (bias.data == nullptr) return {{weight}, {}, how};
     return {{weight}, {bias}, how};
   }
 };
 
-/// Where a backward pass puts the gradient at its input.
+/// The destination of a backward pass's gradient at its input.
 struct InputGradient {
   MatrixRef rows;
-  bool add = false;  ///< to what is there, or instead of it
+  bool add = false;  ///< adds to the present values instead of replacing them
 };
 
-/// A linear layer in training: its parameters, their gradients, and the products of both passes.
+/// A linear layer in training: its parameters, their gradients, and the matrix multiplications of
+/// both passes.
 class TrainableLinear {
  public:
   TrainableLinear() = default;
-  /// Both share shapes. The weight is a matrix that lies transposed, [out, in] in rows.
+  /// Parameters and gradient have the same shapes. The weight is stored transposed, with rows
+  /// [out, in].
   TrainableLinear(const Linear& parameters, const Linear& gradient, Backend backend);
 
-  /// Reads the parameters again: after every update.
+  /// Reads the parameters again; call this after every update.
   void prepare();
 
-  /// x [T, in] → y [T, out].
+  /// Computes y [T, out] from x [T, in].
   void forward(const ConstMatrixRef& x, MatrixRef y) const;
 
-  /// From dy [T, out], the loss's gradient at y:
+  /// Computes, from dy [T, out], the gradient of the loss with respect to y:
   ///   dx = dy · Wᵀ (or added to dx),   dW += xᵀ · dy,   db += Σ_t dy[t].
   void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, const InputGradient& dx) const;
 
@@ -52,8 +54,8 @@ class TrainableLinear {
   PackedLinear backward_;
 };
 
-/// Several layers of the same input as one: their parameters follow one another in memory
-/// (std::logic_error otherwise), so the fused one is a view.
+/// Combines several layers of the same input into one. Their parameters must follow one another in
+/// memory (std::logic_error otherwise), so the fused layer is a view.
 Linear side_by_side(const std::vector<Linear>& layers);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// What later models do differently, part by part, built on the classic functions.
+// The parts in which later models differ, one by one, built on the classic functions.
 #pragma once
 
 #include <complex>
@@ -17,13 +17,13 @@ inline double swish_slope(double x) {
   return swish(x) + (1 - swish(x)) / (1 + std::exp(-x));
 }
 
-/// T5 adds no positions to the tokens. Instead each head adds to a score what it has learned for
-/// the distance between query and key (Raffel et al. 2020).
+/// T5 adds no positions to the tokens. Instead, each head adds a learned bias to each score,
+/// depending on the distance between query and key (Raffel et al. 2020).
 struct RelativePositionBias {
   Matrix table;  ///< [buckets, H]
   RelativePositionBuckets buckets;
 
-  /// What head h adds to the scores [L, S]. The queries have the last positions.
+  /// Returns the bias that head h adds to the scores [L, S]. The queries have the last positions.
   Matrix operator()(Index h, Index queries, Index keys) const {
     Matrix bias(queries, keys);
     for (Index i = 0; i < queries; ++i) {
@@ -35,8 +35,8 @@ struct RelativePositionBias {
 };
 
 /// Rotary position embedding (Su et al. 2021): at position p, columns i and i + K/2 of a query or
-/// key turn by the angle p / 10000^(2i/K), so that q · k depends on the distance. x [L, K]; the
-/// direction −1 turns back.
+/// key are rotated by the angle p / 10000^(2i/K), so that q · k depends on the distance. x [L, K];
+/// the direction −1 undoes the rotation.
 inline Matrix apply_rotary(Matrix x, double direction = 1) {
   const Index half = x.cols() / 2;
   for (Index p = 0; p < x.rows(); ++p) {
@@ -57,7 +57,7 @@ struct MultiHead : paper::MultiHead {
   Index queries_per_kv_head = 1;  ///< heads that share a key and value head (Ainslie et al. 2023)
 };
 
-/// As paper::multi_head(), where key and value may have fewer heads than query.
+/// Like paper::multi_head(), but key and value may have fewer heads than query.
 inline MultiHeadCache multi_head(const MultiHead& layer, const Matrix& x, const Matrix& memory,
                                  const Matrix& mask) {
   const Matrix q = layer.query(x);                // [L, H·K]
@@ -78,7 +78,7 @@ inline MultiHeadCache multi_head(const MultiHead& layer, const Matrix& x, const 
   return cache;
 }
 
-/// RMS norm (Zhang and Sennrich 2019) keeps the mean of each row and has no bias: it is 0 here.
+/// RMS norm (Zhang and Sennrich 2019) keeps the mean of each row and has no bias, which is 0 here.
 /// Pre-norm (Xiong et al. 2020) computes x + block(norm(x)), post-norm norm(x + block(x)).
 struct LayerNorm : paper::LayerNorm {
   bool rms = false, pre_norm = false;
@@ -88,17 +88,19 @@ inline LayerNormCache layer_norm(const LayerNorm& layer, const Matrix& x) {
   return layer.rms ? scale_rows(layer, x) : paper::layer_norm(layer, x);
 }
 
-/// What a block reads of the residual stream x [L, D].
+/// Returns the input of a block: the residual stream x [L, D], normalized in pre-norm models.
 inline LayerNormCache norm_before(const LayerNorm& layer, const Matrix& x) {
   return layer.pre_norm ? layer_norm(layer, x) : LayerNormCache{{}, {}, x};
 }
 
-/// What follows on the sum [L, D] of the residual stream and the block's output.
+/// Returns the sum [L, D] of the residual stream and the block's output, normalized in post-norm
+/// models.
 inline LayerNormCache norm_after(const LayerNorm& layer, const Matrix& sum) {
   return layer.pre_norm ? LayerNormCache{{}, {}, sum} : layer_norm(layer, sum);
 }
 
-/// A gate (Shazeer 2020): a second product decides how much of each hidden number passes.
+/// A gate (Shazeer 2020): a second matrix multiplication decides how much of each hidden number
+/// passes.
 struct FeedForward : paper::FeedForward {
   std::optional<Linear> gate = {};  ///< [D, F]
 };

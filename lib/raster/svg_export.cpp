@@ -87,7 +87,7 @@ class PngWriter {
     png_set_pHYs(png_, info_, resolution, resolution, PNG_RESOLUTION_METER);
     png_set_sRGB(png_, info_, PNG_sRGB_INTENT_PERCEPTUAL);
     png_set_compression_level(png_, compression);
-    png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);  // best for flat colours
+    png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);  // best for flat colors
     png_write_info(png_, info_);
     const unsigned char* data = rsvg_library().cairo_image_surface_get_data(surface);
     const std::ptrdiff_t stride = rsvg_library().cairo_image_surface_get_stride(surface);

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// What one word added to a logit, or to a difference of logits.
+/// The amount that one word added to a logit, or to a difference of logits.
 struct ReceiptEntry {
   std::string text;
   float value = 0;
@@ -42,7 +42,7 @@ struct ReceiptFoil {
   ReceiptSum difference;  ///< logit(word) − logit(foil)
 };
 
-/// How far a word's log-probability falls without a source word.
+/// The decrease of a word's log-probability without a source word.
 struct OcclusionEntry {
   std::string text;
   float drop = 0;

@@ -17,7 +17,7 @@ namespace {
 
 struct WordProfile {
   std::string_view language;
-  std::string_view words;  ///< frequent words that stand in almost every text, in lower case
+  std::string_view words;  ///< frequent words that occur in almost every text, in lower case
 };
 
 constexpr WordProfile kProfiles[] = {
@@ -220,9 +220,9 @@ class Evidence {
     return found == by_language_.end() ? 0 : found->second;
   }
 
-  /// Returns the probability of a language in percent, where each word of evidence raises its odds
-  /// by a factor. Against it stand the other languages and one without a profile, to which some
-  /// hits per word happen by chance. docs/serve.md measures it.
+  /// Returns the probability of a language in percent. Each word of evidence raises its odds by a
+  /// factor, against those of the other languages and of a language without a profile, to which
+  /// some hits per word happen by chance. docs/serve.md measures it.
   int confidence(std::string_view language) const {
     constexpr double kFactor = 8, kChance = 0.12, kPrior = 2;
     double most = kChance * words_;

@@ -1,5 +1,5 @@
-// Texts that speak of what was asked for: --n-best at a terminal, n_best in JSON. The libraries
-// know the fields, and each front end has its own words for them.
+// Texts that mention options: --n-best at a terminal, n_best in JSON. The libraries know the
+// fields, and each front end has its own names for them.
 #pragma once
 
 #include <concepts>
@@ -17,16 +17,16 @@ struct Field {
   std::string_view name;
 };
 
-/// A command of the program, which a text tells of: attn-demo translate.
+/// A command of the program that a text mentions: attn-demo translate.
 struct Command {
   std::string_view name;
 };
 
-/// What a front end calls a field.
+/// A function that returns a front end's name for a field.
 using FieldSpelling = std::string (*)(std::string_view field);
 
-/// The program's option, which errors of the Python package and of the C++ library name, too:
-/// --n-best of n_best.
+/// Returns the program's option, such as --n-best for n_best. Errors of the Python package and of
+/// the C++ library use these names, too.
 std::string option_name(std::string_view field);
 
 class FieldText {
@@ -42,7 +42,7 @@ class FieldText {
     (add(std::forward<Rest>(rest)), ...);
   }
 
-  /// What an error says.
+  /// Returns the text of an error.
   static FieldText of(const Error& error);
 
   void add(std::string text) { parts_.push_back({std::move(text), false}); }
@@ -55,7 +55,7 @@ class FieldText {
 
   bool empty() const { return parts_.empty(); }
   std::string message_for(FieldSpelling words) const;
-  /// Fields under their own names.
+  /// Returns the text with the fields' own names.
   std::string plain() const;
 
  private:
@@ -66,7 +66,7 @@ class FieldText {
   std::vector<Part> parts_;
 };
 
-/// What an error says of fields.
+/// The text of an error that mentions fields.
 class HasFieldText {
  public:
   explicit HasFieldText(FieldText text) : text_(std::move(text)) {}
@@ -77,23 +77,23 @@ class HasFieldText {
   FieldText text_;
 };
 
-/// UsageError, InputError or SystemError about fields; what() has their own names.
+/// A UsageError, InputError or SystemError about fields; what() contains their own names.
 template <std::derived_from<Error> Base>
 struct FieldError : Base, HasFieldText {
   explicit FieldError(FieldText text) : Base("{}", text.plain()), HasFieldText(std::move(text)) {}
 };
 
-/// UsageError: "n_best 3 is …" of (Field{"n_best"}, " 3 is …").
+/// Makes a UsageError: "n_best 3 is …" from (Field{"n_best"}, " 3 is …").
 template <typename... Parts>
 [[noreturn]] void refuse_field(Parts&&... parts) {
   throw FieldError<UsageError>(FieldText(std::forward<Parts>(parts)...));
 }
 
-/// The line of an error in a front end's words.
+/// Returns an error's message in a front end's words.
 std::string message_for(const Error& error, FieldSpelling words);
 
-/// Does what a field asks for. Libraries below know no fields: where one refuses what was asked for
-/// (or, as SystemError, the system does what the field names), the field comes before its words.
+/// Runs an action that a field requests. The libraries below do not know fields, so if one refuses
+/// the request (or, with SystemError, the system does), the error gets the field before its text.
 template <typename Refusal = UsageError, typename Action>
 auto for_field(std::string_view field, Action&& action) {
   try {

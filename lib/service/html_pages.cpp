@@ -38,7 +38,7 @@ void PageContent::add(const AttentionRecord& record) {
   const auto last = variants_.end() - 1;
   if (count_ == 0) {
     fullest_first_bytes_ = variants_.front().bytes;
-    // Before the last stands the one that has the search and nothing else in addition.
+    // The detail level before the last adds only the search.
     searched_ = !last->detail.search && (last - 1)->bytes > last->bytes;
   }
   ++count_;
@@ -60,7 +60,7 @@ std::string PageContent::name() const {
 }
 
 FieldText PageContent::what_is_missing(const Variant& chosen) const {
-  if (chosen.first_bytes == fullest_first_bytes_) return {};  // there was nothing to leave out
+  if (chosen.first_bytes == fullest_first_bytes_) return {};  // nothing had to be left out
   const bool both = !chosen.detail.vectors && !chosen.detail.search && searched_;
   const bool vectors = !chosen.detail.vectors;
   FieldText text(
@@ -95,7 +95,7 @@ std::vector<FieldText> PageContent::notes(const std::string& html) const {
 
 namespace {
 
-/// One model, which is there.
+/// Provides a single model, which is already loaded.
 class SingleModelProvider : public ModelProvider {
  public:
   explicit SingleModelProvider(const ReadyModel& model) : model_(model), names_{model.name} {}
@@ -107,7 +107,7 @@ class SingleModelProvider : public ModelProvider {
   std::vector<std::string> names_;
 };
 
-/// In gzip's form, which every browser unpacks.
+/// Compresses bytes to gzip format, which every browser can decompress.
 std::string packed(std::string_view bytes) {
   constexpr int kGzip = 16, kMemory = 9;
   z_stream stream{};
@@ -120,7 +120,7 @@ std::string packed(std::string_view bytes) {
     throw std::bad_alloc();
   }
   std::string out(deflateBound(&stream, bytes.size()), '\0');
-  std::string in(bytes);  // zlib's interface takes no constant
+  std::string in(bytes);  // zlib's interface takes a non-const pointer
   stream.next_in = reinterpret_cast<Bytef*>(in.data());
   stream.avail_in = narrow_cast<uInt>(in.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -132,10 +132,10 @@ std::string packed(std::string_view bytes) {
   return out;
 }
 
-/// Elements of a page that hold files.
+/// The elements of a page that contain files.
 class PackedFiles {
  public:
-  /// The element's name; equal bytes lie in one.
+  /// Adds bytes and returns the element's name. Equal bytes share an element.
   std::string add(std::string_view bytes) {
     const auto found = ids_.find(std::string(bytes));
     if (found != ids_.end()) return found->second;
@@ -152,7 +152,7 @@ class PackedFiles {
   std::size_t letters() const { return letters_; }
 
  private:
-  std::map<std::string, std::string> ids_;  ///< of bytes
+  std::map<std::string, std::string> ids_;  ///< element ids by content
   std::string html_;
   std::size_t letters_ = 0;
 };
@@ -172,14 +172,14 @@ std::string module_file(const char* name) {
 std::vector<std::string> files_of_model(const std::string& directory) {
   std::vector<std::string> names{"config.json", "generation_config.json", "model.safetensors"};
   for (const std::string& name : tokenizer_files()) {
-    // Its sums are of the files that the model was read from.
+    // SHA256SUMS is left out: its checksums are those of the files that the model was read from.
     if (name != "SHA256SUMS" && file_exists(join_path(directory, name.c_str())))
       names.push_back(name);
   }
   return names;
 }
 
-/// Files in a directory, as the page is told of them.
+/// Describes the files of a directory for the page.
 Json files_json(PackedFiles& packed, const std::string& directory,
                 const std::vector<std::string>& names) {
   Json files = Json::array();
@@ -190,7 +190,7 @@ Json files_json(PackedFiles& packed, const std::string& directory,
   return files;
 }
 
-/// What trains in the page before one's eyes.
+/// Returns the data for training in the page.
 Json training_json(PackedFiles& packed) {
   const auto directory = TemporaryPath::make_working_directory();
   const ExperimentBundle toy = bundle_experiment(shipped("configs/toy.json"), directory->path());

@@ -1,4 +1,4 @@
-// What goes into an HTML page, and how large it gets.
+// The content of an HTML page, and its size.
 #pragma once
 
 #include <string>
@@ -13,40 +13,42 @@
 
 namespace attn {
 
-/// The records of a page. Queries, keys, values and search trees take many times what the maps do:
-/// they are in it where they were asked for, and else as long as the page stays small.
+/// The records of a page. Queries, keys, values and search trees take many times the space of
+/// maps: they are included if requested, and otherwise as long as the page stays small.
 class PageContent {
  public:
   static constexpr std::size_t max_bytes = std::size_t{512} << 20;
-  /// Up to here a page is small: everything goes into it. The size of a larger one is said before
-  /// it is written.
+  /// Up to this size, a page is small and contains everything. For a larger page, a note gives the
+  /// size before it is written.
   static constexpr std::size_t small_bytes = 5'000'000;
-  /// Up to here a page without queries, keys and values holds search trees that nobody asked for.
+  /// Up to this size, a page without queries, keys and values contains search trees that were not
+  /// requested.
   static constexpr std::size_t small_search_bytes = 2'000'000;
 
   PageContent(std::string path, PageDetail asked);
 
-  /// UsageError where the page gets larger than a browser should open.
+  /// Adds a record. Throws UsageError if the page becomes larger than a browser should open.
   void add(const AttentionRecord& record);
   std::size_t size() const { return count_; }
-  /// Too large in sum: left out of all records, but where asked for. The first one still holds it.
+  /// Excludes details that would be too large in total from all records, unless they were
+  /// requested. The first record keeps them.
   void exclude(PageDetail detail) { excluded_ = detail; }
-  /// What further records should hold, at most.
+  /// Returns the most that further records should contain.
   PageDetail wanted() const { return variants_.front().detail; }
-  /// The curve of a training run (page_curve() makes it).
+  /// Adds the curve of a training run (made by page_curve()).
   void add_curve(std::string curve) { curves_.push_back(std::move(curve)); }
 
   /// Shows one head alone (PageData::embed).
   void embed() { embed_ = true; }
 
-  /// The page (page_html); `heads` are the figures over all records, empty: none.
+  /// Returns the page (page_html). `heads` are the statistics over all records; empty: none.
   std::string html(const std::string& heads) const;
 
-  /// What is to be known of that page: what was left out of it, and that it is large.
+  /// Returns notes on the page: which parts were left out, and that it is large.
   std::vector<FieldText> notes(const std::string& html) const;
 
  private:
-  /// The same records with more or less in them.
+  /// The same records with more or fewer details.
   struct Variant {
     PageDetail detail = {};
     std::vector<std::string> records = {};
@@ -54,27 +56,27 @@ class PageContent {
   };
 
   std::string name() const;
-  /// Empty where nothing was left out.
+  /// Returns which details are left out; empty if there are none.
   FieldText what_is_missing(const Variant& chosen) const;
 
   std::string path_;
-  std::vector<Variant> variants_;  ///< the fullest first; the last has what was asked for
+  std::vector<Variant> variants_;  ///< the fullest first; the last has the requested details
   PageDetail excluded_;
   std::vector<std::string> curves_;
   std::size_t count_ = 0;
   bool embed_ = false;
-  bool searched_ = false;                ///< there are searches, and they were not asked for
-  std::size_t fullest_first_bytes_ = 0;  ///< what the first record takes with everything
+  bool searched_ = false;                ///< there are searches that were not requested
+  std::size_t fullest_first_bytes_ = 0;  ///< size of the first record with everything
 };
 
-// One HTML file that translates alone: the live page with the program as WebAssembly and a model
-// inside.
+// A single HTML file that translates alone: the live page with the program as WebAssembly and a
+// model inside.
 
-/// The page, whose model's weights are written as `dtype`: of I8 its products are those of
-/// `--precision int8`. It begins with a sentence's record, so that there is something to look at
-/// before the program runs, or where it cannot. InputError where the program was built without the
-/// module (scripts/build_web.sh), or the model cannot be written so; `version` is the program's.
-/// With `embed` the page shows one head alone (PageData::embed).
+/// Returns the page, with the model's weights written as `dtype`; with I8, it multiplies like
+/// `--precision int8`. It begins with a sentence's record, so that there is something to see
+/// before the program runs, or if it cannot run. Throws InputError if the program was built
+/// without the module (scripts/build_web.sh), or if the model cannot be written in this type.
+/// `version` is the program's. With `embed`, the page shows one head alone (PageData::embed).
 std::string standalone_page(const ModelChoice& model, DType dtype, const std::string& version,
                             bool embed = false);
 

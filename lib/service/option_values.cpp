@@ -85,7 +85,7 @@ void check_range(const OptionSpec& option, const SearchOptions& given) {
   }
 }
 
-/// What a front end's own types do not rule out.
+/// Checks conditions that a front end's own types do not enforce.
 void check(const SearchOptions& given) {
   for (const OptionSpec& option : search_option_table()) {
     if (!is_given(given, option)) continue;
@@ -140,7 +140,8 @@ DecodeOptions decode_options(const SearchOptions& given) {
   d.num_return_sequences = given.n_best;
   d.length_penalty = as_float(given.length_penalty);
   d.early_stopping = early_stopping_of(given.early_stopping);
-  // Produced tokens with the end symbol are counted here; `generate` counts the start symbol, too.
+  // max_length counts the produced tokens with the end symbol; `generate` counts the start symbol
+  // as well.
   if (given.max_length) d.max_length = *given.max_length + 1;
   d.min_new_tokens = given.min_length;
   d.no_repeat_ngram_size = given.no_repeat_ngram;

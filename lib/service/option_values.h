@@ -17,39 +17,39 @@ struct WholeField {
   std::uint64_t high;
 };
 
-/// The same of a number that may have a fraction.
+/// The range and option of a number that may have a fraction.
 struct DecimalField {
   std::string_view name;
   double low;
   double high;
 };
 
-/// Reads a plain decimal: no sign, no leading zero, no point. UsageError naming the field, the text
-/// and the range.
+/// Reads a plain decimal number: no sign, no leading zero, no point. Throws UsageError that names
+/// the field, the text and the range.
 std::uint64_t parse_whole(const WholeField& field, const std::string& text);
 
-/// Reads a decimal number such as 0.6, 1 or -2, with nothing after it. UsageError likewise.
+/// Reads a decimal number such as 0.6, 1 or -2, with nothing after it. Throws the same error.
 float parse_decimal(const DecimalField& field, const std::string& text);
 
-/// Returns the number if it is in range; UsageError likewise.
+/// Returns the number if it is in range; throws the same error otherwise.
 int checked_whole(const WholeField& field, std::int64_t number);
 float checked_decimal(const DecimalField& field, double number);
 
-/// Throws that UsageError; `shown` is the value as the message shows it.
+/// Throws that UsageError; `shown` is the value in its message.
 [[noreturn]] void refuse_value(const WholeField& field, std::string_view shown);
 [[noreturn]] void refuse_value(const DecimalField& field, std::string_view shown);
 
-/// The whole-number or decimal range of an option, for messages.
+/// Returns the integer or decimal range of an option, for messages.
 WholeField whole_field(const OptionSpec& option);
 DecimalField decimal_field(const OptionSpec& option);
 
-/// Stores a value that was given as text: of the command line, or of Python. UsageError naming the
-/// field for text that is no value of the option.
+/// Stores a value that was given as text, on the command line or in Python. Throws UsageError that
+/// names the field for text that is not a value of the option.
 void read_option(SearchOptions& options, const OptionSpec& option, const std::string& text);
 
-/// Converts the options that were given into the keys of generation_config.json. UsageError naming
-/// the field, its value and its range for a value that is out of range, and for options that
-/// exclude each other.
+/// Converts the given options to the keys of generation_config.json. Throws UsageError for a value
+/// out of range, naming the field, its value and its range, and for options that exclude each
+/// other.
 DecodeOptions decode_options(const SearchOptions& given);
 
 }  // namespace attn

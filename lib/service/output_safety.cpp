@@ -21,7 +21,7 @@ namespace attn {
 namespace fs = std::filesystem;
 
 namespace {
-/// Whether a file of that name belongs to the model or tokenizer whose directory it is in.
+/// True if a file of that name belongs to a model or tokenizer in its directory.
 bool is_model_file(const std::string& name) {
   if (name == "config.json" || name == "generation_config.json") return true;
   if (name.ends_with(".safetensors") || name.ends_with(".bin") || name.ends_with(".index.json")) {
@@ -52,7 +52,7 @@ bool FileGuard::find(const std::string& path, FileId& place) {
     place = {status.st_dev, status.st_ino, ""};
     return S_ISREG(status.st_mode);
   }
-  // The nearest folder above that is there, and the way down from it.
+  // Finds the nearest existing folder above the path, and the rest of the path.
   fs::path folder = fs::path(resolve_links(path)).lexically_normal();
   fs::path rest;
   while (!folder.empty() && stat(folder.c_str(), &status) != 0) {
@@ -86,7 +86,7 @@ void FileGuard::read_all(const FieldText& named, const std::string& directory) {
     if (!find(entry->path().string(), place)) continue;
     if (is_model_file(entry->path().filename().string())) {
       take_input(place, named);
-    } else {  // stdout may have made it just now
+    } else {  // stdout may have just created it
       inputs_.emplace(place, named);
     }
   }
@@ -160,7 +160,7 @@ namespace fs = std::filesystem;
 constexpr const char* kLock = "lock";
 constexpr const char* kCheckpoints = "checkpoints";
 
-/// The names in a directory; none where it is missing.
+/// Returns the names in a directory; none if it is missing.
 std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;
   std::error_code error;
@@ -176,7 +176,7 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-/// A file that is no run's lock; empty where there is none.
+/// Returns the name of a file other than a run's lock; empty if there is none.
 std::string first_file(const std::string& directory) {
   for (const std::string& name : names_in(directory)) {
     if (name != kLock || is_foreign_lock(directory)) return name;
@@ -184,7 +184,7 @@ std::string first_file(const std::string& directory) {
   return "";
 }
 
-/// Half-written files that a killed run left.
+/// Removes half-written files that a killed run left behind.
 void remove_leftovers(const std::string& directory) {
   for (const std::string& name : names_in(directory)) {
     if (!target_of_temporary(name).empty()) remove_abandoned(directory + "/" + name);
@@ -195,8 +195,8 @@ void remove_leftovers(const std::string& directory) {
 
 RunDirectory::RunDirectory(const std::string& path, bool resume) : path_(path) {
   had_lock_ = file_exists(path_ + "/" + kLock);
-  // A folder that is no run's is refused before anything in it is touched; in one that is, a run
-  // that is under way is told first.
+  // A folder that does not belong to a run is refused before anything in it is touched. In a run's
+  // folder, a run in progress is reported first.
   if (!contains_training_run(path_)) refuse_files(resume);
   made_ = std::make_unique<NewDirectories>(path_);
   lock_ = std::make_unique<RunLock>(path_);
@@ -208,8 +208,8 @@ RunDirectory::~RunDirectory() {
   if (begun_ || !was_empty_) return;
   std::error_code ignored;
   fs::remove_all(path_ + "/tokenizer", ignored);
-  fs::remove(path_ + "/config.json", ignored);  // whole, where begin() failed behind it
-  if (!had_lock_) fs::remove(path_ + "/" + kLock, ignored);  // ours as long as it is locked
+  fs::remove(path_ + "/config.json", ignored);  // complete, if begin() failed after writing it
+  if (!had_lock_) fs::remove(path_ + "/" + kLock, ignored);  // ours, because we hold the lock
 }
 
 void RunDirectory::refuse_files(bool resume) const {

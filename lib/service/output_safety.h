@@ -1,4 +1,4 @@
-// No output takes the place of an input or of another output, however their names are spelled.
+// Prevents outputs from replacing an input or another output, however their paths are written.
 #pragma once
 
 #include <sys/types.h>
@@ -14,30 +14,32 @@
 
 namespace attn {
 
-/// What a command reads and what it writes, told before anything is opened for writing. Files are
-/// the same where device and inode are; what is not there yet is the same where its folder and name
-/// are. "" and "-" are no files; pipes and devices may be named as often as one likes, and so may
-/// stdout and stderr by names of their own (/dev/stdout), which are written at their end.
+/// Knows all files that a command reads and writes before any is opened for writing. Files are the
+/// same if their device and inode are equal; files that do not exist yet are the same if their
+/// folder and name are equal. "" and "-" are not files. Pipes and devices may be named several
+/// times, and so may stdout and stderr under their own names (/dev/stdout), to which output is
+/// appended.
 class FileGuard {
  public:
-  /// stdout and stderr are outputs where they lead to files, stdin an input where `reads_stdin`.
+  /// Registers stdout and stderr as outputs if they lead to files, and stdin as an input if
+  /// `reads_stdin`.
   explicit FileGuard(bool reads_stdin = false);
 
-  /// A file that `named` (a field, RECORDS) names. UsageError where stdout, stderr or an output
-  /// leads into it.
+  /// Registers a file that is read; `named` says who named it (a field, RECORDS). Throws
+  /// UsageError if stdout, stderr or an output leads into it.
   void read(const FieldText& named, const std::string& path);
-  /// All files in a directory, as a model's or a tokenizer's. UsageError as read() where one of
-  /// those that are read is meant.
+  /// Registers all files in a directory of a model or a tokenizer. Throws UsageError like read().
   void read_all(const FieldText& named, const std::string& directory);
 
-  /// UsageError where `path`, which `named` asks for, is read or written already.
+  /// Registers an output. Throws UsageError if `path`, which `named` requests, is already read or
+  /// written.
   void write(const FieldText& named, const std::string& path);
 
  private:
   struct FileId {
     dev_t device = 0;
     ino_t inode = 0;
-    std::string rest;  ///< below that folder, where nothing is there yet
+    std::string rest;  ///< rest of the path below that folder, which does not exist yet
     bool operator<(const FileId& other) const {
       return std::tie(device, inode, rest) < std::tie(other.device, other.inode, other.rest);
     }
@@ -50,42 +52,45 @@ class FileGuard {
     FieldText name;
     bool own = false;  ///< stdout or stderr
   };
-  std::map<FileId, FieldText> inputs_;  ///< each with what names it
-  std::map<FileId, Output> outputs_;    ///< each with what names it, and its path
+  std::map<FileId, FieldText> inputs_;  ///< each with the name of its origin
+  std::map<FileId, Output> outputs_;    ///< each with the name of its origin, and its path
 };
 
-// A directory that a command makes: it appears whole or not at all.
+// A directory that a command creates: it appears complete or not at all.
 
-/// The same place by a way on which no folder is made that nobody wants: x of new/../x, where new
-/// is not there. What is there keeps its way: behind a link, .. is another folder.
+/// Returns the same path without folders that would be created only to be left again: x for
+/// new/../x if `new` does not exist. Existing paths keep their meaning: after a link, .. is
+/// another folder.
 std::string normalize_output_path(const std::string& path);
 
-/// Everything is written beside the final name, and commit() renames it there. Without commit() (an
-/// error, a throw, a signal) nothing is left behind, nor are the parents that were made for it.
+/// Everything is written beside the final name, and commit() renames it. Without commit() (an
+/// error, an exception, a signal) nothing is left behind, not even the parents that were created
+/// for it.
 class NewDirectory {
  public:
-  /// SystemError where `path` is there already and is no empty directory, or cannot be made.
+  /// Throws SystemError if `path` exists and is not an empty directory, or cannot be created.
   explicit NewDirectory(const std::string& path);
 
   const std::string& temporary_path() const { return temporary_->path(); }  ///< until commit()
 
-  /// Puts it in its place; where an empty directory is there, with its mode and owner.
+  /// Moves it to its final place. If there is an empty directory, it takes its mode and owner.
   void commit();
 
  private:
   std::string path_;
   std::unique_ptr<NewDirectories> parents_;
-  std::unique_ptr<TemporaryPath> temporary_;  ///< goes before its parents
+  std::unique_ptr<TemporaryPath> temporary_;  ///< destroyed before its parents
 };
 
-// The directory of a training run: one run at a time, and never somebody else's files.
+// The directory of a training run: one run at a time, and never other files.
 
-/// Until begin() nothing in it counts: where the start fails, what was made goes again.
+/// Nothing in it is final until begin(). If the start fails, everything that was created is
+/// removed.
 class RunDirectory {
  public:
-  /// Makes and locks it. SystemError where another run writes there, where it is not empty and the
-  /// run is a new one, and where it holds files and no mark of a run (what a run writes into its
-  /// lock, or a checkpoint): to resume there would overwrite somebody else's.
+  /// Creates and locks the directory. Throws SystemError if another run writes there, if it is not
+  /// empty and the run is new, or if it contains files but no sign of a run (the content of a
+  /// run's lock, or a checkpoint), because resuming would overwrite those files.
   RunDirectory(const std::string& path, bool resume);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -93,10 +98,10 @@ class RunDirectory {
 
   const std::string& path() const { return path_; }
 
-  /// Whether a checkpoint is there, whole or not.
+  /// True if there is a checkpoint, complete or not.
   bool has_checkpoint() const;
 
-  /// Training begins: writes config.json, where it is not to stay as it is, and takes away
+  /// Begins training: writes config.json, unless it should stay unchanged, and removes
   /// half-written files that a killed run left.
   void begin(const std::optional<std::string>& config);
 
@@ -105,7 +110,7 @@ class RunDirectory {
 
   std::string path_;
   std::unique_ptr<NewDirectories> made_;
-  bool was_empty_ = false;  ///< but for a lock
+  bool was_empty_ = false;  ///< except for a lock
   bool had_lock_ = false;
   bool begun_ = false;
   std::unique_ptr<RunLock> lock_;

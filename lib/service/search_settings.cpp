@@ -46,7 +46,7 @@ void use_threads(std::optional<int> asked) {
 
 namespace {
 
-constexpr std::size_t kMostForbidden = 100'000;  ///< sequences of tokens, of all words together
+constexpr std::size_t kMostForbidden = 100'000;  ///< sequences of tokens for all words together
 
 /// Returns the text that each target token adds inside a sentence: " Haus" of "▁Haus".
 std::vector<std::string> texts_of_tokens(const Tokenizer& tokenizer) {

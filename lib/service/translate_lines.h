@@ -17,8 +17,8 @@ namespace attn {
 struct LineSettings {
   Splitting split = Splitting::automatic;
   std::size_t batch = 32;  ///< sentences that are translated together
-  /// How many batches a search gets at once. As soon as one of their sentences has ended, the next
-  /// one takes its place, so that short sentences do not wait for the longest of their batch.
+  /// Number of batches that a search gets at once. When one of their sentences ends, the next one
+  /// takes its place, so short sentences do not wait for the longest of their batch.
   std::size_t window = 1;
   /// Batches sentences of similar length, which takes less time, and returns only the best
   /// translation of each; otherwise translates them in order.

@@ -19,11 +19,11 @@
 namespace attn {
 namespace {
 
-/// A text taken apart, and the translations of its segments.
+/// A text split into segments, and the translations of the segments.
 struct PendingText {
   MarkedText marked;
-  std::size_t invalid_bytes = 0, controls = 0;      ///< that were replaced in it
-  std::vector<std::vector<LineTranslation>> found;  ///< of each segment
+  std::size_t invalid_bytes = 0, controls = 0;      ///< replaced in the text
+  std::vector<std::vector<LineTranslation>> found;  ///< translations of each segment
 };
 
 PendingText take_apart(const std::string& text, const TextSettings& settings) {
@@ -36,7 +36,8 @@ PendingText take_apart(const std::string& text, const TextSettings& settings) {
     pending.controls = clean.controls;
     pending.marked = settings.html ? read_html(clean.text, settings.keep)
                                    : read_plain_text(clean.text, settings.keep);
-    // A line without words but with punctuation is the model's, unless markup was taken out.
+    // A line with punctuation but no words is translated by the model, unless markup was removed
+    // from it.
     if (pending.marked.segments.empty()) {
       const bool plain = !settings.html && pending.marked.counts.placeholders == 0 &&
                          pending.marked.counts.tags == 0;
@@ -61,7 +62,8 @@ struct SegmentIndex {
   std::size_t segment = 0;
 };
 
-// Lines with markup inside: translated with a record of the attention, for the alignment.
+// Lines with inner markup are translated with a record of the attention, which gives the
+// alignment.
 
 /// Returns the byte ranges of a text's words, split at spaces as WordAlignment counts them.
 std::vector<AlignedSpan> word_ranges(std::string_view text) {
@@ -77,7 +79,7 @@ std::vector<AlignedSpan> word_ranges(std::string_view text) {
   return words;
 }
 
-/// Where a part is in its line. `prefix` bytes of the part's source are not in the line.
+/// The position of a part in its line. `prefix` bytes of the part's source are not in the line.
 struct PartOffsets {
   std::size_t source = 0, target = 0, prefix = 0;
 };
@@ -154,8 +156,8 @@ class MarkedLine {
     return spans;
   }
 
-  /// Returns how many bytes at the end of a part's source are the line's: what is put before them
-  /// is a prefix or a language tag.
+  /// Returns how many bytes at the end of a part's source belong to the line. The bytes before
+  /// them are a prefix or a language tag.
   std::size_t own_bytes(std::string_view source, std::size_t begin) const {
     const std::string_view rest =
         std::string_view(segment_.text).substr(std::min(begin, segment_.text.size()));
@@ -188,7 +190,7 @@ class SegmentTranslator {
                     const TextSettings& text_settings, const TextHooks& hooks)
       : translator_(translator), settings_(settings), options_(text_settings), hooks_(hooks) {}
 
-  /// Translates those without markup inside, all together.
+  /// Translates all segments without inner markup together.
   void translate_plain(std::vector<PendingText>& texts) const {
     const std::vector<SegmentIndex> segments = segments_of(texts, false);
     if (segments.empty()) return;
@@ -215,7 +217,7 @@ class SegmentTranslator {
     }
   }
 
-  /// Translates those with markup inside, one after the other.
+  /// Translates the segments with inner markup one by one.
   void translate_marked(std::vector<PendingText>& texts) const {
     const std::vector<SegmentIndex> segments = segments_of(texts, true);
     std::size_t done = 0;
@@ -267,17 +269,17 @@ class SegmentTranslator {
 
 // The whole text.
 
-/// One of the best ways to put the first segments' translations together.
+/// One of the best combinations of translations for the first segments.
 struct Partial {
-  double sum = 0;  ///< of log-probabilities
+  double sum = 0;  ///< sum of log-probabilities
   std::size_t tokens = 0;
   float score = 0;
-  std::size_t before = 0;  ///< the way that it extends
-  std::size_t rank = 0;    ///< which translation of the segment it adds
+  std::size_t before = 0;  ///< index of the combination that it extends
+  std::size_t rank = 0;    ///< rank of the segment's translation that it adds
 };
 
-/// Returns for each translation of a text which translation of each segment it has, and its score:
-/// as join_parts(), in time that is linear in the segments.
+/// Returns the translations of a text with their scores, each combined from one translation per
+/// segment. The result is that of join_parts(), in time linear in the number of segments.
 std::vector<LineTranslation> join_segments(const std::vector<std::vector<LineTranslation>>& found,
                                            const DecodeConfig& decode) {
   std::vector<std::vector<Partial>> steps{{Partial{}}};

@@ -25,12 +25,12 @@ AttentionSite kind_of(std::string_view written, std::string_view word) {
   return *site;
 }
 
-/// True for "best", "cross:best" and "cross:2:best"; only a sentence tells which head that is.
+/// True for "best", "cross:best" and "cross:2:best". Which head that is depends on the sentence.
 bool names_best(const std::string& text) {
   return split_at(text, ':').back() == "best";
 }
 
-/// Without a record, the head of "best" is not set.
+/// Parses a head to disable. Without a record, the head of "best" is not set.
 AblatedHead parse_without(const std::string& text, const AttentionRecord* record) {
   if (names_best(text)) {
     const std::string_view site = split_at(text, ':').front();

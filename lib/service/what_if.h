@@ -1,4 +1,5 @@
-// What-if experiments: heads switched off, weights forced, and words swapped, as options name them.
+// What-if experiments in the notation of the options: disabled heads, forced weights and swapped
+// words.
 #pragma once
 
 #include <optional>
@@ -22,8 +23,8 @@ struct WhatIfOptions {
   /// UsageError for layers, heads and words that the model or the record does not have.
   ModelChanges changes(const ModelSummary& model, const AttentionRecord* record = nullptr) const;
 
-  /// True if words or the best head are named, so that changes() needs a record of the sentence as
-  /// it is translated without the changes.
+  /// True if words or the best head are named. Then changes() needs a record of the sentence as
+  /// translated without the changes.
   bool needs_record() const;
 
   /// Returns the sentence with its words swapped. Punctuation at the end of an old word stays if
@@ -40,7 +41,7 @@ struct WhatIfOptions {
   bool has_best() const;
 };
 
-// Recording a sentence, as it is and with changes.
+// Recording a sentence, without and with changes.
 
 /// Returns the record of a sentence; a given `target` is scored instead of searching.
 AttentionRecord record_sentence(const Translator& translator, const TranslationSettings& settings,

@@ -55,7 +55,7 @@ Word find_word(const std::string& named, const std::vector<Word>& words) {
                    words.empty() ? 0 : words.back().first + words.back().count - 1);
 }
 
-/// A foil as tokens in the place of a word.
+/// A foil in place of a word, as tokens.
 struct FoilRequest {
   const WhyContext& context;
   const std::vector<int>& written;
@@ -64,7 +64,8 @@ struct FoilRequest {
 };
 
 /// Returns the ids of the foil's text. It is tokenized after the words before it, so that it gets
-/// the same pieces as in a whole translation; on its own if those words get other pieces.
+/// the same tokens as in a whole translation. If that would change the tokens of those words, it
+/// is tokenized on its own.
 std::vector<int> foil_ids(const FoilRequest& foil) {
   const Translator& translator = foil.context.translator;
   const TranslationSettings& settings = foil.context.settings;
@@ -120,7 +121,7 @@ std::vector<std::string> spaced_words(const std::string& text) {
   return words;
 }
 
-/// A written word and what it is compared with.
+/// A written word, and the word that it is compared with.
 struct WordAndFoil {
   std::string word;
   std::string foil;
@@ -160,7 +161,7 @@ std::vector<int> choose_words(const WhyContext& context, const HypothesisRecord&
       const bool shown = question.by_tokens || word.type != WordType::special;
       if (shown) units.shown.push_back(word);
     }
-    if (units.shown.empty()) units.shown = units.target;  // only </s>
+    if (units.shown.empty()) units.shown = units.target;  // the translation is only </s>
     return foils;
   }
   units.shown = {for_field("word", [&] { return find_word(chosen.word, units.target); })};
@@ -173,7 +174,8 @@ std::vector<int> choose_words(const WhyContext& context, const HypothesisRecord&
   return foils;
 }
 
-/// Occludes the words of the source, or its tokens, and adds the falls to each shown word.
+/// Occludes the words or tokens of the source, and adds the resulting decreases to each shown
+/// word.
 void add_occlusion(const WhyContext& context, const WhyRequest& request, const WhyUnits& units,
                    WordReceipts& words) {
   std::vector<OccludedSpan> spans;
@@ -196,7 +198,7 @@ void add_occlusion(const WhyContext& context, const WhyRequest& request, const W
   }
 }
 
-/// A translation and the values of its pass.
+/// A translation, and the values of its forward pass.
 struct TracedTranslation {
   AttentionRecord record;
   Trace trace;
@@ -228,14 +230,14 @@ DecodeConfig lens_settings(const WhyContext& context) {
   return decode;
 }
 
-/// Returns the step that patching compares: that of the foil or of the word in question; −1: none
-/// was named.
+/// Returns the step that patching compares: that of the foil or of the given word; −1 if none was
+/// given.
 int patch_step(const WhyQuestion& question, const WhyUnits& units) {
   if (units.foil_step >= 0) return units.foil_step;
   return question.word.empty() ? -1 : units.shown.front().first;
 }
 
-/// Says how much memory an answer takes if that is much, before it is made.
+/// Checks the memory that an answer needs, if that is much, before computing it.
 void check_memory(const WhyContext& context, std::uint64_t bytes, std::size_t steps) {
   const std::string what = fmt::format("explaining {} written tokens", steps);
   require_memory(bytes, what);

@@ -19,19 +19,19 @@ struct WhyQuestion {
   std::optional<std::string> target = std::nullopt;  ///< explained instead of a translation
   /// The written word to explain: its text, or the number of one of its tokens; empty: all words.
   std::string word = {};
-  /// What the word is compared with; empty: the runner-up. Without `word`, a whole translation in
-  /// which one word differs.
+  /// The word to compare with; empty: the runner-up. Without `word`, this is a whole translation
+  /// in which one word differs.
   std::string instead = {};
   /// A source with words swapped, for activation patching; empty: none.
   std::string corrupt = {};
 };
 
 struct WhyAnswer {
-  Why why;             ///< of all tokens
-  WordReceipts words;  ///< of the words in question
+  Why why;             ///< results for all tokens
+  WordReceipts words;  ///< receipts of the words in question
 };
 
-/// The model and how it translates.
+/// The model, and its translation settings.
 struct WhyContext {
   const Translator& translator;
   const Transformer& model;  ///< the translator's only model
@@ -51,8 +51,8 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
 /// run once more for each. Does nothing for a model whose receipts cannot be computed exactly.
 void add_receipts(const WhyContext& context, AttentionRecord& record);
 
-/// Returns the bytes that an answer needs at most, including the attention maps of its record and its
-/// text as JSON; saturates at 2⁶⁴ − 1.
+/// Returns the bytes that an answer needs at most, including the attention maps of its record and
+/// its text as JSON; saturates at 2⁶⁴ − 1.
 std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
                            std::size_t source_tokens, std::size_t steps);
 

@@ -36,7 +36,7 @@ class CsvTableWriter {
   std::string take() { return std::move(out_); }
 
  private:
-  /// The fields of a row before its value.
+  /// The fields before the value of a row.
   struct Cell {
     std::string_view method;
     std::string layer, head, row, column;

@@ -6,7 +6,7 @@
 
 namespace attn {
 
-/// What a word before a full stop says about the text after it.
+/// The meaning of a word before a full stop for the text after it.
 enum class AbbreviationKind {
   none,        ///< an ordinary word
   joins_next,  ///< needs the next word: titles (Dr, Adm), places (Mt, Ft), connectors (e.g, incl)

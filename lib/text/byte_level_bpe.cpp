@@ -94,7 +94,7 @@ std::size_t end_of_word(const std::vector<ClassifiedCharacter>& places, std::str
 
 struct ByteTable {
   std::array<char32_t, kByteValues> characters{};
-  std::array<std::int16_t, 0x200> bytes{};  ///< by character; −1 for none
+  std::array<std::int16_t, 0x200> bytes{};  ///< indexed by character; −1 for none
 
   ByteTable() {
     bytes.fill(-1);
@@ -244,7 +244,7 @@ class BpeMerges::Word {
       if (ids_[best.left] == kGone || next_[best.left] == ids_.size()) continue;
       const std::uint32_t right = next_[best.left];
       const Merge* merge = merges_.find(ids_[best.left], ids_[right]);
-      // The neighbours may have changed since, but may still give the same token.
+      // The neighbors may have changed since, but may still give the same token.
       if (merge == nullptr || merge->joint != best.joint) continue;
       ids_[best.left] = best.joint;
       ids_[right] = kGone;
@@ -274,8 +274,8 @@ class BpeMerges::Word {
 
   const BpeMerges& merges_;
   std::vector<int>& ids_;
-  std::vector<std::uint32_t> next_;  ///< position of the right neighbour; the size if there is none
-  std::vector<std::uint32_t> before_;  ///< position of the left neighbour
+  std::vector<std::uint32_t> next_;  ///< position of the right neighbor; the size if there is none
+  std::vector<std::uint32_t> before_;  ///< position of the left neighbor
   std::priority_queue<Candidate, std::vector<Candidate>, LowerPriority> queue_;
 };
 

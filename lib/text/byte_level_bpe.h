@@ -36,7 +36,7 @@ std::string readable_token(std::string_view piece);
 // The merges of a byte-level BPE vocabulary (merges.txt).
 
 /// BPE merges (Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword
-/// Units"): among all neighbours in a word, the pair that comes first in the list is merged, again
+/// Units"): among all neighbors in a word, the pair that comes first in the list is merged, again
 /// and again.
 class BpeMerges {
  public:
@@ -61,7 +61,7 @@ class BpeMerges {
     std::uint32_t rank = 0;
     int joint = 0;  ///< the id of the merged token
   };
-  /// A pair of neighbours that may still be merged.
+  /// A pair of neighbors that may still be merged.
   struct Candidate {
     std::uint32_t rank;
     std::uint32_t left;  ///< the position in the word

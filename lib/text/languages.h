@@ -52,8 +52,8 @@ struct MultilingualTokenizerClass {
   /// True for the order text, </s>, language; false for language, text, </s>.
   bool language_after_text = false;
   TargetLanguageMethod target_language_method = TargetLanguageMethod::forced_bos_token;
-  std::string_view
-      shape;  ///< of a token: A is a capital, a is a lower-case one, * repeats any number of times
+  std::string_view shape;  ///< of a token: A for a capital, a for a lower-case letter, * repeats
+                           ///< any number of times
   std::string_view codes;  ///< the class's own list, in order of the ids, separated by spaces
 };
 

@@ -33,7 +33,7 @@ bool is_one_of(std::u32string_view set, char32_t c) {
 
 constexpr std::u32string_view kOpening = U"\"'([{<“„”‘‚«»‹›¿¡-–—";
 constexpr std::u32string_view kClosing = U"\"')]}>”“’‘«»‹›";
-/// These end a sentence in text without spaces.
+/// Characters that end a sentence in text without spaces.
 constexpr std::u32string_view kIdeographicEnds = U"。！？｡";
 
 /// Returns the last character of a non-empty text.
@@ -290,7 +290,7 @@ bool full_stop_ends(std::string_view before, const Boundary& boundary) {
 }
 
 /// True for an exclamation mark that is part of a name, as in "at Yahoo! in May": a capitalized
-/// word inside the sentence, and the sentence goes on in lower case.
+/// word inside the sentence, after which the sentence continues in lower case.
 bool is_in_name(std::string_view core, std::string_view next) {
   if (!core.ends_with('!') || next.empty() || !is_lower(decode_code_point(next).value))
     return false;
@@ -356,8 +356,8 @@ class OpenBrackets {
   std::vector<std::pair<std::size_t, std::size_t>> depth_;  ///< (byte, open pairs after it)
 };
 
-/// Capitalizes every word of a text without capitals and keeps its length in bytes: Annex 29 takes
-/// a full stop before a lower-case letter for an abbreviation's.
+/// Capitalizes every word of a text without capitals, keeping its length in bytes. Annex 29 treats
+/// a full stop before a lower-case letter as part of an abbreviation.
 std::string with_capitals(std::string_view text) {
   std::string out;
   bool word_begins = true;

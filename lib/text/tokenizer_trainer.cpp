@@ -99,8 +99,8 @@ std::string run_library(const LibraryOptions& options, const Lines& lines, std::
 }
 
 /// Checks the memory before training, because the library ends the process if one of its threads
-/// runs out of memory. Counts the thread stacks and the memory for the text: at most 40 bytes per
-/// byte, as measured.
+/// runs out of memory. The check counts the thread stacks and the memory for the text: at most 40
+/// bytes per byte, as measured.
 void require_training_memory(const Lines& lines) {
   constexpr std::uint64_t kStacks = std::uint64_t{4} * 8 << 20;
   constexpr std::uint64_t kRest = std::uint64_t{32} << 20;

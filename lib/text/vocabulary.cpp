@@ -15,11 +15,11 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, int>>;
 
-constexpr std::size_t kMaxDigits = 9;  // of an id; anything longer is out of range
+constexpr std::size_t kMaxDigits = 9;  // digits of an id; longer ones are out of range
 
-/// A fast reader for {"token": id, …} only. The file is read at every start, and this is many times
-/// faster than building a document tree. For anything unusual read() returns false, and the strict
-/// parser reports the problem.
+/// A fast reader for {"token": id, …} only. The file is read at every start, and this is many
+/// times faster than building a document tree. For anything unusual, read() returns false and the
+/// strict parser reports the problem.
 class FlatObjectReader {
  public:
   explicit FlatObjectReader(std::string_view text) : text_(text) {}

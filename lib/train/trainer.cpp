@@ -61,13 +61,13 @@ class Trainer::Run {
     loop_.begin_epoch();
     run_timer_.start();
     const EndReason reason = train(stop);
-    // The line of the end is not part of the last checkpoint, so a resumed run replaces it.
+    // The line about the end is not part of the last checkpoint, so a resumed run replaces it.
     log_.end(state_, reason);
     return {reason, state_.update, loop_.total_updates()};
   }
 
  private:
-  /// Makes the updates, up to the last checkpoint.
+  /// Runs the updates, up to the last checkpoint.
   EndReason train(const std::atomic<int>& stop) {
     // Run a validation that is due before any update: in a new run, or in one stopped during it.
     if (!validate(loop_.validation_due(), stop)) return stopped();
@@ -231,7 +231,7 @@ class Trainer::Run {
   const Tokenizer& tokenizer_;
   TrainingListener& listener_;
   TrainingLoop loop_;
-  RunState& state_;  ///< of the loop
+  RunState& state_;  ///< state of the loop
   std::optional<Validator> validator_;
   TrainingLog log_;
   std::uint64_t last_checkpoint_ = 0;

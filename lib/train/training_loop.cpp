@@ -21,7 +21,7 @@ ValidationSettings validation_settings(const TrainerSetup& setup) {
 GuidedHeads guided_heads(const TrainConfig& train, const ModelConfig& model,
                          const std::string& where) {
   const auto layers = to_size(model.decoder_layers);
-  // Garg et al. found the last layer but one to align best.
+  // In Garg et al., the second-to-last layer aligned best.
   const std::uint64_t layer = train.guided_alignment_layer.value_or(layers > 1 ? layers - 2 : 0);
   if (layer >= layers) {
     throw InputError("{}: train.guided_alignment_layer {}: the decoder has layers 0 to {}", where,

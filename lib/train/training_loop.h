@@ -83,8 +83,8 @@ class TrainingLoop {
   bool epoch_ends() const { return state_.next_batch >= plan_.size(); }
   void begin_next_epoch();
 
-  /// Returns why the config ends the run here, or nothing if the run goes on. Time is not the
-  /// loop's.
+  /// Returns why the config ends the run here, or nothing if the run continues. Limits on time are
+  /// checked elsewhere.
   std::optional<EndReason> end_reason() const;
   bool finished() const { return end_reason().has_value(); }
 

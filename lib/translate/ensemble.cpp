@@ -21,7 +21,7 @@ void require_same(const Transformer& first, const Transformer& other, const char
       first.name(), what, a, other.name(), b);
 }
 
-/// One of a tokenizer's two vocabularies.
+/// One of the two vocabularies of a tokenizer.
 struct VocabularySide {
   const char* name;
   int (Tokenizer::*size)() const;

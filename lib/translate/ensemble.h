@@ -9,35 +9,37 @@
 
 namespace attn {
 
-/// Models of one vocabulary; their shapes may differ. A model alone is one, too. Each token is
-/// chosen by the mean of the models' log-probabilities (the geometric mean of their probabilities,
-/// not renormalised), each processed as for that model alone: mean_m log p_m(token).
+/// Models with the same vocabulary; their shapes may differ. A single model is an ensemble, too.
+/// Each token is chosen by the mean of the models' log-probabilities (the geometric mean of their
+/// probabilities, not renormalized), each processed as for that model alone: mean_m log
+/// p_m(token).
 class Ensemble {
  public:
-  /// One model, which outlives it.
+  /// Uses one model, which must outlive the ensemble.
   Ensemble(const Transformer& model) : models_{&model} {}  // NOLINT(google-explicit-constructor)
 
-  /// One model or more, which outlive it. InputError naming two whose vocabularies' sizes or
-  /// special ids differ.
+  /// Uses one or more models, which must outlive the ensemble. Throws InputError naming two models
+  /// whose vocabulary sizes or special ids differ.
   explicit Ensemble(std::vector<const Transformer*> models);
 
   const std::vector<const Transformer*>& models() const { return models_; }
 
-  /// The first model's: vocabularies and special ids are those of all.
+  /// Returns the first model's config; the vocabularies and special ids are the same in all.
   const ModelConfig& config() const { return models_.front()->config(); }
 
-  /// The fewest positions of any model.
+  /// Returns the smallest number of positions of any model.
   Index max_positions() const;
   Index max_decoder_positions() const;
 
-  /// What messages call it: the models' names.
+  /// Returns the models' names, for messages.
   std::string name() const;
 
  private:
   std::vector<const Transformer*> models_;
 };
 
-/// InputError naming both models and the first piece in which their vocabularies differ.
+/// Throws InputError that names both models and the first token in which their vocabularies
+/// differ.
 void require_same_vocabulary(const Tokenizer& first, const std::string& first_name,
                              const Tokenizer& other, const std::string& other_name);
 

@@ -9,9 +9,10 @@
 namespace attn {
 namespace {
 
-constexpr std::size_t kMostRows = 1024;  // of logits at a time: 33 MB at a vocabulary of 8,000
+constexpr std::size_t kMostRows =
+    1024;  // rows of logits at a time: 33 MB with a vocabulary of 8,000
 
-/// Pairs that run together.
+/// Pairs that are scored together.
 struct Batch {
   PackedTokens source;
   PackedTokens decoder_input;
@@ -34,7 +35,7 @@ std::vector<Batch> batches_of(const Transformer& model, std::span<const Referenc
   return batches;
 }
 
-/// The sum of the targets' log-probabilities under an observer.
+/// Returns the sum of the targets' log-probabilities under an observer.
 double score(const Transformer& model, const Batch& batch, AttentionObserver* observer) {
   const EncodedSource encoded = model.encode(batch.source, observer);
   const Matrix hidden = model.decode(batch.decoder_input, encoded, observer);

@@ -1,4 +1,4 @@
-// What if: heads switched off, and weights put where one wants them, while the model runs.
+// Interventions: disabled heads, and weights that are replaced while the model runs.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct AblatedHead {
   std::optional<int> head;
 };
 
-/// The weight of one query of one head put wholly on one key. Positions count from 0 in the
+/// Puts the whole weight of one query of one head on one key. Positions count from 0 in the
 /// query's and the key's sequence (decoder: 0 is the start symbol's row).
 struct ForcedWeight {
   AttentionSite site = AttentionSite::cross;
@@ -25,12 +25,12 @@ struct ForcedWeight {
   int key = 0;
 };
 
-/// Changes weights on their way. A head that is switched off hands over nothing: its weights and
-/// its output are 0, as in Michel et al. 2019. A forced row is 1 at its key and 0 elsewhere; where
-/// the sentence has no such query or key, it stays as it is.
+/// Changes weights while the model runs. The weights and the output of a disabled head are 0, as
+/// in Michel et al. 2019. A forced row is 1 at its key and 0 elsewhere; a query or key that the
+/// sentence does not have is ignored.
 class Intervention : public AttentionObserver {
  public:
-  /// `then` sees each head after it was changed; null: nobody.
+  /// `then` observes each head after its change; null: no observer.
   Intervention(std::vector<AblatedHead> without, std::vector<ForcedWeight> forced,
                AttentionObserver* next = nullptr)
       : without_(std::move(without)), forced_(std::move(forced)), next_(next) {}
@@ -46,7 +46,7 @@ class Intervention : public AttentionObserver {
   std::vector<AblatedHead> without_;
   std::vector<ForcedWeight> forced_;
   AttentionObserver* next_;
-  std::optional<Index> position_;  ///< of every query, in a cached decoder's step
+  std::optional<Index> position_;  ///< position of every query, in a cached decoder's step
 };
 
 }  // namespace attn

@@ -13,7 +13,7 @@ namespace {
 /// The joined translations of the first parts of a line.
 struct Partial {
   LineTranslation line;
-  float sum = 0;  ///< of the log-probabilities
+  float sum = 0;  ///< sum of the log-probabilities
 };
 
 Partial extended(const Partial& before, const Translation& part, std::size_t rank,
@@ -36,8 +36,8 @@ bool fits(const PreparedSentence& sentence, std::size_t longest) {
   return sentence.truncated_tokens == 0 && sentence.ids.size() <= longest;
 }
 
-/// Returns the length, in tokens, of the longest source that the model has learned; if that is
-/// unknown, that it can take.
+/// Returns the length, in tokens, of the longest source that the model has learned or, if that is
+/// unknown, the longest that it can process.
 std::size_t longest_source(const Translator& translator, const TranslationSettings& settings) {
   const int learned = settings.decode.longest_source;
   return learned > 0 ? to_size(learned) : translator.max_source_tokens();
@@ -47,7 +47,7 @@ std::size_t longest_source(const Translator& translator, const TranslationSettin
 struct LineSplitter {
   const Translator& translator;
   const TranslationSettings& settings;
-  const std::string& text;  ///< clean
+  const std::string& text;  ///< already cleaned
   Splitting splitting;
   std::string tag = {};  ///< language tag at the start of the line
 

@@ -15,7 +15,7 @@ namespace attn {
 
 namespace {
 
-/// What the next head of `maps` looked at.
+/// Adds the cells that the next head of `maps` looked at.
 void add_pattern(PatternMaps& seen, const AttentionHead& head) {
   const auto known = std::find(seen.patterns.begin(), seen.patterns.end(), *head.seen);
   seen.of.push_back(to_int(to_size(known - seen.patterns.begin())));
@@ -35,14 +35,14 @@ void append_rows(std::vector<float>& to, const ConstMatrixRef& rows) {
   }
 }
 
-/// What the weights would be if none were estimated.
+/// Returns the weights of exact attention, without estimates.
 Matrix exact_weights(const AttentionHead& head) {
   Matrix exact = head.scores + head.mask;
   for (Index i = 0; i < exact.rows(); ++i) kernels().softmax(exact.row(i).data(), exact.cols());
   return exact;
 }
 
-/// The best key of a query, and the mass that it met.
+/// Adds a query's best key, and the share of the exact weights on the keys that it met.
 void add_query(RecordedLshHead& hashed, const AttentionHead& head, Index query) {
   const auto scores = head.scores.row(query);
   Index best = -1;
@@ -60,7 +60,7 @@ void add_query(RecordedLshHead& hashed, const AttentionHead& head, Index query) 
   hashed.mass.push_back(all > 0 ? static_cast<float>(met / all) : 1.0F);
 }
 
-/// What an approximation shows of its next head beside the weights.
+/// Adds an approximation's data on its next head, besides the weights.
 void add_approximation(AttentionMaps& maps, const AttentionHead& head) {
   const auto of_kind = [&](ApproximationType site) -> Approximation& {
     if (!maps.approximation) maps.approximation.emplace().type = site;
@@ -68,7 +68,7 @@ void add_approximation(AttentionMaps& maps, const AttentionHead& head) {
   };
   if (head.mixing != nullptr) {
     Approximation& mixed = of_kind(ApproximationType::linformer);
-    if (head.head > 0) return;  // a layer's heads share E and F
+    if (head.head > 0) return;  // all heads of a layer share E and F
     append_rows(mixed.projected_keys, head.mixing->keys);
     append_rows(mixed.projected_values, head.mixing->values);
   } else if (head.is_estimate) {
@@ -93,7 +93,7 @@ void AttentionRecorder::weights_ready(AttentionHead& head) {
   maps.heads = std::max(maps.heads, to_int(head.head) + 1);
   maps.queries = to_int(head.weights.rows());
   maps.keys = to_int(head.weights.cols());
-  // Heads come in order, layer by layer and head by head, so each goes to the end.
+  // Heads arrive in order, layer by layer and head by head, so each is appended.
   if (head.seen != nullptr) {
     if (!maps.seen) maps.seen.emplace();
     add_pattern(*maps.seen, head);
@@ -131,7 +131,7 @@ std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<con
 
 namespace {
 
-/// Heads come in order, layer by layer and head by head, so each goes to the end.
+/// Heads arrive in order, layer by layer and head by head, so each is appended.
 template <typename Rows>
 void append(HeadVectors& to, const AttentionHead& head, const Rows& rows) {
   to.layers = std::max(to.layers, to_int(head.layer) + 1);
@@ -149,7 +149,7 @@ struct StageName {
   bool in_block = true;
 };
 
-/// What a record calls a stage; nothing where it does not hold it.
+/// Returns a stage's name in records; nothing if records do not contain it.
 std::optional<StageName> name_of(Stage stage) {
   switch (stage) {
     case Stage::embedded:

@@ -12,7 +12,7 @@
 namespace attn {
 namespace {
 
-/// True for letters and digits. Symbols and punctuation beyond ASCII lie in a few blocks.
+/// True for letters and digits. Symbols and punctuation beyond ASCII occupy only a few blocks.
 bool is_word_character(char32_t c) {
   if (c < 0x80) {
     return (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z') || (c >= U'0' && c <= U'9');
@@ -35,7 +35,7 @@ char32_t capital(char32_t c) {
   return small ? c - 0x20 : c;
 }
 
-/// True if `word` begins at byte `at` of the text and no letter or digit touches its own.
+/// True if `word` begins at byte `at` of the text and is not part of a longer word.
 bool occurs_at(std::string_view text, std::size_t at, std::string_view word) {
   const std::string_view rest = text.substr(at);
   const CodePoint first = decode_code_point(word), found = decode_code_point(rest);
@@ -51,7 +51,7 @@ bool occurs_at(std::string_view text, std::size_t at, std::string_view word) {
   return !cut_before && !cut_after;
 }
 
-/// Returns the tokens of a text alone; nothing if some are unknown.
+/// Returns the tokens of a text, without special tokens; nothing if some are unknown.
 std::optional<std::vector<int>> body(const Tokenizer& tokenizer, const std::string& text) {
   const EncodedText empty = tokenizer.encode_target("");
   EncodedText encoded = tokenizer.encode_target(text);

@@ -16,9 +16,9 @@ struct Term {
   std::vector<std::string> targets;  ///< one of these forms must be in the translation
 };
 
-/// Counts where a term's source occurs in a text as whole words. A term that begins with a small
-/// letter also occurs with a capital ("House" at the start of a sentence). At each position the
-/// longest term counts alone, so that "hard drive" hides "drive".
+/// Counts where a term's source occurs in a text as whole words. A term that begins with a
+/// lower-case letter also occurs with a capital ("House" at the start of a sentence). At each
+/// position only the longest term counts, so "hard drive" hides "drive".
 std::vector<int> count_terms(const std::vector<Term>& terms, std::string_view text);
 
 /// Returns the terms of a sentence as tokens, each form as the tokenizer splits it at the start of
@@ -28,10 +28,10 @@ SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view te
                              const Tokenizer& tokenizer,
                              const std::function<void(const std::string&)>& say);
 
-/// Returns the settings for a batch of one sentence, whose terms are in `terms`: as they are
-/// without terms; with terms, at least 8 beams and one for each token of the terms, up to 32,
-/// unless `decode` has more. The length penalty is then at most 0.5: a mean over the length would
-/// favour long translations that go on after their end just to add the term.
+/// Returns the settings for a batch of one sentence, whose terms are in `terms`. Without terms
+/// they do not change; with terms, there are at least 8 beams and one for each token of the terms,
+/// up to 32, unless `decode` has more. The length penalty is then at most 0.5: a mean over the
+/// length would favor long translations that continue after their end just to add the term.
 DecodeConfig with_beams_for(const DecodeConfig& decode, const std::vector<SentenceTerms>& terms);
 
 }  // namespace attn

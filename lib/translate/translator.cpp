@@ -313,7 +313,7 @@ HypothesisRecord Translator::teacher_force(const RecordRequest& request,
   throw_if_stopped(settings.stop);
   HypothesisRecord record;
   const ModelConfig& config = model_.config();
-  if (ids.empty()) {  // the hypothesis of an empty sentence: maps without rows
+  if (ids.empty()) {  // the hypothesis of an empty sentence: its maps have no rows
     record.decoder_self = {config.decoder_layers, config.decoder_heads, 0, 0, {}};
     record.cross = record.decoder_self;
     return record;

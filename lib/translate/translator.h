@@ -42,7 +42,7 @@ struct Translation {
   float score = 0;
 };
 
-/// What a record holds besides the maps.
+/// The contents of a record besides the maps.
 struct RecordDetail {
   bool vectors = false;      ///< queries, keys and values of each head, and the residual stream
   bool search_tree = false;  ///< the candidates of each search step, with their maps
@@ -64,15 +64,16 @@ struct ModelChanges {
   std::vector<ForcedWeight> forced;
 };
 
-/// How to translate: everything in a request besides its sentences.
+/// The settings of a translation: everything in a request except its sentences.
 struct TranslationSettings {
   DecodeConfig decode = {};
   LanguageChoice languages = {};  ///< of sources and of given translations
-  /// Put before each source text, unless the text is blank or already begins with it.
+  /// Put before each source text, unless the text is empty or already begins with it.
   std::string prefix = {};
 
-  /// Terms that translations must contain (translate/terms.h), and who hears of one that a
-  /// translation lacks. Sentences with a term are searched with more beams, and not by `searcher`.
+  /// Terms that translations must contain (translate/terms.h), and the function that is told of a
+  /// term that a translation lacks. Sentences with a term are searched with more beams, and not by
+  /// `searcher`.
   std::vector<Term> terms = {};
   std::function<void(const std::string& sentence, const std::string& note)> term_note = nullptr;
 
@@ -195,7 +196,7 @@ class Translator {
   std::string token_name(int id) const;
 
   Ensemble models_;
-  const Transformer& model_;  ///< whose maps are recorded
+  const Transformer& model_;  ///< the model whose maps are recorded
   const Tokenizer& tokenizer_;
   ModelSummary summary_;
 };

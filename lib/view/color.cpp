@@ -11,7 +11,7 @@ namespace {
 
 // From the page's white over ice and azure to navy, and from a dark page over navy and azure to
 // ice. The stops are evenly spaced in CIE lightness, except near `inverted_text_level`, where both
-// colours have the same contrast with black and with white.
+// colors have the same contrast with black and with white.
 constexpr std::array<Rgb, 9> light_ramp = {{{243, 247, 250},
                                             {209, 230, 241},
                                             {161, 208, 231},

@@ -1,4 +1,4 @@
-// Colours for weights: the terminal's colour ramp and the pictures share one scale.
+// Colors for weights: the terminal's color ramp and the pictures share one scale.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ struct Rgb {
   bool operator==(const Rgb&) const = default;
 };
 
-/// Returns the relative luminance of an sRGB colour as WCAG 2 defines it, 0 … 1.
+/// Returns the relative luminance of an sRGB color as WCAG 2 defines it, 0 … 1.
 float luminance(const Rgb& color);
 
 /// True if black text has more contrast than white on this background (WCAG 2).
 bool wants_black_text(const Rgb& background);
 
-/// Returns the colour at `position`, 0 … 1, of a ramp through at least two evenly spaced stops.
+/// Returns the color at `position`, 0 … 1, of a ramp through at least two evenly spaced stops.
 Rgb ramp_color(std::span<const Rgb> stops, float position);
 
 /// Maps a weight to its position on the scale, 0 … 1. The square root spreads out the small weights
@@ -27,7 +27,7 @@ Rgb ramp_color(std::span<const Rgb> stops, float position);
 /// are clamped; NaN becomes 0.
 float scale_position(float weight);
 
-/// Number of levels of the pictures' scale, 0 … 100. Each has a colour for light viewers and one
+/// Number of levels of the pictures' scale, 0 … 100. Each has a color for light viewers and one
 /// for dark viewers.
 inline constexpr int color_levels = 101;
 /// From this level on, the number in a cell is white in light viewers and black in dark ones. The
@@ -35,9 +35,9 @@ inline constexpr int color_levels = 101;
 inline constexpr int inverted_text_level = 62;
 
 int color_level(float weight);
-Rgb light_color(int level);  ///< lightness only decreases, so the order survives in grey print
+Rgb light_color(int level);  ///< lightness only decreases, so the order survives in gray print
 Rgb dark_color(int level);   ///< lightness only increases
-/// Colours for negative numbers by magnitude: warm, and as light as the positive colour of the same
+/// Colors for negative numbers by magnitude: warm, and as light as the positive color of the same
 /// level.
 Rgb light_negative_color(int level);
 Rgb dark_negative_color(int level);

@@ -19,7 +19,7 @@ struct Block {
   const Parameter& projection;  ///< W_O [I, D]
   const LayerNorm& norm;
   bool norm_follows;  ///< post-norm
-  bool cross;         ///< the residual is a column of its own
+  bool cross;         ///< cross-attention: the residual is a column of its own
 
   Index queries() const { return trace.input.rows(); }
   Index keys() const { return trace.values.front().rows(); }

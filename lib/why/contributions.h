@@ -1,5 +1,6 @@
-// How much each token adds to the vectors of attention blocks: value-weighted maps (Kobayashi et
-// al. 2020 and 2021), ALTI (Ferrando et al. 2022a) and ALTI+ (Ferrando et al. 2022b).
+// The amount that each token adds to the vectors of attention blocks: value-weighted maps
+// (Kobayashi et al. 2020 and 2021), ALTI (Ferrando et al. 2022a) and ALTI+ (Ferrando et al.
+// 2022b).
 //
 // A head adds Σ_s α_{t,s} f_h(x_s) with f_h(x) = (x W_V + b_V)_h W_O^h. The bias b_V is inside,
 // because a row of α sums to 1; the output bias b_O is outside.

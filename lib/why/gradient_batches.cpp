@@ -12,8 +12,8 @@
 namespace attn {
 namespace {
 
-/// Token rows of a batch, source and target together, and scored words at most. Larger batches are
-/// no faster.
+/// Maximum number of token rows per batch, source and target together, and of scored words. Larger
+/// batches are no faster.
 constexpr Index kGradientRows = 2048;
 constexpr Index kGradientWords = 128;
 

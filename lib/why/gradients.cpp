@@ -144,7 +144,7 @@ Baseline baseline_of(const GradientBatches& batches, const WordScores& scores, i
           batches.embeddings(false, target) - batches.embeddings(false, scores.decoder_input)};
 }
 
-/// What is integrated from which baseline.
+/// The inputs of an integration, and its baseline.
 struct Integration {
   GradientBatches& batches;
   const WordScores& scores;
@@ -222,7 +222,8 @@ IntegratedGradients WordGradients::integrated(const WordScores& scores,
   const Index group =
       std::max<Index>(1, kSumNumbers / (baseline.source.size() + baseline.decoder_input.size()));
   for (Index first = 0; first < count; first += group) {
-    std::vector<Index> open(to_size(std::min(group, count - first)));  // not exact enough yet
+    std::vector<Index> open(
+        to_size(std::min(group, count - first)));  // steps that are not exact enough yet
     std::iota(open.begin(), open.end(), first);
     for (int points = options.steps; !open.empty(); points *= 2) {
       integrate_rows({*batches_, scores, baseline}, open, points, result);

@@ -38,7 +38,7 @@ struct EmbeddingGradients {
   Matrix target_grad_l2;       ///< [N, T]
 };
 
-/// Where integration begins and how finely it steps.
+/// The start of an integration, and its number of steps.
 struct IntegrationOptions {
   int unk = 1;  ///< replaces every token of the baseline but </s> in the source and the start token
   int steps = 64;         ///< points of the midpoint rule

@@ -9,10 +9,10 @@
 namespace attn {
 namespace {
 
-/// Tokens that one batch of changed sentences may have, unless a single sentence has more.
+/// Number of tokens that a batch of changed sentences may have, unless a single sentence has more.
 constexpr Index kMostTokens = 2048;
 
-/// The changed sentences whose scores are still to come, and where their falls belong.
+/// The changed sentences that have not been scored yet, and where to store the decreases.
 class Batch {
  public:
   Batch(const Transformer& model, const Trace& trace, std::span<const float> full)

@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-/// Rows of patched runs that are computed together, if one sentence has no more.
+/// Number of rows of patched runs that are computed together, unless one sentence has more.
 constexpr Index kPatchedRows = 4096;
 
 /// Writes the clean output of cross-attention head h of one layer into sentence h of the batch.
@@ -64,7 +64,7 @@ struct RunStates {
   std::vector<Matrix> encoder;  ///< after l layers [G + S, D]
   Matrix source;                ///< [S, D] as the decoder reads it
   std::vector<Matrix> decoder;  ///< after l layers [T, D]
-  std::vector<Matrix> heads;    ///< of cross-attention, for each layer [T, H · K]
+  std::vector<Matrix> heads;    ///< cross-attention output of each layer [T, H · K]
   double difference = 0;        ///< logit(word) − logit(foil)
 };
 
@@ -79,8 +79,8 @@ void in_batches(Index count, Index rows, const std::function<void(Index, Index)>
   for (Index first = 0; first < count; first += most) run(first, std::min(most, count - first));
 }
 
-/// A replaced row: `from` of the clean state, `to` of the corrupted one, and its column in the
-/// grid.
+/// A replaced row: its index in the clean state (`from`) and in the corrupted one (`to`), and its
+/// column in the grid.
 struct PatchedRow {
   Index from;
   Index to;

@@ -80,7 +80,8 @@ class CarriedRows {
   Doubles u_;  ///< [T, D]
 };
 
-/// The items of each head and key: α_{h,t,s} (v_{h,s} W_O^h) · u_t. `items` is [T, L, H, S].
+/// Computes the items of each head and key: α_{h,t,s} (v_{h,s} W_O^h) · u_t. `items` is [T, L, H,
+/// S].
 void attention_items(const AttentionTrace& block, const Linear& projection, const CarriedRows& rows,
                      Index layer, NdArray& items) {
   const Matrix u = rows.before_projection(projection.weight);
@@ -141,7 +142,7 @@ class ReceiptMaker {
     for (Index t = 0; t < rows_.steps(); ++t) action(t);
   }
 
-  /// The output bias and, in models with one, the final norm.
+  /// Adds the output bias and, in models with one, the final norm.
   void output_items() {
     const Parameter& bias = model_.parameters().logits_bias;
     each_step([&](Index t) {
@@ -158,7 +159,8 @@ class ReceiptMaker {
     rows_.carry_through(norm, trace_.decoder.layers.back().feed_forward.output);
   }
 
-  /// The bias of the norm after a block; a pre-norm model has none on the residual stream.
+  /// Adds the bias of the norm after a block. A pre-norm model has no such norm on the residual
+  /// stream.
   void norm_item(const LayerNorm& norm, const Matrix& sum, Index layer, Index block) {
     if (model_.config().normalize_before) return;
     each_step(
@@ -170,8 +172,8 @@ class ReceiptMaker {
     each_step([&](Index t) { items(t, layer) = as_float(rows_.bias_item(bias, t)); });
   }
 
-  /// The token and the position that entered the first layer, through the embedding norm if there
-  /// is one.
+  /// Adds the token and the position that entered the first layer, through the embedding norm if
+  /// there is one.
   void embedding_items() {
     const StackParameters& stack = model_.parameters().decoder;
     const EmbeddingTables tables = embedding_tables(model_.config(), stack);

@@ -84,7 +84,7 @@ Trace trace_translation(const Transformer& model, std::span<const int> source,
 }
 
 std::uint64_t trace_bytes(const ModelConfig& config, std::size_t source, std::size_t steps) {
-  // Doubles hold every size below 2⁵³ exactly and cannot overflow.
+  // Doubles represent every size below 2⁵³ exactly and cannot overflow.
   const auto s = static_cast<double>(source), t = static_cast<double>(steps);
   const auto layer = [&](double rows, double blocks) {
     return rows * config.d_model * (4 * blocks + 3);

@@ -34,7 +34,7 @@ TokenSequence named(const std::vector<int>& ids, const std::function<std::string
   return sequence;
 }
 
-/// Returns the likeliest token of a row of logits besides the written one; −1: of all.
+/// Returns the likeliest token of a row of logits other than `written` (−1: of all tokens).
 int runner_up(std::span<const float> logits, int written, int named_tokens) {
   const std::size_t count =
       named_tokens > 0 ? std::min(logits.size(), to_size(named_tokens)) : logits.size();

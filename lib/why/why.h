@@ -34,8 +34,8 @@ struct WhyMethods {
 /// naming an unknown method and listing the valid ones.
 WhyMethods parse_why_methods(std::string_view list);
 
-/// What to explain. The methods read the trace; only the receipt and contributions do not run the
-/// model again.
+/// The request for an explanation. The methods read the trace; only the receipt and contributions
+/// do not run the model again.
 struct WhyRequest {
   const Trace& trace;
   WhyMethods methods = {};
@@ -69,7 +69,7 @@ struct GradientPair {
   Gradients contrast;
 };
 
-/// What was patched, and the shares that came back.
+/// The result of patching: the activations that were replaced, and the restored shares.
 struct PatchingResult {
   PatchingRequest request;
   PatchingGrids grids;

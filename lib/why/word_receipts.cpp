@@ -37,7 +37,7 @@ const Word* word_at(const std::vector<Word>& target, int token) {
   return found == target.end() ? nullptr : &*found;
 }
 
-/// One step's receipt by words.
+/// Returns the receipt of one step, grouped by words.
 ReceiptSum sum_step(const Why& why, const Receipt& r, const WhyUnits& units, Index t) {
   ReceiptSum sum;
   for (const Word& word : units.source) {

@@ -9,7 +9,7 @@
 
 namespace attn {
 
-/// How the tokens of both sides are grouped: one entry per group.
+/// The groups of tokens on both sides: one entry per group.
 struct WhyUnits {
   std::vector<Word> source;  ///< all source tokens, in order
   std::vector<Word> target;  ///< all written tokens, in order

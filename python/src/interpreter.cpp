@@ -19,7 +19,7 @@ namespace py = pybind11;
 namespace attn {
 namespace {
 
-std::atomic<int> calls_in_progress{0};  ///< of all threads
+std::atomic<int> calls_in_progress{0};  ///< calls of all threads
 thread_local int calls_of_thread = 0;
 std::atomic<bool> interpreter_exiting{false};
 thread_local bool runs_exit_handler = false;  ///< true while this thread runs the handler

@@ -74,7 +74,8 @@ void PythonHead::apply_query(AttentionHead& head) const {
     Eigen::RowVectorXd scores = static_cast<double>(head.scale) *
                                 (now->row(i).cast<double>() * head.key.cast<double>().transpose());
     scores += head.mask.row(i).cast<double>();
-    if (!head.relative_bias.empty()) {  // by key − query + S − 1; queries are the last of the keys
+    if (!head.relative_bias
+             .empty()) {  // indexed by key − query + S − 1; the queries are the last keys
       const Index first = queries - 1 - i;
       for (Index j = 0; j < keys; ++j) {
         scores[j] += static_cast<double>(at(head.relative_bias, first + j));
@@ -183,7 +184,7 @@ void PythonObserver::output_ready(const AttentionHead& head) {
   MatrixRef output = head.output;
   if (changes.value_difference) {
     for (Index i = 0; i < output.rows(); ++i) {
-      const auto own = head.global_projection_queries;  // read values of their own
+      const auto own = head.global_projection_queries;  // these read values of their own
       if (std::find(own.begin(), own.end(), i) != own.end()) continue;
       output.row(i) +=
           (head.weights.row(i).cast<double>() * changes.value_difference->cast<double>())

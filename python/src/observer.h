@@ -12,7 +12,8 @@
 
 namespace attn {
 
-/// What a function has written into a head's values and output. It takes effect after the weights.
+/// The values and output of a head that a Python function has written. They take effect after the
+/// weights.
 struct HeadChanges {
   std::optional<Matrix> value_difference;           ///< [S, K] new value − old value
   std::vector<std::pair<Index, RowVector>> output;  ///< rows [K] by query
@@ -49,7 +50,7 @@ class PythonHead {
   Array key() const { return copy(head().key); }
   Array scores() const { return copy(head().scores); }
   Array mask() const { return copy(head().mask); }
-  // The model continues with what is written to these.
+  // Arrays that the function may write to; the model continues with the new values.
   Array query() { return query_.get(head().query); }
   Array value() { return value_.get(head().value); }
   Array weights() { return weights_.get(head().weights); }
@@ -59,8 +60,9 @@ class PythonHead {
   void set_weights(const Array& array) { weights_.set(head().weights, array); }
   void set_output(const Array& array) { output_.set(head().output, array); }
 
-  /// Ends the call, passes changed weights on, and returns the other changes. Throws ValueError for
-  /// arrays of another size, and for a new query where weights are no softmax of these scores.
+  /// Ends the call, passes on changed weights, and returns the other changes. Throws ValueError
+  /// for arrays of another size, and for a new query if the weights are not a softmax of these
+  /// scores.
   HeadChanges apply();
   /// Ends the call after an exception and returns the head, which can no longer be read.
   AttentionHead* detach();
@@ -91,8 +93,8 @@ class PythonStage {
   PythonHead::Array rows() { return rows_.get(view().rows); }
   void set_rows(const PythonHead::Array& array) { rows_.set(view().rows, array); }
 
-  /// Ends the call and passes changed rows on. Throws ValueError if their size has changed, and
-  /// where the model does not read them again.
+  /// Ends the call and passes on changed rows. Throws ValueError if their size has changed, or if
+  /// the model does not read them again.
   void apply();
   void detach() { view_ = nullptr; }
 

@@ -23,7 +23,7 @@ from mix_models import tensors_of, write
 
 TABLES = ("model.shared.weight", "final_logits_bias")
 LAYER = re.compile(r"model\.(encoder|decoder)\.layers\.(\d+)\.(.*)")
-TEXT = 1  # the kind of a piece that is no control symbol and no byte
+TEXT = 1  # the type of an entry that is neither a control symbol nor a byte
 
 
 def fields(message):
@@ -71,7 +71,7 @@ def sources_of(piece, old_place, scores):
     if piece in old_place:
         return [old_place[piece]]
     if re.fullmatch(r"<.*>", piece):
-        return []  # a byte, or a symbol of another kind
+        return []  # a byte, or a symbol of another type
     return [old_place[part] for part in best_cut(piece, scores)]
 
 

@@ -70,7 +70,7 @@ def translate(options, lines: list[str]) -> list[list[str]]:
                str(max(options.beam, options.best_of)), "--n-best", str(options.best_of)]
     for teacher in options.teacher:
         command += ["--model", str(teacher)]
-    # On a terminal Ctrl-C reaches both: the program ends, and this shard is made again.
+    # On a terminal, Ctrl-C reaches both processes: the program ends, and this shard is made again next time.
     done = subprocess.run(command, input="".join(line + "\n" for line in lines), stdout=subprocess.PIPE, text=True,
                           encoding="utf-8")
     if done.returncode:
@@ -103,7 +103,7 @@ def translate_in_shards(options, source: list[str], target: list[str]) -> list[s
         path = shards / f"{first // options.shard:05}.target"
         lines = source[first:first + options.shard]
         if not path.exists():
-            best = [max(each, key=lambda text: chrf(text, real)) if len(each) > 1 else each[0]  # the first of equals
+            best = [max(each, key=lambda text: chrf(text, real)) if len(each) > 1 else each[0]  # the first of equal scores
                     for each, real in zip(translate(options, lines), target[first:], strict=False)]
             write_whole(path, "".join(text + "\n" for text in best))
             print(f"{first + len(lines)} of {len(source)} lines", flush=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from more_pairs.draw import Draw
 
 TYPED = Path(__file__).resolve().parent / "typed"
-ORDER = 2  # letters that decide the next one
+ORDER = 2  # number of letters that decide the next one
 NAME = re.compile(r"\[([^\]=]+)\]")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From files of sentence pairs to a translation model, in one command:
+# Makes a translation model from files of sentence pairs in one command:
 #
 #   bash recipes/en-de/make_model.sh PAIRS OUT [--broad FILE]... [--terms FILE]... [--more en-de] [--swap]
 #                              [--times N] [--distilled DIR] [--from MODEL] [CONFIG] [train options]
@@ -8,13 +8,13 @@
 #   bash recipes/en-de/make_model.sh deu.txt build/de-en --broad talk.tsv.gz --more en-de --swap
 #   bash recipes/en-de/make_model.sh my-pairs.tsv build/mine configs/en-de.json --set train.epochs=10
 #
-# PAIRS: source, tab, target, a pair a line. --broad: more of them, of other sources, with a third column that
-# names the source; --terms: a dictionary in the same columns; --more en-de: further pairs made from all of them
-# and from recipes/en-de/words (names, nouns, numbers, what is copied, longer text), for files with English first. --swap
-# learns the way back. --times N and --distilled DIR: as prepare_pairs.py says. --from: what MODEL knows is carried
-# over to the new vocabulary (recipes/en-de/carry_over.py). CONFIG: configs/en-de.json unless told. OUT gets data/ (the
-# parts, recipes/en-de/prepare_pairs.py), run/ (curve, checkpoints), model/ (16-bit, with checksums) and scores.json (the
-# test part, beam 4). Stopped and called again, it goes on where it was.
+# PAIRS has one pair per line: source, tab, target. --broad adds pairs of other sources, with a third column that names
+# the source; --terms adds a dictionary in the same columns. --more en-de makes further pairs from all of them and from
+# recipes/en-de/words (names, nouns, numbers, text to copy, longer text), for files with English first. --swap trains
+# the opposite direction. --times N and --distilled DIR are described in prepare_pairs.py. --from carries the knowledge
+# of MODEL over to the new vocabulary (recipes/en-de/carry_over.py). The default CONFIG is configs/en-de.json. OUT gets
+# data/ (the parts, recipes/en-de/prepare_pairs.py), run/ (curve, checkpoints), model/ (16-bit, with checksums) and
+# scores.json (the test part, beam 4). If the script is stopped and run again, it continues where it was.
 set -euo pipefail
 
 if [ "$#" -lt 2 ] || [ ! -f "$1" ]; then

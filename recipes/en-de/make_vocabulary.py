@@ -34,10 +34,10 @@ BYTE = 6  # SentencePiece's types of entries
 NORMAL = 1
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 LETTERS = re.compile(r"[^\W\d_]+")
-LONGEST = 24  # characters of an entry
+LONGEST = 24  # maximum number of characters per entry
 SAMPLED = 3  # one line in three is counted
 LOW = -25.0
-RARE = 60  # a character that is counted less often is spelled in bytes
+RARE = 60  # a character with fewer occurrences is spelled in bytes
 EDGES = "abcdefghijklmnopqrstuvwxyzäöüßABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ0123456789.,;:!?'\"„“”’()[]<>&/#@$€%*+=-–—…"
 
 

@@ -57,7 +57,7 @@ class Further(NamedTuple):
     terms: list = []
     more: bool = False
     swap: bool = False
-    times: int = 1  # how often the train part's own pairs stand in it
+    times: int = 1  # repetitions of the train part's own pairs
     distilled: list = []
 
 

@@ -162,14 +162,14 @@ def revision(model, tokenizer, folder):
             blob = repository / "blobs" / f"{commit[:8]}{number}"
             shutil.copy(file, blob)
             (snapshot / file.name).symlink_to(os.path.relpath(blob, snapshot))
-    (repository / "refs/refs/pr").mkdir(parents=True)  # the file refs/REVISION
+    (repository / "refs/refs/pr").mkdir(parents=True)  # writes the file refs/REVISION
     (repository / "refs/main").write_text(main)
     (repository / "refs/refs/pr/4").write_text(other)
     os.environ["HF_HUB_CACHE"] = str(home)
     return "somebody/model@refs/pr/4"
 
 
-FORMS = {  # name: (model and tokenizer, function that saves, names in some sentences)
+FORMS = {  # name: (model and tokenizer, function that saves them, names used in some sentences)
     "Marian, model.safetensors": (marian, save, False),
     "Marian, pytorch_model.bin": (marian, torch_file, False),
     "Marian, shards of model.safetensors": (marian, safetensors_shards, False),
@@ -182,7 +182,7 @@ FORMS = {  # name: (model and tokenizer, function that saves, names in some sent
     "LED, tokenizer.json": (lambda: written_by("LED"), save, True),
     "Pegasus, tokenizer.json": (lambda: written_by("Pegasus"), save, True),
 }
-LANGUAGES = {  # name: (class, its files, source and target as typed, as the class names them)
+LANGUAGES = {  # name: (class, its files, source and target language as typed and as the class names them)
     "mBART, sentencepiece.bpe.model": ("MBart", "older", ("English", "ro"), ("en_XX", "ro_RO")),
     "mBART, tokenizer.json": ("MBart", "json", ("en_XX", "de_DE"), ("en_XX", "de_DE")),
     "mBART-50, sentencepiece.bpe.model": ("MBart50", "older", ("en", "de"), ("en_XX", "de_DE")),

@@ -120,7 +120,7 @@ class Account:
                 wanted += self.values_of(expression, mark, above)
         line = part.of("from")[0].first
         if len(wanted) != len(found):
-            if not any(value is None for _, value in wanted):  # which is a fault already
+            if not any(value is None for _, value in wanted):  # already counted as an error
                 self.fault(line, f"{len(wanted)} values for {len(found)} numbers: {', '.join(n.text for n in found)}")
             return
         for number, (expression, value) in zip(found, wanted):

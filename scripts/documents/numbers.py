@@ -8,7 +8,7 @@ DECIMALS = re.compile(r"(?<![\w.])[−-]?\d+\.\d{2,}(?![\w.])")
 SOFTWARE = ("Apache|Bullseye|Chromium|CLI11|Clang|CMake|CTranslate2|CUDA|Debian|emscripten|Firefox|GCC|GLIBC|glibc|HTTP|ISO|Level|"
             "Node|NumPy|numpy|Parity|port|Python|PyTorch|qemu|RFC|SentencePiece|SPDX|Ubuntu|Unicode|Unit|Unix|WCAG|WMT|Zen|safetensors|"
             "sacreBLEU|sentencepiece|tokenizers|torch|transformers|version|nlohmann/json|CC BY|CC BY-SA|librsvg|axe-core|Core|EPYC|Xeon|Ryzen")
-NAMES = [  # what is no value
+NAMES = [  # numbers that are not values
     r"^\s*#{1,6}\s+\d+\.",  # a numbered heading
     r"^\s*\d+\.(?=\s)",  # a list's number
     r"\[\d+\.\s",  # a numbered heading in a link

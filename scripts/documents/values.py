@@ -50,7 +50,7 @@ class Commands:
         self.environment = {**os.environ, "PATH": f"{program.resolve().parent}:{os.environ.get('PATH', '')}", "LANG": "C.UTF-8"}
         scratch = tempfile.mkdtemp(prefix="docs-")
         weakref.finalize(self, shutil.rmtree, scratch, True)
-        self.environment["SCRATCH"] = scratch  # for what a command must write
+        self.environment["SCRATCH"] = scratch  # for files that a command must write
         for name in [n for n in self.environment if n.startswith("ATTN_DEMO_")] + ["COLUMNS", "NO_COLOR"]:
             self.environment.pop(name, None)
 
@@ -147,10 +147,10 @@ class Values:
             for name in self.names.keys() & set(re.findall(r"\w+", QUOTED.sub("", expression))):
                 kind, text = self.names[name]
                 known[name] = self.commands(text) if kind == "run" else self.of(text, above)
-            return eval(expression, known)  # the project's own documents, whose commands are run, too
+            return eval(expression, known)  # these are the project's own documents, whose commands are run as well
         except ValueFault:
             raise
-        except Exception as error:  # whatever an expression may do wrong is a fault of the document
+        except Exception as error:  # any error in an expression is an error of the document
             raise ValueFault(f"{type(error).__name__}: {error}") from error
 
     def untrue(self, claim, above):

@@ -51,7 +51,7 @@ def random_model(name, *settings):
     return made(name, make)
 
 
-# name → its shape, its tokenizer and what its config.json says besides: families that need more than a vocabulary.
+# name → its shape, its tokenizer and further keys of its config.json, for families that need more than a vocabulary.
 GOLDEN = os.path.join(ROOT, "tests", "golden")
 FAMILIES = {
     "nllb": ("m2m_100", os.path.join(GOLDEN, "languages", "Nllb"), {}),

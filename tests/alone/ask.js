@@ -1,6 +1,7 @@
-// The page's worker under Node: node ask.js MODULE MODEL EIGHT_BITS, with a question a line on stdin, {path, body}. A line a
-// message of the worker on stdout, with the milliseconds that it took. With "train" as EIGHT_BITS MODEL is the folder of an
-// experiment, toy.json.
+// Runs the page's worker under Node: node ask.js MODULE MODEL EIGHT_BITS. Reads one question per
+// line from stdin, {path, body}, and prints one line for each message of the worker, with the
+// milliseconds that it took. If EIGHT_BITS is "train", MODEL is the folder of an experiment,
+// toy.json.
 
 const fs = require("fs");
 const path = require("path");

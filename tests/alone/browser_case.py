@@ -9,9 +9,9 @@ from alone_case import run
 from webdriver import Browser, until
 
 HOME = "The group went home"
-RECORDED = "Die Gruppe ging nach Hause"  # of the record that every page begins with
+RECORDED = "Die Gruppe ging nach Hause"  # from the record that every page begins with
 
-# Counts the page's workers in `workers`: how many there were, and how many were ended.
+# Counts the page's workers in `workers`: how many were started, and how many were terminated.
 COUNT_WORKERS = """
     window.workers = {begun: 0, ended: 0};
     window.Worker = class extends Worker {

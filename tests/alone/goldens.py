@@ -9,7 +9,7 @@ import shutil
 from alone_case import ROOT, made
 
 MODELS = os.path.join(ROOT, "tests", "golden", "models")
-# Each norm, activation, kind of positions and of weights' type, and each family without a vocabulary of its own for either side.
+# Every norm, activation, kind of positions and type of weights, and every family that needs no separate vocabularies.
 NAMES = ["marian-2-heads-toy", "marian-4-heads-opus-f16", "marian-5-heads-bf16", "marian-6-heads-gelu", "marian-learned-positions",
          "marian-untied-output", "pegasus-6-heads-swish", "pegasus-x-chunks", "bigbird-blocks", "bart-3-heads", "led-windows",
          "t5-gated-untied-f16", "t5-wide-heads", "umt5-tables", "demo-everything", "demo-pre-norm-without-final"]
@@ -72,7 +72,7 @@ def farthest(one, other):
     return abs(one - (other or 0))
 
 
-# A setting of `generate` → the question's field and the command's option.
+# A setting of `generate` → the field of a request and the option of the command.
 OPTIONS = {"num_beams": ("beams", "--beam"), "num_return_sequences": ("n_best", "--n-best"), "max_length": ("max_length", "--max-length"),
            "length_penalty": ("length_penalty", "--length-penalty"), "early_stopping": ("early_stopping", "--early-stopping")}
 
@@ -89,7 +89,7 @@ def searches(name):
         body, options = {}, []
         for key, value in case["overrides"].items():
             field, option = OPTIONS[key]
-            body[field] = value - 1 if key == "max_length" else value  # which counts the start symbol
+            body[field] = value - 1 if key == "max_length" else value  # max_length counts the start symbol
             options.append(f"{option}={str(body[field]).lower()}")
         found.append((text_of(case["source_ids"][:-1]), body, options, case))
     return found

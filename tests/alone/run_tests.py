@@ -16,7 +16,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "page")]
 import alone_case  # noqa: E402
 from webdriver import Missing, find_programs  # noqa: E402
 
-SKIPPED = 77  # as ctest is told
+SKIPPED = 77  # tells ctest that the test was skipped
 
 
 def missing(module):

@@ -43,7 +43,7 @@ def with_config(**keys):
     return lambda path: change_json(os.path.join(path, "config.json"), **keys)
 
 
-# name → (what is done to a good directory, what the page then says)
+# name → (the change to a good directory, the page's message)
 BROKEN = {
     "no-config": (without("config.json"), "no config.json among these files"),
     "no-weights": (without("model.safetensors"), "model.safetensors: missing from the model directory"),
@@ -74,7 +74,7 @@ class Dropped(BrowserCase):
         self.hook_saves()
         self.browser.click("#live-record")
         self.assertEqual(json.loads(self.saved())["model"]["name"], "plain")
-        self.drop(SHIPPED)  # of more bytes, and in 16 bits
+        self.drop(SHIPPED)  # larger, and in 16 bits
         self.wait_text("#live-target", native(SHIPPED, OTHER))
         self.assertEqual([entry for entry in self.browser.logs() if entry["level"] == "SEVERE"], [])
 
@@ -86,7 +86,7 @@ class Dropped(BrowserCase):
 
     def test_dropped_before_the_program_is_there(self):
         toy = random_model("plain")
-        # Unpacking ends when the test lets it.
+        # Decompression ends when the test allows it.
         with self.browser.before_pages("""const whole = Response.prototype.arrayBuffer, held = new Promise((resolve) => { window.letOn = resolve; });
                 Response.prototype.arrayBuffer = function() { return held.then(() => whole.call(this)); };"""):
             self.browser.open(page_path())

@@ -12,7 +12,7 @@ SENTENCES = ["The group went home", "The old dog sleeps in the warm kitchen, bec
 
 TOY_TEXT = "Tomorrow the woman will go to school"
 
-# name → changes of the toy's model: each kind of attention, norms, activations, positions, widths.
+# name → changes to the toy's model: each kind of attention, norms, activations, positions, widths.
 SHAPES = {
     "plain": [],
     "one-head": ["model.encoder_attention_heads=1", "model.decoder_attention_heads=1"],
@@ -58,7 +58,7 @@ class Module(unittest.TestCase):
                 expected = native(model, text, *options, *(["--precision", "int8"] if eight_bits else []))
                 records.append(json.loads(answer["text"]))
                 self.assertEqual(records[-1], json.loads(expected))
-                self.assertEqual(answer["text"], expected)  # to the byte
+                self.assertEqual(answer["text"], expected)  # equal to the byte
         return records
 
     def test_the_shipped_model(self):

@@ -84,7 +84,7 @@ class Page(BrowserCase):
             self.browser.click("#train-go")
             self.wait_text("#train-go", "Go on")
             until("the picture of the last update", lambda: self.text("#training-says").startswith(f"update {self.train_says()} · "))
-            # What is typed meanwhile the toy answers, as it is now; then it goes on where it was.
+            # The toy in its current state answers text that is typed meanwhile; then the training continues.
             self.put("#live-text", "Tomorrow the woman will go to school")
             until("the toy's answer", lambda: self.js("return document.getElementById('training').hidden"))
             self.assertLess(self.train_says(), 200)
@@ -144,7 +144,7 @@ class Page(BrowserCase):
             self.type("#live-text", "The dog")
             self.wait_text("#live-target", german("The dog", "--beam", "64"))
             self.assertEqual(self.js("return workers"), {"begun": 1, "ended": 0})
-            # It takes seconds, and is stale as soon as the next text is there.
+            # It takes seconds, and becomes stale as soon as the next text is typed.
             self.put("#live-text", "the old man who lives next door would like to see the red house and " * 12, "The cat")
             self.wait_text("#live-target", german("The cat", "--beam", "64"))
             self.assertEqual(self.js("return workers"), {"begun": 2, "ended": 1})
@@ -221,7 +221,7 @@ class Page(BrowserCase):
         self.browser.click("#live-record")
         record = json.loads(self.saved())
         for each in (record, expected):
-            del each["model"]["name"]  # the page knows no folder's
+            del each["model"]["name"]  # the page does not know the folder's name
         self.assertEqual(record, expected)
         check(self, record, case)
 

@@ -22,7 +22,7 @@ AlignmentOptions from(const std::string& text) {
   return {parse_alignment_method(text), std::nullopt};
 }
 
-/// Two heads: the first aligns a–y and b–x, the second is blunt.
+/// Returns a record of two heads: the first aligns a–y and b–x, the second has uniform weights.
 AttentionRecord two_heads() {
   AttentionRecord record = small_record({"▁a", "▁b", "</s>"}, {"▁x", "▁y", "</s>"});
   record.hypotheses[0].cross =
@@ -38,7 +38,7 @@ TEST_CASE("alignment choice: every form, and back to text") {
   }
   CHECK(parse_alignment_method("best").from == Source::best);
   CHECK(parse_alignment_method("layer:2").place.layer == 2);
-  // As maps are named.
+  // Methods have the same names as maps.
   CHECK(to_string(parse_alignment_method("cross:best")) == "best");
   CHECK(to_string(parse_alignment_method("cross:mean")) == "average");
   CHECK(to_string(parse_alignment_method("cross:2:mean")) == "layer:2");
@@ -101,18 +101,18 @@ TEST_CASE("a head's alignment: the step that writes a word, and the end symbol t
 }
 
 TEST_CASE("averages and rollout") {
-  // (0.125 + 0.5)/2, (0.75 + 0.25)/2; (0.5 + 0.25)/2, (0 + 0.5)/2
+  // The means are (0.125 + 0.5)/2, (0.75 + 0.25)/2; (0.5 + 0.25)/2, (0 + 0.5)/2.
   const Links mean = {{0, 1, 0.375F}, {1, 0, 0.5F}};
   CHECK(align(two_heads(), 0, from("average")).links == mean);
   CHECK(align(two_heads(), 0, from("layer:0")).links == mean);
   AttentionRecord record = two_heads();
-  AttentionMaps& cross = record.hypotheses[0].cross;  // the same numbers as two layers of a head
+  AttentionMaps& cross = record.hypotheses[0].cross;  // the same numbers as two layers of one head
   cross.layers = 2;
   cross.heads = 1;
   record.hypotheses[0].decoder_self = test::even_maps(2, 1, 3, 3, true);
   CHECK(align(record, 0, from("average")).links == mean);
   CHECK(align(record, 0, from("layer:1")).links == Links{{0, 0, 0.5F}, {1, 1, 0.5F}});
-  // One layer, an encoder that mixes nothing: rollout is that layer's mean.
+  // One layer, and an encoder that does not mix tokens: rollout is that layer's mean.
   record = two_heads();
   record.encoder_self = maps_of(3, 3, {{1, 0, 0, 0, 1, 0, 0, 0, 1}});
   const WordAlignment rollout = align(record, 0, from("rollout"));
@@ -148,7 +148,7 @@ TEST_CASE("words of several pieces, glued punctuation, numbers of the text") {
                                                1,    0,    0,    0,    0,  // „
                                                0.4F, 0.3F, 0.3F, 0,    0,  // heim: home, 0.6
                                                1,    0,    0,    0,    0,  // “
-                                               0,    0.2F, 0,    0.8F, 0,  // ! stands alone
+                                               0,    0.2F, 0,    0.8F, 0,  // ! is not linked
                                                0,    0,    0,    0,    1}});
   const Links links = align(record, 0, from("cross:0:0")).links;
   REQUIRE(links.size() == 3);
@@ -157,7 +157,7 @@ TEST_CASE("words of several pieces, glued punctuation, numbers of the text") {
   CHECK(links[1].source == 1);
   CHECK(links[1].target == 1);
   CHECK(links[1].weight == doctest::Approx(0.6));
-  CHECK(links[2].source == 1);  // "." of "home." is no word to be linked: "home" is
+  CHECK(links[2].source == 1);  // the "." of "home." is not a word to link, but "home" is
   CHECK(links[2].target == 2);
   CHECK(links[2].weight == doctest::Approx(0.2));
 }

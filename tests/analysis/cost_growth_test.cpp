@@ -1,4 +1,5 @@
-// How costs grow with the length: exponents of powers, and where a kind overtakes full attention.
+// Tests how costs grow with the length: exponents of power laws, and where a pattern becomes
+// cheaper than full attention.
 #include "record/attention_cost.h"
 
 #include <doctest/doctest.h>

@@ -64,9 +64,9 @@ TEST_CASE("cross: distances from the diagonal of a map that is not square") {
   check(head.end_mass, 0.125);
   check(head.punctuation_mass, 0.125);
   check(head.entropy, (0.5 * kLn2 + 0.5 * std::log(4)) / 2);
-  // The word x alone, from a and b: columns 0.5 and 0. 2 · 0.5 / (1 + 2).
+  // Counts only the word x, from a and b: columns 0.5 and 0. 2 · 0.5 / (1 + 2).
   check(head.alignment, 1.0 / 3);
-  // The step that reads x looks at b alone: 2 · 1 / 3.
+  // The step that reads x looks only at b: 2 · 1 / 3.
   check(head.read_alignment, 2.0 / 3);
 }
 
@@ -80,9 +80,9 @@ TEST_CASE("alignment: by hand, and at its ends") {
   check(alignment({0.5F, 0.25F, 0.25F, 0, 1, 0, 0, 0, 1}), 2 * 1.35 / 4);
   check(alignment({1, 0, 0, 0, 1, 0, 0, 0, 1}), 1);
   check(alignment({0, 1, 0, 1, 0, 0, 0, 0, 1}), 1);                      // reordered
-  check(alignment({0.5F, 0.5F, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0}), 0.5);  // blunt: 1/n
+  check(alignment({0.5F, 0.5F, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0}), 0.5);  // uniform: 1/n
   check(alignment({1, 0, 0, 1, 0, 0, 1, 0, 0}), 0.5);                    // leaves b out
-  check(alignment({0, 0, 1, 0, 0, 1, 0, 0, 1}), 0);                      // rests on the end
+  check(alignment({0, 0, 1, 0, 0, 1, 0, 0, 1}), 0);  // all weight on the end symbol
 }
 
 TEST_CASE("alignment counts words, not pieces, and no punctuation") {
@@ -94,7 +94,7 @@ TEST_CASE("alignment counts words, not pieces, and no punctuation") {
                                                0.25F, 0.25F, 0.25F, 0.25F, 0,  //
                                                0,     0,     0,     0,     1}});
   check(report_of(record).cross.at({0, 0}).alignment, 1);
-  record.hypotheses[0].cross.weights[0] = 0.5F;  // x gives a what it took from c
+  record.hypotheses[0].cross.weights[0] = 0.5F;  // x gives to a what it took from c
   record.hypotheses[0].cross.weights[2] = 0;
   // xy: a 0.25, bc 0.75; z: a 1. (0.0625 + 1)/1.25 + 0.5625/0.75 = 1.6; two words on each side.
   check(report_of(record).cross.at({0, 0}).alignment, 2 * 1.6 / 4);
@@ -107,7 +107,8 @@ TEST_CASE("alignment leaves out punctuation that stands alone, too") {
                                          0.5F, 0, 0.5F, 0,  //
                                          0, 0.5F, 0.5F, 0,  //
                                          0, 0, 0, 1}});
-  check(report_of(record).cross.at({0, 0}).alignment, 2 * 1.5 / 4);  // y gives half to the dash
+  check(report_of(record).cross.at({0, 0}).alignment,
+        2 * 1.5 / 4);  // y gives half of its weight to the dash
 }
 
 TEST_CASE("a head reads where that aligns better than writing") {
@@ -146,7 +147,7 @@ TEST_CASE("several sentences: means over all queries, and words together") {
   one.hypotheses[0].cross = maps_of(3, 3, {{1, 0, 0, 0, 1, 0, 0, 0, 1}});
   AttentionRecord two = small_record({"▁a", "</s>"}, {"▁x", "</s>"});
   two.encoder_self = maps_of(2, 2, {{0, 1, 0, 1}});         // distances 1 0
-  two.hypotheses[0].cross = maps_of(2, 2, {{0, 1, 0, 1}});  // rests on the end
+  two.hypotheses[0].cross = maps_of(2, 2, {{0, 1, 0, 1}});  // all weight on the end symbol
   HeadStatistics statistics;
   statistics.add(one);
   statistics.add(two);
@@ -161,7 +162,7 @@ TEST_CASE("several sentences: means over all queries, and words together") {
 TEST_CASE("several layers and heads keep their places") {
   AttentionRecord record = small_record({"▁a", "</s>"}, {"▁x", "</s>"});
   record.encoder_self = test::even_maps(2, 3, 2, 2);
-  const std::size_t head = (1 * 3 + 2) * 4;  // layer 1, head 2: all on the end symbol
+  const std::size_t head = (1 * 3 + 2) * 4;  // layer 1, head 2: all weight on the end symbol
   for (std::size_t i = 0; i < 4; ++i)
     record.encoder_self.weights[head + i] = i % 2 == 0 ? 0.0F : 1.0F;
   const HeadReport report = report_of(record);
@@ -204,8 +205,8 @@ TEST_CASE("one word: no choice is no diagonality, and everything stays finite") 
   const HeadReport report = report_of(record);
   CHECK_FALSE(report.decoder_self.at({0, 0}).diagonality);
   check(report.decoder_self.at({0, 0}).entropy, 0);
-  check(report.cross.at({0, 0}).diagonality, 0.0);      // both keys are as far as can be
-  CHECK_FALSE(report.cross.at({0, 0}).read_alignment);  // cut short: x was never read
+  check(report.cross.at({0, 0}).diagonality, 0.0);      // both keys are as far away as possible
+  CHECK_FALSE(report.cross.at({0, 0}).read_alignment);  // truncated, so x was never read
   record.hypotheses.clear();
   CHECK(report_of(record).cross.metrics.empty());
   check(report_of(record).encoder_self.at({0, 0}).entropy, kLn2);
@@ -221,7 +222,7 @@ TEST_CASE("rows that are not finite count nowhere") {
   CHECK(report.skipped_rows == 2);
   check(report.encoder_self.at({0, 0}).distance, 0);
   check(report.encoder_self.at({0, 0}).end_mass, 0.5);
-  check(report.cross.at({0, 0}).alignment, 2.0 / 3);  // x and a, b: y is not there
+  check(report.cross.at({0, 0}).alignment, 2.0 / 3);  // x and a, b; y is missing
   for (float& weight : record.hypotheses[0].cross.weights) weight = NAN;
   report = report_of(record);
   CHECK_FALSE(report.cross.at({0, 0}).entropy);

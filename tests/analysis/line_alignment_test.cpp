@@ -1,4 +1,4 @@
-// Links of a line's parts, by the words of the whole line.
+// Tests links of a line's parts, counted by the words of the whole line.
 #include "analysis/alignment.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ TEST_CASE("words count on from part to part, in source and translation") {
 }
 
 TEST_CASE("without spaces between, a part's first word is the last one of the part before") {
-  // Not so in a script without spaces: 彼 | 。 | 彼女 | は | 。
+  // This does not apply to scripts without spaces: 彼 | 。 | 彼女 | は | 。
   const std::vector<AttentionRecord> parts = {part_of("", "彼。", {{"Er da.", {{0, 1, 1}}}}),
                                               part_of("", "彼女 は。", {{"Sie.", {{1, 0, 1}}}}),
                                               part_of("", "何。", {{"", {}}})};

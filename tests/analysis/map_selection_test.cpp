@@ -1,4 +1,4 @@
-// Which maps are shown: what is accepted, and the words of each refusal.
+// Tests the choice of maps: accepted forms, and the text of each error.
 #include <doctest/doctest.h>
 
 #include "analysis/map_selection.h"

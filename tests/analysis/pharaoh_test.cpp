@@ -85,13 +85,13 @@ TEST_CASE("precision, recall and error rate: perfect, none, partial") {
   check_score(score({{0, 1, 1}, {1, 0, 1}}, "0-0 1-2"), 0, 0, 1);
   check_score(score({{0, 0, 1}, {1, 1, 1}, {2, 2, 1}}, "0-0 1-2 2-2 3-3"), 2.0 / 3, 0.5,
               1 - 4.0 / 7);
-  // Links are source, then target.
+  // Links are written as source, then target.
   check_score(score({{0, 1, 1}}, "1-0"), 0, 0, 1);
-  // Possible links count for precision, and missing them costs no recall.
+  // Possible links count for precision, but missing them does not lower recall.
   check_score(score({{0, 0, 1}, {1, 1, 1}}, "0-0 1p1 2p2"), 1, 1, 0);
   check_score(score({{0, 0, 1}, {1, 1, 1}, {5, 5, 1}}, "0-0 4-4 1p1"), 2.0 / 3, 0.5,
               1 - (1 + 2) / (3.0 + 2));
-  // A link twice in gold is one, and sure where either says so.
+  // A link that occurs twice in gold counts once, and is sure if either occurrence says so.
   check_score(score({{0, 0, 1}}, "0p0 0-0 0-0 0p0"), 1, 1, 0);
 }
 
@@ -123,10 +123,10 @@ TEST_CASE("heads against gold, over two pairs") {
   CHECK(report.gold_skipped == 0);
   REQUIRE(report.cross.at({0, 0}).gold);
   check_score(*report.cross.at({0, 0}).gold, 3.0 / 4, 3.0 / 4, 0.25);
-  // The second head writes y from a, and x from nothing but the end symbol.
+  // The second head writes y from a, and x only from the end symbol.
   check_score(*report.cross.at({0, 1}).gold, 0, 0, 1);
   check_score(*report.cross.at({0, 1}).read_gold, 3.0 / 4, 3.0 / 4, 0.25);
-  // The first one looks at b in the step that reads x, which the second pair's gold holds.
+  // In the step that reads x, the first head looks at b, which is in the second pair's gold.
   check_score(*report.cross.at({0, 0}).read_gold, 1.0 / 2, 1.0 / 4, 1 - 2.0 / 6);
   CHECK_FALSE(report.encoder_self.at({0, 0}).gold);
   std::vector<std::string> names;
@@ -135,7 +135,7 @@ TEST_CASE("heads against gold, over two pairs") {
     REQUIRE(choice.score.error_rate());
   }
   CHECK(names == std::vector<std::string>{"layer:0", "average", "rollout"});
-  check_score(report.gold_choices[1].score, 2.0 / 4, 2.0 / 4, 0.5);  // x–a, y–a of equals
+  check_score(report.gold_choices[1].score, 2.0 / 4, 2.0 / 4, 0.5);  // x–a, y–a among equal weights
 }
 
 TEST_CASE("gold that does not fit the sentence is refused or skipped") {
@@ -147,8 +147,8 @@ TEST_CASE("gold that does not fit the sentence is refused or skipped") {
   check_error([&] { add("0-0 2-0"); }, ExitCode::input,
               "toy.align:7: a link names source word 2, but the sentence has 2, counted from 0");
   check_error([&] { add("1-1"); }, ExitCode::input, "a link names target word 1, but");
-  CHECK(statistics.report().sentences == 0);  // refused as a whole
-  record.hypotheses[0].text = "x y z";        // the model reads other words than the text has
+  CHECK(statistics.report().sentences == 0);  // the whole record was refused
+  record.hypotheses[0].text = "x y z";  // the model reads different words than those of the text
   add("0-0 5-5");
   CHECK(statistics.report().sentences == 1);
   CHECK(statistics.report().gold_pairs == 0);

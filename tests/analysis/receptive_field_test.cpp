@@ -1,4 +1,4 @@
-// How far tokens see, against paths that are walked one by one.
+// Tests how far tokens see, against paths that are followed one by one.
 #include "record/receptive_field.h"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-/// |i − j| ≤ reach.
+/// Returns the cells with |i − j| ≤ reach.
 PatternCells window(int tokens, int reach) {
   PatternCells seen;
   for (int row = 0; row < tokens; ++row) {

@@ -46,7 +46,7 @@ TEST_CASE("cross rollout, by hand") {
   HypothesisRecord& hypothesis = record.hypotheses[0];
   hypothesis.decoder_self = layers_of({{1, 0, 0, 1}, {1, 0, 1, 0}});
   hypothesis.cross = layers_of({{1, 0, 0, 1}, {0, 1, 0, 1}});
-  // C₁ = ½ I; after self-attention [[½,0],[¼,¼]]; C₂ = [[¼,½],[⅛,⅝]], of ¾ in all.
+  // C₁ = ½ I. After self-attention: [[½,0],[¼,¼]]. C₂ = [[¼,½],[⅛,⅝]], with a sum of ¾.
   check(cross_rollout(record, hypothesis), {{1.0 / 3, 2.0 / 3}, {1.0 / 6, 5.0 / 6}});
   record.encoder_self = layers_of({{0, 1, 1, 0}});  // every state is half of each token
   check(cross_rollout(record, hypothesis), {{0.5, 0.5}, {0.5, 0.5}});
@@ -68,8 +68,9 @@ Grid eye(std::size_t size) {
   return grid;
 }
 
-/// One attention as a step of all S + L states: rows `first_row`… become half of what they were and
-/// half of what the mean of a layer's heads gathers from columns `first_column`….
+/// Returns one attention step over all S + L states. Rows from `first_row` on become half of their
+/// old value, plus half of what the mean of a layer's heads reads from columns from `first_column`
+/// on.
 Grid step(std::size_t size, const AttentionMaps& maps, int layer, int first_row, int first_column) {
   Grid grid = eye(size);
   for (int q = 0; q < maps.queries; ++q) {
@@ -98,7 +99,7 @@ TEST_CASE("rollout equals the product of whole-network matrices, on random maps"
     record.encoder_self = test::random_maps(encoder_layers, 3, s, s, 1);
     hypothesis.decoder_self = test::random_maps(decoder_layers, 2, l, l, 2, true);
     hypothesis.cross = test::random_maps(decoder_layers, 4, l, s, 3);
-    // States: S of the encoder, then L of the decoder. The encoder runs first.
+    // The states are S of the encoder, then L of the decoder. The encoder runs first.
     const std::size_t size = to_size(s + l);
     Grid flow = eye(size);
     for (int layer = 0; layer < encoder_layers; ++layer) {

@@ -15,7 +15,7 @@ namespace attn::test {
 
 using Tokens = std::vector<std::string>;
 
-/// One layer with these heads, each row-major.
+/// Returns one layer with these heads, each row-major.
 inline AttentionMaps maps_of(int queries, int keys, const std::vector<std::vector<float>>& heads) {
   AttentionMaps maps{1, to_int(heads.size()), queries, keys, {}};
   for (const std::vector<float>& head : heads) {
@@ -24,7 +24,7 @@ inline AttentionMaps maps_of(int queries, int keys, const std::vector<std::vecto
   return maps;
 }
 
-/// Every weight 1/keys, or 1/(query + 1) of the past.
+/// Returns maps with every weight 1/keys or, if causal, 1/(query + 1) up to the query.
 inline AttentionMaps even_maps(int layers, int heads, int queries, int keys, bool causal = false) {
   AttentionMaps maps{layers, heads, queries, keys, {}};
   for (int row = 0; row < layers * heads * queries; ++row) {
@@ -36,7 +36,7 @@ inline AttentionMaps even_maps(int layers, int heads, int queries, int keys, boo
   return maps;
 }
 
-/// Rows of a softmax over numbers from a fixed sequence.
+/// Returns rows of a softmax over numbers from a fixed sequence.
 inline AttentionMaps random_maps(int layers, int heads, int queries, int keys, std::uint32_t state,
                                  bool causal = false) {
   AttentionMaps maps = even_maps(layers, heads, queries, keys, causal);
@@ -52,7 +52,7 @@ inline AttentionMaps random_maps(int layers, int heads, int queries, int keys, s
   return maps;
 }
 
-/// The pieces as text: marks become blanks, "</s>" is left out.
+/// Returns the tokens as text: word-boundary characters become spaces, and "</s>" is left out.
 inline std::string text_of(const Tokens& tokens) {
   std::string text;
   for (const std::string& token : tokens) {
@@ -64,7 +64,7 @@ inline std::string text_of(const Tokens& tokens) {
   return text;
 }
 
-/// Even maps of one layer and one head, to be replaced.
+/// Returns a record with uniform maps of one layer and one head, to be replaced.
 inline AttentionRecord small_record(const Tokens& source, const Tokens& produced) {
   AttentionRecord record;
   record.model.name = "small";

@@ -27,7 +27,7 @@ void check_words(const Tokens& pieces, std::string_view text, const std::vector<
     CHECK(words[i].count == expected[i].count);
     CHECK(words[i].type == expected[i].type);
     CHECK(words[i].text_index == expected[i].text_index);
-    CHECK(words[i].first == next);  // every piece is in exactly one word
+    CHECK(words[i].first == next);  // every token is in exactly one word
     next += words[i].count;
   }
   CHECK(next == to_int(pieces.size()));
@@ -47,7 +47,8 @@ TEST_CASE("pieces make words, and the end symbol is one of its own") {
                {"</s>", 5, 1, kSpecial, -1}});
   check_words({}, "", {});
   check_words({"</s>"}, "", {{"</s>", 0, 1, kSpecial, -1}});
-  // Without any mark the first piece begins a word all the same; after a special one, too.
+  // Even without a word-boundary character, the first token begins a word, and so does one after a
+  // special token.
   check_words({"x", "y", "<pad>", "z"}, "",
               {{"xy", 0, 2, kWord, 0}, {"<pad>", 2, 1, kSpecial, -1}, {"z", 3, 1, kWord, 1}});
 }
@@ -60,10 +61,10 @@ TEST_CASE("punctuation at either end of a word is a word of its own with the sam
                {"!?\"", 4, 3, kPunctuation, 1},
                {"it", 7, 1, kWord, 2},
                {"</s>", 8, 1, kSpecial, -1}});
-  // Inside a word it stays there, and pieces that mix are words.
+  // Punctuation inside a word belongs to it, and tokens that mix both are words.
   check_words({"▁don", "'", "t", "▁a,", "."}, "don't a,.",
               {{"don't", 0, 3, kWord, 0}, {"a,", 3, 1, kWord, 1}, {".", 4, 1, kPunctuation, 1}});
-  // Punctuation that stands alone in the text is a word of the text.
+  // Punctuation with spaces around it is a word of the text.
   check_words({"▁Ja", "▁", "–", "▁nein", "."}, "Ja – nein.",
               {{"Ja", 0, 1, kWord, 0},
                {"–", 1, 2, kPunctuation, 1},
@@ -95,7 +96,7 @@ TEST_CASE("a language mark is no word, but counts where it stands alone in the t
               {{">>de<<", 0, 1, kSpecial, 0}, {"The", 1, 1, kWord, 1}, {"end", 2, 1, kWord, 2}});
   check_words({">>de<<", "▁The", "▁end"}, ">>de<<The end",
               {{">>de<<", 0, 1, kSpecial, -1}, {"The", 1, 1, kWord, 0}, {"end", 2, 1, kWord, 1}});
-  // Only at the beginning.
+  // Only at the beginning of the text.
   CHECK(split_words({"▁a", ">>de<<"}, "a>>de<<").size() == 1);
 }
 
@@ -120,7 +121,7 @@ TEST_CASE("the steps that read a word are one row on") {
   REQUIRE(read.size() == 2);
   CHECK(read[0].first == 1);
   CHECK(read[0].count == 2);
-  CHECK(read[1].first == 3);  // the last piece was never read
+  CHECK(read[1].first == 3);  // the last token was never read
   CHECK(read[1].count == 1);
   CHECK(by_reading_step(split_words({"▁a", "▁b"}, "a b"), 2).size() == 1);
 }
@@ -139,7 +140,7 @@ TEST_CASE("punctuation is Unicode's") {
 TEST_CASE("the text's words are counted as Python's split does") {
   CHECK(count_text_words("") == 0);
   CHECK(count_text_words("  a  b\u00a0c\u3000d\te ") == 5);
-  CHECK(count_text_words("a\u200bb") == 1);  // a zero-width space is no blank
+  CHECK(count_text_words("a\u200bb") == 1);  // a zero-width space does not separate words
   CHECK(count_text_words("\xff \xfe") == 2);
 }
 
@@ -153,7 +154,7 @@ TEST_CASE("in scripts without spaces, words end where ICU says so and a token en
   CHECK(count_text_words("我们喜欢猫。") == 4);
   CHECK(count_text_words("The 我们喜欢猫 home") == 5);
   CHECK(text_word("The 我们喜欢猫 home", 2) == "喜欢");
-  // A token across a boundary stays whole; the words after it keep their numbers.
+  // A token across a word boundary is not split; the words after it keep their numbers.
   const std::vector<Word> across = split_words({"▁我们喜", "欢", "猫", "▁go"}, "我们喜欢猫 go");
   REQUIRE(across.size() == 3);
   CHECK(across[0] == Word{"我们喜欢", 0, 2, WordType::word, 0});

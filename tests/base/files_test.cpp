@@ -33,7 +33,7 @@ TEST_CASE("a file is read whole, up to the bound") {
   CHECK(read_file(directory.write("empty", "")).empty());
   CHECK(read_file(directory.write("one", "1"), 1) == "1");
   CHECK(read_file("/dev/null").empty());
-  CHECK(read_file("/proc/self/status").find("Name:") == 0);  // states size 0
+  CHECK(read_file("/proc/self/status").find("Name:") == 0);  // reports a size of 0
 }
 
 TEST_CASE("what has no size is read up to the bound") {
@@ -43,7 +43,7 @@ TEST_CASE("what has no size is read up to the bound") {
   const std::string pipe = directory.file("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const std::string bytes(200000, 'y');
-  std::thread writer([&] { write_file(pipe, bytes); });  // also: a pipe is written directly
+  std::thread writer([&] { write_file(pipe, bytes); });  // a pipe is written directly
   const std::string got = read_file(pipe);
   writer.join();
   CHECK(got == bytes);
@@ -66,7 +66,7 @@ TEST_CASE("what the system refuses to read") {
   check_error([] { read_file("no\nne\x1b"); }, ExitCode::system, "no\\u{a}ne\\u{1b}: cannot open");
   check_error([&] { read_file(directory.write("g", "") + std::string("\0x", 2)); },
               ExitCode::system, "Invalid argument");
-  if (geteuid() != 0) {  // root may read anything
+  if (geteuid() != 0) {  // root may read everything
     const std::string secret = directory.write("secret", "x");
     chmod(secret.c_str(), 0);
     check_error([&] { read_file(secret); }, ExitCode::system, "Permission denied; check the perm");
@@ -89,7 +89,7 @@ TEST_CASE("what is released of a map comes from the file again, whole pages of i
   const auto page = to_size(sysconf(_SC_PAGESIZE));
   const std::string bytes(3 * page + 100, 'm');
   const MappedFile map(directory.write("a", bytes));
-  // A write would be lost with its page: so it shows what was given back.
+  // A write would be lost with its page, which shows which pages were released.
   const auto write_and_release = [&](std::size_t first, std::size_t count) {
     for (std::size_t i = 0; i < map.size(); i += page) map.data()[i] = std::byte{'!'};
     map.release({map.data() + first, count});
@@ -100,13 +100,14 @@ TEST_CASE("what is released of a map comes from the file again, whole pages of i
     return left;
   };
   CHECK(write_and_release(0, page) == "m!!!");
-  CHECK(write_and_release(1, 3 * page) == "!mm!");  // pages 1 and 2 whole, 0 and 3 in part
+  CHECK(write_and_release(1, 3 * page) ==
+        "!mm!");  // pages 1 and 2 are covered entirely, 0 and 3 in part
   CHECK(write_and_release(page - 1, page) == "!!!!");
   CHECK(write_and_release(0, bytes.size()) == "mmm!");
   CHECK(write_and_release(0, 0) == "!!!!");
   const std::string elsewhere(4 * page, 'e');
   map.release(std::as_bytes(std::span(elsewhere)));
-  map.release({map.data() + 2 * page, 4 * page});  // leaves the map
+  map.release({map.data() + 2 * page, 4 * page});  // extends beyond the map
   CHECK(map.data()[2 * page] == std::byte{'!'});
   CHECK(elsewhere == std::string(4 * page, 'e'));
   MappedFile(directory.write("empty", "")).release(std::span<const std::byte>());

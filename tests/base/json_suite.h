@@ -1,5 +1,6 @@
-// The cases of JSONTestSuite (https://github.com/nst/JSONTestSuite, test_parsing), under its names:
-// what every parser must accept, must refuse, and may decide. Long ones are made in the test.
+// The cases of JSONTestSuite (https://github.com/nst/JSONTestSuite, test_parsing), under its
+// names: texts that every parser must accept, must refuse, or may decide. Long ones are made in
+// the test.
 #pragma once
 
 #include <string_view>
@@ -305,8 +306,8 @@ constexpr JsonCase kMustRefuse[] = {
     {"structure_whitespace_formfeed", "[\014]"sv},
 };
 
-/// A number beyond a double, half of a surrogate pair, what is not UTF-8 and a byte-order mark are
-/// refused; a number that a double rounds (to 0, too) is read.
+/// Refused: a number too large for a double, half of a surrogate pair, invalid UTF-8 and a
+/// byte-order mark. Accepted: a number that a double rounds (even to 0).
 constexpr JsonDecision kDecided[] = {
     {"number_double_huge_neg_exp", "[123.456e-789]"sv, true},
     {"number_huge_exp", "[0.4e00669999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999969999999006]"sv, false},

@@ -1,4 +1,4 @@
-// Our reader on the cases of JSONTestSuite.
+// Tests the reader on the cases of JSONTestSuite.
 #include "base/json_suite.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace attn::test;
 
 namespace {
 
-/// Whether the text is read; a refusal says where.
+/// True if the text is read; an error must say where it is.
 bool is_read(std::string_view text) {
   try {
     parse_json(text, "suite.json");
@@ -37,8 +37,9 @@ TEST_CASE("JSONTestSuite: what must be accepted is, but for a key that stands tw
     CAPTURE(one.name);
     CHECK(is_read(one.text));
   }
-  // Its y_object_duplicated_key and …_and_value: RFC 8259 wants names to be unique, without saying
-  // what is to be read where they are not. A config in which a key stands twice is a slip.
+  // The suite accepts y_object_duplicated_key and …_and_value: RFC 8259 asks for unique names
+  // without saying how to read duplicates. A key that occurs twice in a config is a mistake, so
+  // the reader refuses it.
   CHECK_THROWS_WITH_AS(
       parse_json(R"({"a":"b","a":"c"})", "x"),
       "x:1:12: found the key 'a' a second time in one object, expected each key once", InputError);

@@ -233,7 +233,7 @@ TEST_CASE("strings are escaped and read back") {
   for (char c = 1; c < 127; ++c) all += c;
   all += "\u0085\u2028é\U0001F600";
   CHECK(parse_json(json_of(all), "s").get<std::string>() == all);
-  CHECK(json_of("\xc2") == "\"\ufffd\"");  // not valid, and not read beyond
+  CHECK(json_of("\xc2") == "\"\ufffd\"");  // invalid, and nothing is read beyond the end
   CHECK(json_of("\xe2\x80") == "\"\ufffd\"");
 }
 

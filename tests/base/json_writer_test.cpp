@@ -1,4 +1,4 @@
-// Commas, quotes and escapes, wherever a value stands.
+// Tests commas, quotes and escapes at every position of a value.
 #include "base/json_writer.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What of the exceptions of others means that memory ran out: every front end asks.
+// Tests which exceptions of other libraries mean that memory ran out, as every front end asks.
 #include "base/memory.h"
 
 #include <doctest/doctest.h>

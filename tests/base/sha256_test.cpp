@@ -15,7 +15,7 @@ TEST_CASE("SHA-256 gives FIPS 180-4's examples") {
 }
 
 TEST_CASE("SHA-256 pads every length around a block's end") {
-  // Digests by sha256sum of that many letters 'a'.
+  // The digests are those of sha256sum for as many letters 'a'.
   CHECK(sha256_hex(std::string(55, 'a')) ==
         "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
   CHECK(sha256_hex(std::string(56, 'a')) ==
@@ -35,7 +35,8 @@ TEST_CASE("SHA-256 in pieces of any size is that of the whole") {
     Sha256 sum;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
       sum.update(std::string_view(bytes).substr(at, piece));
-      if (at == 0) CHECK(sum.hex() == sha256_hex(bytes.substr(0, piece)));  // and goes on
+      if (at == 0)
+        CHECK(sum.hex() == sha256_hex(bytes.substr(0, piece)));  // and the sum can be continued
     }
     sum.update("");
     CHECK(sum.hex() == whole);

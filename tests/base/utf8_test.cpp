@@ -27,16 +27,16 @@ TEST_CASE("clean_text replaces each maximal invalid sequence once") {
     std::size_t invalid;
   };
   const Case cases[] = {
-      {"a\x80z", "a" + kFffd + "z", 1},                               // a lone continuation byte
-      {"\xC0\xAF", kFffd + kFffd, 2},                                 // an overlong slash
-      {"\xE0\x80\x80", kFffd + kFffd + kFffd, 3},                     // overlong in three bytes
-      {"\xE0\xA0", kFffd, 1},                                         // cut after two of three
-      {"\xED\xA0\x80", kFffd + kFffd + kFffd, 3},                     // a surrogate
-      {"\xF0\x9F\x98", kFffd, 1},                                     // cut after three of four
-      {"\xF0\x9F\x98!", kFffd + "!", 1},                              // and something follows
-      {"\xF4\x90\x80\x80", kFffd + kFffd + kFffd + kFffd, 4},         // above U+10FFFF
-      {"\xF5\xFF", kFffd + kFffd, 2},                                 // bytes that occur nowhere
-      {"\xC3(", kFffd + "(", 1},                                      // a lead without its tail
+      {"a\x80z", "a" + kFffd + "z", 1},                        // a lone continuation byte
+      {"\xC0\xAF", kFffd + kFffd, 2},                          // an overlong slash
+      {"\xE0\x80\x80", kFffd + kFffd + kFffd, 3},              // overlong in three bytes
+      {"\xE0\xA0", kFffd, 1},                                  // cut after two of three
+      {"\xED\xA0\x80", kFffd + kFffd + kFffd, 3},              // a surrogate
+      {"\xF0\x9F\x98", kFffd, 1},                              // cut after three of four
+      {"\xF0\x9F\x98!", kFffd + "!", 1},                       // with text after it
+      {"\xF4\x90\x80\x80", kFffd + kFffd + kFffd + kFffd, 4},  // above U+10FFFF
+      {"\xF5\xFF", kFffd + kFffd, 2},                          // bytes that never occur in UTF-8
+      {"\xC3(", kFffd + "(", 1},                               // a lead byte without continuation
       {"\xF1\x80\x80\xE1\x80\xC2z", kFffd + kFffd + kFffd + "z", 3},  // Unicode's own example
   };
   for (const Case& c : cases) {
@@ -100,7 +100,7 @@ TEST_CASE("display_width counts columns") {
   CHECK(display_width("עברית") == 5);
   CHECK(display_width("\U00020000") == 2);
   CHECK(display_width("\u0378") == 1);  // unassigned
-  CHECK(display_width("\u0600") == 1);  // a format that is drawn
+  CHECK(display_width("\u0600") == 1);  // a format character that is drawn
   CHECK(display_width("\u1160") == 0);  // a Hangul vowel
 }
 

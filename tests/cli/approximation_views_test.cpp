@@ -1,5 +1,5 @@
-// Linformer, Performer and LSH through the program: what stands beside their weights in records, on
-// the terminal, in pictures and on the page.
+// Tests Linformer, Performer and LSH through the program: the data besides their weights in
+// records, on the terminal, in pictures and on the page.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -45,7 +45,7 @@ double total(const Json& row) {
   return sum;
 }
 
-/// A page takes the record as the program wrote it.
+/// Checks that a page takes the record as the program wrote it.
 void check_page(const TemporaryDirectory& scene, const std::string& config) {
   const std::string json = scene.file("r.json");
   translated(config, {"--json", json, "--show", "none"});
@@ -122,7 +122,7 @@ TEST_CASE("linformer: columns are mixtures on the terminal and in pictures, E an
     CHECK(found == 15);
   }
   CHECK(picture.texts().find("mixture of all tokens →") != std::string::npos);
-  // By words the columns stay mixtures; a word's E is its pieces' together.
+  // With --words, the columns remain mixtures, and the E rows of a word's tokens are combined.
   CHECK(translated(config, {"--show", "encoder:1:0", "--words"}).out.find("3 mixtures") !=
         std::string::npos);
 }
@@ -173,7 +173,7 @@ TEST_CASE("performer: the exact weights and the difference stand beside the esti
     }
   }
   CHECK(missed > 0.001);
-  // Causal in the decoder: the exact ones, too.
+  // In the decoder, the maps are causal, and so are the exact ones.
   const Json& decoder = record["hypotheses"][0]["approximation"]["decoder_self"]["exact"][0][1];
   CHECK(decoder[0][0] == 1);
   CHECK(decoder[0][1] == 0);
@@ -246,7 +246,7 @@ TEST_CASE("lsh: buckets, the sorted order, and which rows met their best key") {
     unmet += picture.at(mark).has_class("unmet") ? 1 : 0;
   }
   CHECK(unmet == 5 - met);
-  // One chunk holds the sentence: nothing is hashed.
+  // One chunk holds the whole sentence, so nothing is hashed.
   const Json whole = record_of_kind(
       kind_config(scene, R"({"type": "lsh", "block_size": 8, "buckets": 4, "rounds": 2})"));
   CHECK(whole["approximation"]["encoder_self"]["buckets"].dump() == "[[[],[]],[[],[]]]");
@@ -295,7 +295,8 @@ TEST_CASE("inspect --receptive-field: all of the source, or what holds for every
     const Json all = Json::parse(field(pattern, "8").out)["receptive_field"];
     CHECK(all["layers"][0].dump() == R"({"least":8,"mean":8.0,"most":8,"farthest":7})");
   }
-  // Two chunks of 2 in each of two rounds, the token itself in both; one chunk may have 1 token.
+  // Each of two rounds has two chunks of 2 tokens, and the token itself is in both; one chunk may
+  // have 1 token.
   CHECK(Json::parse(field(kLsh, "21").out)["receptive_field"].dump() ==
         R"({"tokens":21,"bounds":true,"layers":[{"least":3,"most":7},{"least":3,"most":21}]})");
   CHECK(Json::parse(field(kLsh, "2").out)["receptive_field"]["layers"][0].dump() ==
@@ -342,7 +343,7 @@ TEST_CASE("linformer: a minus without a figure has its legend") {
         .out;
   };
   CHECK(shown("60", "encoder").find("− is below 0.") != std::string::npos);
-  CHECK(shown("300", "encoder").find("− is below 0.") == std::string::npos);  // figures
+  CHECK(shown("300", "encoder").find("− is below 0.") == std::string::npos);  // shows numbers
   CHECK(shown("60", "cross").find("− is below 0.") == std::string::npos);
 }
 

@@ -1,5 +1,5 @@
-// Kinds of attention beside full attention, as typed: explain --compare attention, and the picture
-// of inspect --attention.
+// Tests sparse patterns on the command line: explain --compare attention, and the picture of
+// inspect --attention.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ Result compare_kinds(std::vector<std::string> more, const std::string& target = 
   return run_program({.args = std::move(args)});
 }
 
-/// The lines of `text` from `first` to the next empty one.
+/// Returns the lines of `text` from `first` to the next empty one.
 std::vector<std::string> paragraph(const std::string& text, const std::string& first) {
   std::vector<std::string> found;
   for (const std::string& line : lines_of(text)) {
@@ -35,7 +35,7 @@ std::vector<std::string> paragraph(const std::string& text, const std::string& f
   return found;
 }
 
-/// Of text without wide characters.
+/// Returns the width of a line without wide characters.
 std::ptrdiff_t columns_of(const std::string& line) {
   return std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
 }
@@ -70,7 +70,7 @@ TEST_CASE("explain --compare attention: a table of all kinds, then one of heads 
   CHECK(heads[3].starts_with("  encoder:0:1 "));
   CHECK(heads[4].starts_with("  encoder:1:0 "));
   CHECK(heads[5].starts_with("  encoder:1:1 "));
-  // Nine kinds, and nine times what becomes of a translation that is given.
+  // There are nine patterns; for each, a line says that the given translation stays.
   std::size_t lines = 0;
   for (const std::string& line : lines_of(text.out)) {
     if (line.starts_with("the translation stays; the target's log-probability: −")) ++lines;
@@ -153,7 +153,7 @@ TEST_CASE("explain --compare attention: each kind translates, and scores the exa
 TEST_CASE(
     "explain --compare attention: a kind that sees everything scores what the search found, piece "
     "by piece") {
-  // The search cuts "Hause" otherwise than the tokenizer does.
+  // The search splits "Hause" into other tokens than the tokenizer does.
   const Result result =
       run_program({.args = {"explain", "home", "--compare", "attention", "--model",
                             kProject + "/data/models/en-de", "--json", "-"}});
@@ -260,7 +260,7 @@ TEST_CASE("inspect --attention all: every kind at every length, as JSON, CSV and
     }
   }
   CHECK(all["growth"][0]["overtakes"].is_null());
-  // linformer: E, F and twice their mixtures; performer: K ln K features; lsh: 65 tokens are two
+  // linformer: E, F and twice their mixtures. performer: K ln K features. lsh: 65 tokens give two
   // chunks, with two rounds and 64 buckets.
   const auto multiply_adds = [&](std::size_t kind) {
     return all["attention"][3 * kind + 1]["multiply_adds"].get<int>();
@@ -287,7 +287,7 @@ TEST_CASE("linformer, performer and lsh: work and memory grow with the length, n
     CAPTURE(json["growth"][k]["kind"].dump());
     const Json &few = json["attention"][2 * k], &many = json["attention"][2 * k + 1];
     CHECK(many["multiply_adds"].get<double>() == 4 * few["multiply_adds"].get<double>());
-#if !defined(ATTN_ASAN) && !defined(ATTN_TSAN)  // which keep what is freed
+#if !defined(ATTN_ASAN) && !defined(ATTN_TSAN)  // these keep freed memory
     CHECK(json["growth"][k]["memory_exponent"].get<double>() <= 1.1);
 #endif
   }
@@ -323,7 +323,7 @@ TEST_CASE("inspect --attention --svg: a line a kind in both plots, and a message
   for (const int index : picture.find("tspan")) legend += picture.at(index).text + " ";
   CHECK(legend == "full window linformer ");
   CHECK(picture.texts().find(" time N^") != std::string::npos);
-  // One length has no growth, and its points no line to lie on.
+  // One length gives no growth, and no line through its points.
   REQUIRE(draw_kinds({"--lengths", "16", "--svg", svg}).code == kDone);
   const Document single(bytes_of(svg));
   CHECK(single.find("circle").size() == 6);

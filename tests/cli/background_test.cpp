@@ -1,4 +1,4 @@
-// Maps on light and dark terminals: who says which it is, and what is painted then.
+// Tests maps on light and dark terminals: how the background is found, and which colors are used.
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
@@ -33,7 +33,7 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// What is painted where the terminal answers like that.
+/// Returns the output for a terminal that gives this answer.
 std::string painted_after(const std::string& answer) {
   Terminal terminal;
   const Program program(at(terminal, {}));
@@ -69,7 +69,7 @@ TEST_CASE("the environment says whether the terminal is light, and nobody is ask
 TEST_CASE("else the terminal is asked, and one that does not say is dark") {
   CHECK(holds(painted_after("\x1b]11;rgb:ffff/ffff/eeee\x1b\\\x1b[?62;4c"), kZeroOnLight));
   CHECK(holds(painted_after("\x1b]11;rgb:f/f/f\x07\x1b[?1c"), kZeroOnLight));
-  // Grey is light from half way on, as the eye has it.
+  // Gray counts as light from half the perceived brightness on.
   CHECK(holds(painted_after("\x1b]11;rgb:8080/8080/8080\x1b\\\x1b[?62c"), kZeroOnLight));
   CHECK(holds(painted_after("\x1b]11;rgb:6060/6060/6060\x1b\\\x1b[?62c"), kZeroOnDark));
   CHECK(holds(painted_after("\x1b]11;rgb:1c1c/2020/2828\x1b\\\x1b[?62c"), kZeroOnDark));

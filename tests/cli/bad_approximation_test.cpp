@@ -1,5 +1,5 @@
-// What linformer, performer and lsh refuse, through the program: configs, and models whose matrices
-// are not those that config.json asks for.
+// Tests errors of linformer, performer and lsh through the program: bad configs, and models whose
+// matrices do not match config.json.
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
@@ -8,7 +8,7 @@
 namespace attn::test {
 namespace {
 
-/// The demo with 64 positions and this attention.
+/// Returns the demo's config with 64 positions and this pattern.
 BadCase attention_config(const std::string& stack, const std::string& pattern,
                          const std::string& says) {
   return {stack + " " + pattern,
@@ -26,7 +26,7 @@ BadCase attention_config(const std::string& stack, const std::string& pattern,
           }};
 }
 
-/// A model of this attention that the program wrote, with one key of config.json changed.
+/// Returns a model with this pattern, written by the program, with one key of config.json changed.
 BadCase stored_attention(const std::string& pattern, const std::string& pointer, int value,
                          const std::string& says) {
   return {pattern + " with " + pointer + " " + std::to_string(value),
@@ -87,7 +87,7 @@ TEST_CASE("bad input: matrices of linformer, performer and lsh of another shape"
   check_all({
       stored_attention(linformer, "/encoder_attention/k", 7,
                        first + "proj_k has shape [64, 6]; config.json asks for [64, 7]"),
-      // Texts longer than what E has been stored for.
+      // These texts are longer than the stored E.
       stored_attention(linformer, "/max_position_embeddings", 65,
                        first + "proj_k has shape [64, 6]; config.json asks for [65, 6]"),
       stored_attention(linformer, "/encoder_attention/k", 65,

@@ -1,4 +1,4 @@
-// Wrong usage: numbers, flags, values and combinations that cannot be meant.
+// Tests usage errors: numbers, flags, values and combinations that make no sense.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace attn::test {
 namespace {
 
-/// translate with one option before a sentence, refused as wrong usage.
+/// Returns a case in which translate refuses one option before a sentence as a usage error.
 BadCase option(const std::string& flag, const std::string& value,
                const std::vector<std::string>& parts) {
   return {flag + " '" + value.substr(0, 24) + "'",
@@ -339,7 +339,7 @@ TEST_CASE("the environment names kernels and backends that there are") {
     }
   }
   CHECK(scene.entries() == 0);
-  // Nothing asked for is as no variable, and help helps whoever has set it wrong.
+  // An empty variable counts as unset, and --help works even if the variable is invalid.
   CHECK(run("ATTN_DEMO_CPU", "", {"translate", "--seed", "3", "x"}).code == kDone);
   CHECK(run("ATTN_DEMO_BACKEND", "", {"translate", "--seed", "3", "x"}).code == kDone);
   CHECK(run("ATTN_DEMO_CPU", "bogus", {"translate", "--help"}).code == kDone);

@@ -1,4 +1,4 @@
-// Experiment files with something wrong inside.
+// Tests experiment files with errors in them.
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
@@ -6,7 +6,7 @@
 namespace attn::test {
 namespace {
 
-/// A config file with these bytes.
+/// Returns a config file with these bytes.
 BadCase config(const std::string& name, const std::string& bytes,
                const std::vector<std::string>& parts, int code = kInput) {
   return {name,
@@ -18,7 +18,7 @@ BadCase config(const std::string& name, const std::string& bytes,
           }};
 }
 
-/// The demo's config with more keys in its model section.
+/// Returns the demo's config with further keys in its model section.
 BadCase model(const std::string& name, const std::string& keys,
               const std::vector<std::string>& parts, int code = kInput) {
   return config(name,
@@ -29,7 +29,7 @@ BadCase model(const std::string& name, const std::string& keys,
                 parts, code);
 }
 
-/// One size of the model section, set from the command line as --set does.
+/// Returns the demo's config with one size of the model section set by --set.
 BadCase size(const std::string& key, const std::string& value,
              const std::vector<std::string>& parts, int code = kInput) {
   return {key + " " + value,

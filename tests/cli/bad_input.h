@@ -1,4 +1,4 @@
-// Named cases of bad input through the real program, and what must hold for each of them.
+// Named cases of bad input for the real program, and the requirements for each of them.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace attn::test {
 
-/// Exit codes by the names of their causes (docs/commands.md).
-/// What most tests translate, and a translation of it.
+/// The sentence that most tests translate, and a translation of it. The exit codes below are named
+/// after their causes (docs/commands.md).
 inline const std::string kDemoSource = "The group went home";
 inline const std::string kDemoTarget = "Die Gruppe ging nach Hause";
 
@@ -27,34 +27,34 @@ struct BadCase {
   std::string name;
   std::vector<std::string> args;
   int code;
-  std::vector<std::string> parts;  ///< all of them occur in the one line
+  std::vector<std::string> parts;  ///< all of them must occur in the line
   std::function<void(const TemporaryDirectory&)> prepare = {};
   std::string stdout_path = {};
   std::function<void()> in_child = {};
 };
 
-/// Runs the case and checks the exit code, one line "attn-demo: …" on stderr besides notes, which
-/// holds `parts` and no control character; nothing on stdout; no file more or less in its
-/// directory.
+/// Runs the case. Checks the exit code; one line "attn-demo: …" on stderr besides notes, with
+/// `parts` and without control characters; nothing on stdout; and that no file appears or
+/// disappears in its directory.
 void check_bad(const BadCase& bad);
 void check_all(const std::vector<BadCase>& cases);
 
-/// `text` with the placeholders replaced.
+/// Returns `text` with the placeholders replaced.
 std::string filled(std::string text, const TemporaryDirectory& scene);
 
 std::vector<std::string> lines_of(const std::string& text);
 
-/// The lines of stderr that begin with "note: ", and those that do not.
+/// Returns the lines of stderr that begin with "note: ", and those that do not.
 std::vector<std::string> notes_of(const Result& result);
 std::vector<std::string> errors_of(const Result& result);
 
-/// Everything in a file that is there.
+/// Returns the contents of an existing file.
 std::string bytes_of(const std::string& path);
 
-/// Names below the directory, sorted; directories end in a slash.
+/// Returns the names below the directory, sorted; directories end in a slash.
 std::vector<std::string> listing(const std::string& directory);
 
-/// No ESC and no other control character but the line end.
+/// True if the text contains no ESC and no other control character except line ends.
 bool is_plain(const std::string& text);
 
 }  // namespace attn::test

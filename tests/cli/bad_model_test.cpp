@@ -1,4 +1,4 @@
-// Model directories with something missing or damaged.
+// Tests model directories with missing or damaged files.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ constexpr const char* kBias = "model.encoder.layers.1.self_attn.q_proj.bias";
 
 using Damage = std::function<void(ModelFiles&)>;
 
-/// The good model, damaged, asked to translate.
+/// Returns a damaged copy of the good model, with which translate is run.
 BadCase damaged(const std::string& name, const std::vector<std::string>& parts,
                 const Damage& damage, int code = kInput) {
   return {name,
@@ -59,7 +59,7 @@ BadCase with_tensors(const std::string& name, const std::vector<std::string>& pa
   });
 }
 
-/// model.safetensors with this header text in front of the good data.
+/// Returns the good model with this header text before the data of model.safetensors.
 BadCase with_header(const std::string& name, const std::vector<std::string>& parts,
                     const std::function<std::string(const std::string&)>& change) {
   return damaged(name, parts, [change](ModelFiles& model) {

@@ -1,4 +1,4 @@
-// Outputs that cannot be written: one line, code 4, and nothing half-written.
+// Tests outputs that cannot be written: one error line, code 4, and no half-written file.
 #include <doctest/doctest.h>
 
 #include <linux/capability.h>
@@ -19,7 +19,7 @@ bool have_full_device() {
   return access("/dev/full", W_OK) == 0;
 }
 
-/// What root may do in spite of a file's mode is taken from the program; others have no such right.
+/// Drops root's right to ignore file modes in the program. Other users do not have it.
 void without_rights() {
   if (geteuid() != 0) return;
   if (prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE) != 0 ||
@@ -28,7 +28,7 @@ void without_rights() {
   }
 }
 
-/// Whether the program can be run without the right to write anywhere.
+/// True if the program can be run without permission to write everywhere.
 bool permissions_hold() {
   return run_program({.args = {"--version"}, .in_child = without_rights}).code == 0;
 }

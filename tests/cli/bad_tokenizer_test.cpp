@@ -1,4 +1,4 @@
-// Tokenizer files and decode defaults of a model directory, damaged.
+// Tests damaged tokenizer files and decoding defaults of a model directory.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace {
 
 using Change = std::function<void(std::string&)>;
 
-/// One file of the good model changed, or made from nothing; the model asked to translate.
+/// Returns the good model with one file changed or created, with which translate is run.
 BadCase changed(const std::string& name, const std::string& file,
                 const std::vector<std::string>& parts, const Change& change) {
   std::vector<std::string> all = parts;
@@ -31,7 +31,7 @@ Change to(const std::string& bytes) {
   return [bytes](std::string& text) { text = bytes; };
 }
 
-/// vocab.json with its document changed.
+/// Returns a case with a change in vocab.json.
 BadCase vocabulary(const std::string& name, const std::vector<std::string>& parts,
                    const std::function<void(Json&)>& change) {
   return changed(name, "vocab.json", parts, [change](std::string& text) {

@@ -1,6 +1,6 @@
-// Fonts that fontconfig knows and nobody can read: Pango would draw boxes, and librsvg call them
-// drawn.
-#ifndef ATTN_ASAN  // which tells on stderr of the font library's leaks
+// Tests fonts that fontconfig lists but that cannot be read. Pango would draw boxes, and librsvg
+// would report success.
+#ifndef ATTN_ASAN  // ASan reports the font library's leaks on stderr
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 const fs::path kFonts = "/usr/share/fonts/truetype/dejavu";
 
-/// A system with those fonts alone, and what fontconfig remembers of them in {dir} as well.
+/// Returns the config of a system with only those fonts, with fontconfig's cache in {dir}.
 std::string font_config(const TemporaryDirectory& scene) {
   fs::create_directory(scene.file("fonts"));
   for (const char* name : {"DejaVuSans.ttf", "DejaVuSans-Bold.ttf"}) {
@@ -43,7 +43,8 @@ TEST_CASE("a picture without its font is refused, and an old one stays") {
   CHECK(whole.err.starts_with("note: wrote " + picture + " ("));
   CHECK(lines_of(whole.err).size() == 1);
   const std::string before = bytes_of(picture);
-  // Written in place: the folder is as old as before, and fontconfig trusts what it remembers.
+  // The fonts are overwritten in place: the folder's time does not change, so fontconfig trusts
+  // its cache.
   for (const auto& font : fs::directory_iterator(scene.file("fonts"))) {
     std::ofstream(font.path()) << "broken";
   }

@@ -1,4 +1,4 @@
-// attn-demo convert: a model again in 8, 16 or 32 bits, with checksums.
+// Tests attn-demo convert: writes a model in 8, 16 or 32 bits, with checksums.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -33,7 +33,7 @@ TEST_CASE("convert halves a model and changes its numbers by no more than the ro
   CHECK(result.err == "");
   const auto whole = std::filesystem::file_size(model + "/model.safetensors");
   const auto half = std::filesystem::file_size(scene.file("half/model.safetensors"));
-  CHECK(half < whole * 13 / 20);  // the header of so small a model keeps its size
+  CHECK(half < whole * 13 / 20);  // the header of such a small model stays the same size
 
   const Json before = record_of(model), after = record_of(scene.file("half"));
   CHECK(before["source"] == after["source"]);
@@ -45,7 +45,7 @@ TEST_CASE("convert halves a model and changes its numbers by no more than the ro
     largest = std::max(largest, std::abs(found[i].get<double>() - expected[i].get<double>()));
   }
   CHECK(largest < 0.05);
-  CHECK(largest > 0);  // 11 of 24 bits stay: a conversion that changed nothing was none
+  CHECK(largest > 0);  // 11 of 24 bits remain: without a difference, nothing was converted
 }
 
 TEST_CASE("16 bits, widened to 32 and narrowed again, are the same files") {
@@ -80,7 +80,8 @@ TEST_CASE("8 bits from a file are the bits of 8 bits made while loading") {
   CHECK(!rounded["model"].contains("precision"));
   CHECK(rounded["hypotheses"][0]["log_probs"] != whole["hypotheses"][0]["log_probs"]);
 
-  // Rounded once, they stay: to 32 bits and back is the same file.
+  // Numbers that were rounded once do not change again: converted to 32 bits and back, the file is
+  // the same.
   REQUIRE(convert(eight, scene.file("wide"), "float32").code == kDone);
   CHECK(read_json_file(scene.file("wide") + "/config.json")["model_type"] == "marian");
   REQUIRE(convert(scene.file("wide"), scene.file("again"), "int8").code == kDone);

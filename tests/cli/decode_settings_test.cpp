@@ -1,5 +1,6 @@
-// The settings of a model directory mean what they mean to transformers' generate: the ids are
-// those of transformers 5.23 on the same directories (MarianMTModel, the demo's model of seed 7).
+// Tests that the settings of a model directory have the meaning of transformers' generate. The ids
+// are those of transformers 5.23 on the same directories (MarianMTModel, the demo's model of seed
+// 7).
 #include <doctest/doctest.h>
 
 #include "model_files.h"
@@ -13,11 +14,11 @@ using Ids = std::vector<int>;
 struct Case {
   std::string name;
   Json generation;  ///< generation_config.json; null: no such file
-  Json config;      ///< changes config.json; null takes the key out
+  Json config;      ///< changes config.json; null removes the key
   Ids ids;
 };
 
-/// What every useful generation_config.json says, and `more`.
+/// Returns the keys that every useful generation_config.json has, and those of `more`.
 Json with_ids(const Json& more) {
   Json json = {{"eos_token_id", 0}, {"decoder_start_token_id", 132}, {"pad_token_id", 132}};
   json.update(more);

@@ -1,4 +1,4 @@
-// translate and evaluate with several --model.
+// Tests translate and evaluate with several --model options.
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
@@ -9,7 +9,7 @@ namespace {
 
 const std::string kText = "The group went home\nWe went\n";
 
-/// Two models of one vocabulary with other weights and another shape.
+/// Two models with the same vocabulary but different weights and shapes.
 struct EnsembleScene {
   EnsembleScene() {
     one = make("one", {});

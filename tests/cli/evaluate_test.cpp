@@ -1,4 +1,4 @@
-// evaluate: scores of a model's translations and of given lines, and what it refuses.
+// Tests evaluate: scores of a model's translations and of given lines, and its errors.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ const std::string kTarget =
 const std::string kHypotheses =
     "Die Gruppe ging nach hause.\nleer\nWir\n\nDie Gruppe der Kinder, 1.000,5 -\nGING\u00a0i̇ ΣΑς\n";
 
-/// A directory with a corpus and a model in it, and runs of evaluate there.
+/// A directory with a corpus and a model, in which evaluate is run.
 struct EvaluateScene {
   TemporaryDirectory directory;
   std::string source = directory.write("test.en", kSource);
@@ -38,7 +38,7 @@ struct EvaluateScene {
   }
 };
 
-/// The number behind `name` at the start of a line.
+/// Returns the number after `name` at the start of a line.
 std::string number_after(const std::string& text, const std::string& name) {
   for (const std::string& line : lines_of(text)) {
     if (!line.starts_with(name)) continue;
@@ -52,7 +52,7 @@ std::string fixed(const Json& number, int digits) {
   return fmt::format("{:.{}f}", number.get<double>(), digits);
 }
 
-/// Whether the plain output says what the object holds.
+/// Checks that the plain output has the same numbers as the JSON object.
 void check_same(const std::string& plain, const Json& json) {
   CHECK(number_after(plain, "BLEU") == fixed(json["bleu"]["score"], 2));
   CHECK(number_after(plain, "chrF2") == fixed(json["chrf"]["score"], 2));

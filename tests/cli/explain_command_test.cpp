@@ -1,4 +1,5 @@
-// attn-demo explain, the experiments of translate, and evaluate --head-importance, as typed.
+// Tests attn-demo explain, the experiments of translate, and evaluate --head-importance on the
+// command line.
 #include <doctest/doctest.h>
 
 #include <regex>
@@ -263,7 +264,7 @@ TEST_CASE("an experiment aligns both translations") {
     CHECK_MESSAGE(std::regex_match(lines[line], std::regex(" {9}\\d+-\\d+( \\d+-\\d+)*")),
                   lines[line]);
   }
-  // A head that is switched off links nothing.
+  // A disabled head links nothing.
   const Result off = what_if({"--without", "cross:1:0", "--align", "cross:1:0", "--show", "none"});
   CHECK(off.out.find("\n         \n") == std::string::npos);
 }

@@ -1,4 +1,4 @@
-// Published families on the command line: init, translate, train, and what they cannot have.
+// Tests published families on the command line: init, translate, train, and what they refuse.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace attn::test {
 namespace {
 
-/// An experiment of this family, tiny, with the demo's tokenizer and toy data.
+/// Returns the path of a tiny experiment of this family, with the demo's tokenizer and toy data.
 std::string write_family(const TemporaryDirectory& scene, const std::string& type,
                          const std::string& more,
                          const std::string& tokenizer = "/data/demo/tokenizer") {
@@ -124,7 +124,7 @@ TEST_CASE("--global chooses LED's global tokens, and says where there are none")
   refuse(led, "0,32", "--global 32: expected a whole number from 0 to 31, in plain decimals");
   refuse(led, "5,0,5", "--global 5,0,5: token 5 is named twice");
   refuse(led, "0,", "--global : expected a whole number from 0 to 31, in plain decimals");
-  for (const std::string& model : {bart, x}) {  // the latter's would be its own
+  for (const std::string& model : {bart, x}) {  // x's global tokens would be its own
     refuse(model, "0",
            "--global 0: the encoder of " + model +
                " has no tokens to choose as global; LED and the "

@@ -1,4 +1,4 @@
-// No output takes the place of an input or of another output, however it is spelled.
+// Tests that no output replaces an input or another output, however its path is written.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A model, a config beside it, a text, records and links to some of them.
+/// Creates a model, a config beside it, a text, records, and links to some of them.
 void make_scene(const TemporaryDirectory& scene) {
   ModelFiles::good().write(scene, "m");
   scene.write("c.json", bytes_of(demo_config()));
@@ -24,8 +24,8 @@ void make_scene(const TemporaryDirectory& scene) {
   fs::copy(demo_tokenizer(), scene.file("tokenizer"));
 }
 
-/// --config as it stands in {dir}, with a copy of the demo's tokenizer: what a guard that fails
-/// destroys is the scene's own.
+/// Returns --config with the config in {dir} and a copy of the demo's tokenizer, so that a failing
+/// guard only destroys files of the scene.
 std::vector<std::string> own_config() {
   return {"--config", "{dir}/config", "--set", "tokenizer.model={dir}/tokenizer"};
 }
@@ -147,7 +147,7 @@ TEST_CASE("a stream never leads into what is read, nor a descriptor's name into 
   refused_for(R"(exec 7> ")" + both +
                   R"("; "$0" translate --config "$1" x --json /dev/fd/7 --html ")" + both + "\"",
               "--json /dev/fd/7 and --html " + both + " name the same file; give each its own");
-  // Names of stdout itself are stdout.
+  // Other names of stdout are recognized as stdout.
   const Result itself = in_shell(
       R"("$0" translate --config "$1" x --show none --json /dev/stdout > ")" + both + "\"");
   CHECK(itself.code == kDone);
@@ -157,7 +157,7 @@ TEST_CASE("a stream never leads into what is read, nor a descriptor's name into 
 TEST_CASE("a stream never leads into a model, its config or its tokenizer") {
   const TemporaryDirectory scene;
   make_scene(scene);
-  // What is only kept beside the model is none of it.
+  // Other files in the model's directory do not belong to the model.
   const Result beside = run_program(
       {.args = {"-c", "cd \"$1\"; \"$0\" translate --model m --show none x >> m/german.txt",
                 ATTN_DEMO_BINARY, scene.path()},

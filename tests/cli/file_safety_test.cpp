@@ -1,4 +1,5 @@
-// Files appear whole or not at all: signals, readers that leave, what killed runs left, long names.
+// Tests that files appear complete or not at all: after signals, closed pipes and killed runs, and
+// with long names.
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// translate, waiting for a second sentence with files half-written.
+/// Returns a translate command that waits for a second sentence with its files half-written.
 std::vector<std::string> translate_to_files(const TemporaryDirectory& scene) {
   return {"translate",          "--config", demo_config(),        "--json",
           scene.file("m.json"), "--csv",    scene.file("a/b/csv")};

@@ -1,5 +1,5 @@
-// Files of other programs in the place of a model's, and git-lfs pointers: each is named, with what
-// to do.
+// Tests files of other programs in place of a model's, and git-lfs pointers: each error names the
+// file and says what to do.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace {
 using namespace std::string_literals;
 namespace fs = std::filesystem;
 
-/// stderr of `translate --model MODEL`, which must end with 3 and no output.
+/// Returns stderr of `translate --model MODEL`, which must exit with 3 and print nothing.
 std::string refusal(const std::string& model) {
   const Result result = run_program({{"translate", "--model", model, "The group went home"}});
   CHECK(result.code == 3);
@@ -71,7 +71,7 @@ TEST_CASE("a file that is no model directory is named for what it is") {
     CHECK(refusal(file).find(file + ": " + (words.starts_with("a") ? words : "")) !=
           std::string::npos);
     CHECK(refusal(file).find(words) != std::string::npos);
-    // In a directory with a config.json of any kind, and without one.
+    // With any config.json, and without one.
     for (const std::string config : {"", "{}", R"({"add_source_bos": false})"}) {
       const std::string folder = scene.file("d-" + name + std::to_string(config.size()));
       fs::create_directory(folder);
@@ -91,7 +91,7 @@ TEST_CASE("a model whose weights have another program's form alone is named") {
   model.files["tf_model.h5"] = "\x89HDF\r\n\x1a\n\0"s;
   CHECK(refusal(model.write(scene, "tf")).find("tf_model.h5 is a TensorFlow checkpoint") !=
         std::string::npos);
-  // Beside weights that can be read, it does not matter.
+  // If there are readable weights, the file does not matter.
   model.files["model.safetensors"] = ModelFiles::good().files.at("model.safetensors");
   CHECK(run_program({{"translate", "--model", model.write(scene, "both"), "The group"}}).code == 0);
 }
@@ -124,7 +124,7 @@ TEST_CASE("a missing id is called missing, and the class's default is not named"
           std::string::npos);
     CHECK(said.find("58100") == std::string::npos);
   }
-  // generation_config.json may say it alone, as for transformers.
+  // As in transformers, generation_config.json alone may contain it.
   const TemporaryDirectory scene;
   ModelFiles model = ModelFiles::good();
   Json config = model.json("config.json");

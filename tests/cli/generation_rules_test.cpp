@@ -1,5 +1,5 @@
-// Rules on what is generated, draws at random, and that convert keeps what a directory says of
-// them.
+// Tests rules on the generated tokens and random sampling, and that convert keeps a directory's
+// settings of them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST_CASE("options of translate change what is generated") {
   CHECK(std::set<int>(once.begin(), once.end()).size() == once.size());
   CHECK(scene.ids({"--repetition-penalty", "5"}) != free);
   Ids source = Json::parse(scene.translate({"--json", "-"}).out)["source"]["ids"].get<Ids>();
-  source.pop_back();  // a forced end comes all the same
+  source.pop_back();  // a forced end appears all the same
   const Ids strange = scene.ids({"--encoder-no-repeat-ngram", "1"});
   CHECK(std::ranges::none_of(
       strange, [&](int id) { return std::ranges::find(source, id) != source.end(); }));
@@ -71,7 +71,7 @@ TEST_CASE("a forbidden word occurs in no translation, however it is searched") {
       }
     }
   }
-  // Words may be forbidden together, and one that does not come changes nothing.
+  // Several words may be forbidden together, and a word that does not occur changes nothing.
   const std::string two = translated({"--forbid", "Gruppe", "--forbid", "nach"});
   CHECK(two.find("Gruppe") == two.npos);
   CHECK(two.find("nach") == two.npos);
@@ -101,14 +101,14 @@ TEST_CASE("where a term occurs, the translation contains what was given for it")
     const std::string two = with({"--term", "group=Mannschaft", "--term", "home=heim"});
     CHECK(two.find("Mannschaft") != two.npos);
     CHECK(two.find("heim") != two.npos);
-    // A term that does not occur changes nothing, nor does one that is fulfilled.
+    // A term whose source does not occur changes nothing, nor does one that is already met.
     CHECK(with({"--term", "cat=Katze"}) == plain);
     CHECK(with({"--term", "grou=Katze"}) == plain);
   }
   const Result list = run_program({.args = {"translate", "The dog sleeps in the garden.", "--term",
                                             "dog=Köter", "--n-best", "3"}});
   CHECK(list.out.find("Der Köter schläft im Garten.") < list.out.find('\n'));
-  const RulesScene scene;  // whose small vocabulary has no hieroglyphs
+  const RulesScene scene;  // its small vocabulary has no hieroglyphs
   const Result none = scene.translate({"--term", "group=𓀀"});
   CHECK(none.code == kDone);
   CHECK(none.out == scene.translate({}).out);
@@ -213,7 +213,7 @@ TEST_CASE("convert keeps every key of generation_config.json, and transformers c
                   kept.value(key, Json()).dump());
   }
   CHECK(kept["max_length"] == 10);
-  CHECK(text.find("\"repetition_penalty\": 2.0") != std::string::npos);  // no integer there
+  CHECK(text.find("\"repetition_penalty\": 2.0") != std::string::npos);  // not an integer
 }
 
 }  // namespace attn::test

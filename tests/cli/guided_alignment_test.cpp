@@ -1,4 +1,4 @@
-// train: word alignments guide the heads of a cross-attention layer.
+// Tests train with word alignments that guide the heads of a cross-attention layer.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace attn::test {
 namespace {
 
-/// Links word n with word n, as far as both sides have one.
+/// Links word n to word n, as far as both sides have one.
 std::string diagonal(const TrainScene& scene) {
   const std::vector<std::string> source = lines_of(bytes_of(scene.file("train.en")));
   const std::vector<std::string> target = lines_of(bytes_of(scene.file("train.de")));

@@ -1,4 +1,4 @@
-// --help, --version, and inspect on the lesson's config.
+// Tests --help, --version, and inspect on the lesson's config.
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
@@ -31,7 +31,7 @@ TEST_CASE("--help of the program and of each command shows an example, in 80 col
     for (const std::string& line : lines_of(help)) {
       CHECK_MESSAGE(display_width(line) <= 80, line);
     }
-    // Every option stands under what one wants of it.
+    // Every option is listed under its purpose.
     CHECK(help.find("\nMore:\n  -h,--help             Show this help and exit\n\n") !=
           std::string::npos);
   }
@@ -103,7 +103,7 @@ TEST_CASE("inspect compares head counts: the parameters stay, head_dim changes")
   const Result growth =
       run_program({.args = {"inspect", "--config", demo_config(), "--lengths", "16,64"}});
   CHECK(growth.out.starts_with("How one self-attention layer grows with the length N\n"));
-  // Neither shows what the other is asked for, nor the tables of the whole model.
+  // Neither shows the other's output, nor the tables of the whole model.
   CHECK(result.out.find("How one self-attention layer") == std::string::npos);
   CHECK(growth.out.find("The same model with other heads") == std::string::npos);
   for (const Result& each : {result, growth}) {

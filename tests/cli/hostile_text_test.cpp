@@ -1,4 +1,4 @@
-// Text from outside in messages and outputs: long, or in no encoding.
+// Tests external text in messages and outputs that is long or has no valid encoding.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace {
 
 const std::string kLong(70'000, 'x');
 
-/// One line, of a length that a person reads.
+/// Checks for a single line of readable length.
 void check_short(const Result& result, int code) {
   CHECK(result.code == code);
   CHECK(result.out.empty());

@@ -1,5 +1,5 @@
-// Includes go one way (docs/architecture.md): a room includes itself and the ones listed, nothing
-// else of the project. A room is a library, or a folder of one where the table has it.
+// Tests that includes go one way (docs/architecture.md): a room includes only itself and the rooms
+// listed for it. A room is a library, or a folder of one if the table lists it.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -33,15 +33,15 @@ const std::map<std::string, std::set<std::string>> kAllowed{
      {"base", "compute", "config", "text", "nn", "model", "record", "translate", "metrics"}},
     {"why", {"base", "compute", "config", "text", "nn", "model", "record", "translate"}},
     {"raster", {"base"}},
-    // What every front end does: all libraries but raster, which loads librsvg, and serve.
+    // The base of every front end: all libraries but serve and raster, which loads librsvg.
     {"service",
-     {"base", "compute", "config", "text", "nn", "paper", "model", "record", "analysis", "metrics",
-      "explain", "translate", "train", "why", "markup", "view", "view/terminal", "view/svg", "view/data",
-      "view/page"}},
+     {"base",   "compute",  "config",        "text",     "nn",        "paper",    "model",
+      "record", "analysis", "metrics",       "explain",  "translate", "train",    "why",
+      "markup", "view",     "view/terminal", "view/svg", "view/data", "view/page"}},
     {"serve",
      {"base", "compute", "config", "text", "nn", "model", "record", "analysis", "translate", "view",
       "view/page", "service"}},
-    // What all views share lies at view's root; no kind of view knows another one.
+    // The files that all views share are directly in view; no kind of view includes another.
     {"view", {"base", "config", "record"}},
     {"view/terminal", {"base", "config", "record", "view"}},
     {"view/svg", {"base", "config", "record", "view"}},
@@ -49,9 +49,9 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"view/page", {"base", "config", "record", "view"}},
 };
 
-/// The room of a file of lib/: "base" of base/error.h and base/files/files.h, "view/svg" of
-/// view/svg/map/map_panels.h. A folder without a row of its own belongs to the one around it, but
-/// for view's: each kind of view has a row.
+/// Returns the room of a file of lib/: "base" for base/error.h and base/files/files.h, "view/svg"
+/// for view/svg/map/map_panels.h. A folder without a row of its own belongs to its parent folder,
+/// except in view, where each kind of view has a row.
 std::string room_of(const fs::path& file) {
   const fs::path home = file.parent_path();
   fs::path folder = home;
@@ -60,14 +60,14 @@ std::string room_of(const fs::path& file) {
   return (folder == "view" ? home : folder).generic_string();
 }
 
-/// The file of lib/ that a line includes; empty: none of the project.
+/// Returns the file of lib/ that a line includes; empty if it includes none of the project.
 std::string included_by(const std::string& line) {
   static const std::regex include(R"re(^\s*#\s*include\s+"([^"]+)")re");
   std::smatch match;
   return std::regex_search(line, match, include) ? match[1].str() : std::string();
 }
 
-/// What is wrong with a line of a file, both of lib/; empty: nothing.
+/// Returns the error in a line of a file of lib/; empty if there is none.
 std::string fault_of(const fs::path& file, const std::string& line) {
   const std::string included = included_by(line);
   if (included.empty()) return "";
@@ -109,8 +109,9 @@ TEST_CASE("the server links the search queue, the command line does not") {
   CHECK(links_class(program.parent_path() / "attn-demo-serve", "4attn11SearchQueue"));
 }
 
-/// What is wrong with a line of a front end that is no command line: a header of app's; empty:
-/// nothing. `folder` is the file's, below the project, and `own` are where it finds headers.
+/// Returns the error in a line of a front end other than the command line, which must not include
+/// the app's headers; empty if there is none. `folder` is the file's folder below the project, and
+/// `own` lists the folders where it finds headers.
 std::string fault_of_front_end(const fs::path& folder, const std::vector<fs::path>& own,
                                const std::string& line) {
   const fs::path source(ATTN_SOURCE_DIR);
@@ -121,7 +122,7 @@ std::string fault_of_front_end(const fs::path& folder, const std::vector<fs::pat
     if (fs::exists(source / root / included)) return "";
   }
   if (fs::exists(source / folder / included) || fs::exists(source / "lib" / included)) return "";
-  // Installed under that name; it is lib/config/search_options.h.
+  // The installed name of lib/config/search_options.h.
   if (included == "attn_demo/search_options.h") return "";
   return included.string();
 }
@@ -168,7 +169,7 @@ TEST_CASE("what a room may not include is found") {
         "view/svg/map/a.cpp includes view/data/b.h");
   CHECK(fault("nn/attention/a.cpp", "nn/b.h").empty());
   CHECK(fault("nn/attention/a.cpp", "model/b.h") == "nn/attention/a.cpp includes model/b.h");
-  // A library's file is included by its place in lib/, and the app's are not included at all.
+  // A library's file is included by its path in lib/, and the app's files are not included at all.
   CHECK(fault("base/a.cpp", "b.h") == "base/a.cpp includes b.h");
   CHECK(fault("base/a.cpp", "console.h") == "base/a.cpp includes console.h");
   CHECK(fault("serve/a.cpp", "service/b.h").empty());
@@ -188,7 +189,7 @@ TEST_CASE("headers own their sources") {
     ++seen;
     fs::path header = entry.path();
     if (fs::exists(header.replace_extension(".h"))) continue;
-    // Else a header beside it says that the source is its own.
+    // Otherwise a header beside it must name the source.
     bool named = false;
     for (const auto& other : fs::directory_iterator(entry.path().parent_path())) {
       if (other.path().extension() != ".h") continue;
@@ -204,12 +205,12 @@ TEST_CASE("headers own their sources") {
 }
 
 TEST_CASE("no two headers of lib name one type") {
-  // Two types of one name make one function of each template of them, of which the linker keeps
-  // either: no compiler says so.
+  // If two types have the same name, the linker merges functions of templates on them and keeps
+  // either one. No compiler reports this.
   const std::regex space(R"re(^namespace ([a-z:_]+) \{)re"), nameless(R"re(^namespace \{)re");
   const std::regex type(R"re(^(?:struct|class|enum class) (\w+)(?: final)?(?: :[^;]*)?\s*\{)re");
   const fs::path lib = fs::path(ATTN_SOURCE_DIR) / "lib";
-  std::map<std::string, std::string> named;  // by namespace and name: the header
+  std::map<std::string, std::string> named;  // header by namespace and name
   for (const auto& entry : fs::recursive_directory_iterator(lib)) {
     if (entry.path().extension() != ".h") continue;
     const std::string header = fs::relative(entry.path(), lib).generic_string();
@@ -218,7 +219,8 @@ TEST_CASE("no two headers of lib name one type") {
     std::smatch match;
     for (std::string line; std::getline(file, line);) {
       if (std::regex_search(line, match, space)) inside = match[1].str() + "::";
-      if (std::regex_search(line, nameless)) break;  // each source has its own
+      if (std::regex_search(line, nameless))
+        break;  // unnamed namespaces are separate in each source
       if (!std::regex_search(line, match, type)) continue;
       const auto& other = *named.try_emplace(inside + match[1].str(), header).first;
       CHECK_MESSAGE(other.second == header, other.first, " is in ", other.second, " and in ",

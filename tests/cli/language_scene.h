@@ -1,4 +1,4 @@
-// Models of several languages with random weights, and what they make of texts.
+// Multilingual models with random weights, and their translations.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ namespace attn::test {
 
 inline const std::string kSource = ATTN_SOURCE_DIR;
 
-/// A model with random weights of a class, and the tokenizer of tests/golden/languages.
+/// A model of a class with random weights, and a tokenizer of tests/golden/languages.
 struct LanguageScene {
   TemporaryDirectory directory;
   std::string model = directory.file("model");

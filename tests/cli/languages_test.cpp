@@ -1,4 +1,4 @@
-// Models of several languages: which one is meant, what the model is made to begin with, what
+// Tests multilingual models: how languages are found, which token the model begins with, what
 // inspect lists, and what is refused.
 #include <doctest/doctest.h>
 
@@ -60,7 +60,8 @@ TEST_CASE(
 }
 
 TEST_CASE("M2M100 has no place for <pad>, so none begins with it") {
-  const LanguageScene scene("m2m_100", "../tokenizer/opus");  // whose <pad> is the last piece
+  const LanguageScene scene("m2m_100",
+                            "../tokenizer/opus");  // its <pad> is the last vocabulary entry
   const auto input = tokens(scene.record({})["hypotheses"][0]["decoder_input"]);
   CHECK(input.front() == "</s>");
   const std::string file = scene.model + "/generation_config.json";
@@ -151,7 +152,7 @@ TEST_CASE("inspect lists the languages of a model") {
   REQUIRE(german != list.end());
   CHECK((*german)["name"] == "German");
   CHECK((*german)["token"] == "deu_Latn");
-  for (const Json& one : list) {  // all have a name, those that ICU does not know, too
+  for (const Json& one : list) {  // all have a name, even those that ICU does not know
     CAPTURE(one.dump());
     CHECK(one["name"].get<std::string>().find(one["code"].get<std::string>().substr(0, 3)) != 0);
   }
@@ -164,7 +165,7 @@ TEST_CASE("languages that are unknown, several or none are refused in one line")
   nllb.refused({"--target-lang", "xx"}, "--target-lang xx: ");
   nllb.refused({"--target-lang", "Germn"},
                "has no such language among its 202; the nearest is deu_Latn (German)");
-  // Another script is another language, and no guess.
+  // Another script is another language, and is not guessed.
   nllb.refused({"--target-lang", "srp_Latn"},
                "has no such language among its 202; the nearest is srp_Cyrl (Serbian)");
   nllb.refused({"--target-lang", "deu-latm"},

@@ -1,5 +1,5 @@
-// Libraries state facts; only the app (and Python) words options and commands. The page's scripts
-// tell a reader what to type, and are no C++.
+// Tests that libraries only state facts: messages that name options and commands are in the app
+// (and Python). The page's scripts may name commands; they are not C++.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The first text in quotation marks of a line of C++ that words an option or a command; empty:
-/// none does. Comments do not count.
+/// Returns the first string literal in a line of C++ that names an option or a command, outside
+/// comments; empty if there is none.
 std::string option_in(const std::string& line) {
   static const std::regex quoted(R"re(//|"((?:[^"\\]|\\.)*)")re");
   static const std::regex option(

@@ -1,4 +1,4 @@
-// Line breaks, placeholders and HTML through the program with the shipped model.
+// Tests line breaks, placeholders and HTML through the program with the shipped model.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ std::string translated(std::vector<std::string> args, const std::string& input =
   return result.out;
 }
 
-/// Removes tags, and makes the whitespace left by them one space.
+/// Removes tags, and reduces the whitespace left by them to one space.
 std::string without_tags(const std::string& html) {
   std::string text;
   bool inside = false;

@@ -1,7 +1,8 @@
-// Under any limit on memory or on the stack a run ends in its result, or in one line and exit 5.
+// Tests that under any limit on memory or on the stack, a run succeeds or exits with one line and
+// code 5.
 #include <doctest/doctest.h>
 
-#ifndef ATTN_ASAN  // which takes the whole address space, and larger stacks
+#ifndef ATTN_ASAN  // ASan reserves the whole address space, and needs larger stacks
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -19,7 +20,7 @@ std::string shipped(const std::string& path) {
   return std::string(ATTN_SOURCE_DIR) + "/" + path;
 }
 
-/// Every command that takes memory, into `scene`.
+/// Returns all commands that need memory, writing into `scene`.
 std::vector<std::vector<std::string>> commands(const TemporaryDirectory& scene) {
   const std::string sentence = "The group went home";
   const std::string toy = shipped("data/toy/");
@@ -52,7 +53,7 @@ TEST_CASE("under ulimit -v a command ends in its result or in exit 5") {
                                            const rlimit limit{megabytes << 20, megabytes << 20};
                                            setrlimit(RLIMIT_AS, &limit);
                                          }});
-      // Below some 85 MB the system's loader, not the program, gives up.
+      // Below about 85 MB, the system's loader fails before the program starts.
       CHECK_MESSAGE((result.code == 0 || result.code == 5), result.err);
       if (result.code == 5) CHECK_MESSAGE(result.err.ends_with("\n"), result.err);
     }
@@ -74,7 +75,7 @@ TEST_CASE("a small stack is enough for everything, pictures too") {
   }
 }
 
-/// Runs with a library that lets one allocation fail; none where `allocation` is 0.
+/// Runs with a library that makes one allocation fail; none if `allocation` is 0.
 Result run_failing(const std::vector<std::string>& args, int allocation,
                    std::vector<std::pair<std::string, std::string>> more) {
   more.emplace_back("LD_PRELOAD", kFailingMalloc);
@@ -86,7 +87,7 @@ constexpr const char* kNoMemory =
     "attn-demo: out of memory; choose a smaller model, --batch or --beam\n";
 
 TEST_CASE("memory that runs out on one of several threads is exit 5, as on the first") {
-  if (!std::filesystem::exists(kFailingMalloc)) return;  // not every build has it
+  if (!std::filesystem::exists(kFailingMalloc)) return;  // not built in every configuration
   std::vector<std::string> args{"translate", "--threads", "2"};
   args.resize(args.size() + 12, "The group went home");
   int failed = 0;

@@ -1,4 +1,4 @@
-// A model directory in each form that people have, through the program.
+// Tests every common form of a model directory through the program.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -14,7 +14,7 @@ using namespace attn::test;
 
 namespace {
 
-/// The demo's model under OWNER/NAME in a cache of huggingface_hub.
+/// The demo's model as OWNER/NAME in a cache of huggingface_hub.
 struct HubCache {
   HubCache() {
     std::filesystem::create_directories(root.file("models--some--model/refs/refs/pr"));
@@ -73,7 +73,7 @@ TEST_CASE("a cache without any weights") {
                 {"without weights", "fetch them: hf download some/model --revision main"});
 }
 
-/// The demo's model with so many rows more in its embedding than vocab.json has pieces.
+/// Returns the demo's model with `more` embedding rows beyond the entries of vocab.json.
 ModelFiles padded_model(std::size_t more) {
   ModelFiles model = ModelFiles::good();
   const std::size_t pieces = model.json("vocab.json").size();
@@ -85,7 +85,7 @@ ModelFiles padded_model(std::size_t more) {
     const std::string old(
         tensors.data.substr(tensors.begin(name), tensors.end(name) - tensors.begin(name)));
     std::string added(more * columns * sizeof(float), '\0');
-    // The likeliest row of all, wherever it may be chosen.
+    // Makes this row the likeliest of all if it may be chosen.
     const float high = 1000;
     if (columns == 1) {
       for (std::size_t i = 0; i < more; ++i) std::memcpy(added.data() + 4 * i, &high, 4);

@@ -1,4 +1,5 @@
-// Finite weights whose products overflow: no command takes NaN or infinity for a result.
+// Tests finite weights whose matrix products overflow: no command presents NaN or infinity as a
+// result.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -10,7 +11,7 @@
 namespace attn::test {
 namespace {
 
-/// The demo's model with one number all over a tensor.
+/// Returns the demo's model with a tensor filled with one number.
 ModelFiles filled(const std::string& tensor, float value) {
   ModelFiles model = ModelFiles::good();
   Tensors tensors = Tensors::of(model);
@@ -20,12 +21,12 @@ ModelFiles filled(const std::string& tensor, float value) {
   return model;
 }
 
-/// The demo's model; this norm multiplies by 3e38.
+/// Returns the demo's model with a norm that multiplies by 3e38.
 ModelFiles overflowing(const std::string& norm) {
   return filled(norm, 3e38F);
 }
 
-/// The demo's model with one number changed.
+/// Returns the demo's model with one number changed.
 ModelFiles changed(const std::string& tensor, std::size_t element, float value) {
   ModelFiles model = ModelFiles::good();
   Tensors tensors = Tensors::of(model);

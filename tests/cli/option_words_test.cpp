@@ -1,4 +1,4 @@
-// Libraries know no options: what they refuse is named by the option that asked for it.
+// Tests that errors of libraries, which know no options, name the option that led to them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -95,11 +95,11 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
     const Result result = run_program({.args = arguments});
     const std::size_t start = std::min(result.err.find("attn-demo: "), result.err.size());
     CHECK(result.err.substr(start) ==
-          std::string("attn-demo: ") + refused.line + "\n");  // after notes
+          std::string("attn-demo: ") + refused.line + "\n");  // may follow notes
     CHECK(result.code == refused.code);
     CHECK(result.out.empty());
   }
-  // The directory of a run is taken for its model, or for its records.
+  // A run's directory is mistaken for its model, or for its records.
   const TemporaryDirectory scene;
   std::filesystem::create_directories(scene.file("run/model"));
   for (const char* name : {"run/train.jsonl", "run/probe.jsonl"}) std::ofstream(scene.file(name));

@@ -1,4 +1,5 @@
-// Files that translate and others write and read: named, called what they are, whole or not at all.
+// Tests files that translate and other commands write and read: their notes, their names, and that
+// they are complete or absent.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -18,7 +19,7 @@ Result at_random(std::vector<std::string> more, const std::string& input = "") {
   return run_program({.args = std::move(args), .input = input});
 }
 
-/// The notes that tell of files, sizes apart.
+/// Returns the notes about files, without sizes.
 std::vector<std::string> written(const Result& result) {
   static const std::regex in_bytes(R"( \((\d+ files, )?\d+(\.\d)? k?M?B\))");
   std::vector<std::string> lines;
@@ -64,7 +65,7 @@ TEST_CASE("every file is named in one line, several of one option together") {
     CHECK(pdf.starts_with("%PDF-"));
     CHECK(pdf.find("%%EOF") != std::string::npos);
   }
-  // What leads to a stream is none.
+  // Names of streams are not reported as files.
   CHECK(written(at_random({"--json", "/dev/stderr", "We"})).empty());
   CHECK(written(at_random({"--json", "-", "We"})).empty());
 }
@@ -152,15 +153,16 @@ TEST_CASE("bad input: names that say another kind") {
 
 TEST_CASE("--words merges the tokens of files, too; --json holds both") {
   const TemporaryDirectory scene;
-  const Result result = run_program(
-      {.args = {"translate", "The teacher was unforgettably kind.", "--words", "--csv",
-                scene.file("tables"), "--json", scene.file("maps.json"), "--svg",
-                scene.file("maps.svg")}});
+  const Result result =
+      run_program({.args = {"translate", "The teacher was unforgettably kind.", "--words", "--csv",
+                            scene.file("tables"), "--json", scene.file("maps.json"), "--svg",
+                            scene.file("maps.svg")}});
   REQUIRE_MESSAGE(result.code == kDone, result.err);
   const Json record = Json::parse(lines_of(bytes_of(scene.file("maps.json"))).front());
   const Json& words = record["words"];
   CHECK(words["source"] == Json({"The", "teacher", "was", "unforgettably", "kind", ".", "</s>"}));
-  CHECK(record["source"]["tokens"].size() > words["source"].size());  // some word has pieces
+  CHECK(record["source"]["tokens"].size() >
+        words["source"].size());  // some word has several tokens
   const Json& maps = words["hypotheses"][0];
   REQUIRE(maps["cross"][2][2].size() == maps["target"].size());
   REQUIRE(maps["cross"][2][2][0].size() == words["source"].size());
@@ -192,7 +194,7 @@ TEST_CASE("what a sentence or a file hints at is said") {
         Notes{"note: 1 piece not in the vocabulary became <unk> (▁日本語); translations leave out "
               "their own <unk>"});
   const Result spelled = run_program({.args = {"translate", "日本語", "--show", "none"}});
-  CHECK(spelled.err == "");  // the shipped vocabulary has bytes
+  CHECK(spelled.err == "");  // the shipped vocabulary has byte tokens
   CHECK(spelled.out == "日本語\n");
   const Result alike =
       run_program({.args = {"translate", "He is happy.", "--beam", "4", "--n-best", "3"}});
@@ -247,7 +249,7 @@ TEST_CASE("--input and --output: lines of a file into a file") {
   CHECK(bytes_of(scene.file("out.txt")) == piped.out);
   CHECK(written(both) == std::vector<std::string>{"note: wrote " + scene.file("out.txt")});
   CHECK(at_random({"--input", "-", "--output", "-"}, text).out == piped.out);
-  // Lists and alignments go there, too, and nothing else does.
+  // Lists and alignments go there as well, and nothing else does.
   const std::vector<std::string> more = {"--beam", "2", "--n-best", "2", "--align", "average"};
   std::vector<std::string> args = more;
   args.insert(args.end(), {"--input", in, "--output", scene.file("list"), "--json", "-"});
@@ -255,7 +257,7 @@ TEST_CASE("--input and --output: lines of a file into a file") {
   CHECK(lines_of(list.out).size() == 4);
   CHECK(Json::accept(lines_of(list.out)[0]));
   CHECK(bytes_of(scene.file("list")) == at_random(more, text).out);
-  // Arguments, too: then the terminal is quiet.
+  // With sentences as arguments, the terminal stays quiet too.
   const Result argument = at_random({"--output", scene.file("one"), "The group"});
   CHECK(argument.out == "");
   CHECK(bytes_of(scene.file("one")) == lines_of(piped.out)[0] + "\n");

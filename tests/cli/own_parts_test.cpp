@@ -1,5 +1,5 @@
-// Models of the program's own parts, as typed: trained, translated, shown, explained, converted;
-// and what is refused.
+// Tests models with the program's own parts on the command line: they are trained, used for
+// translation, shown, explained and converted; and what is refused.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST_CASE("own parts: a model of all of them is trained, goes on, translates and
   REQUIRE_MESSAGE(shown.code == kDone, shown.err);
   const Json record = Json::parse(shown.out);
   CHECK(record["model"]["head_dim"] == 6);
-  CHECK(record["encoder_self"][0].size() == 2);  // a map of every head, whoever it shares keys with
+  CHECK(record["encoder_self"][0].size() == 2);  // one map per head, even if heads share keys
   CHECK(record["encoder_self"][0][0] != record["encoder_self"][0][1]);
 
   const std::string half = scene.file("half");
@@ -82,7 +82,7 @@ TEST_CASE("own parts: explain shows what is turned, and whose keys a head reads"
     const Json& q = head["matrices"][0]["values"];
     const Json& t = turned["matrices"][0]["values"];
     const Json& k = turned["matrices"][1]["values"];
-    CHECK(t[0] == q[0]);  // place 0 turns nothing
+    CHECK(t[0] == q[0]);  // position 0 is not rotated
     CHECK(t[1] != q[1]);
     float product = 0;
     for (std::size_t i = 0; i < t[1].size(); ++i)

@@ -1,5 +1,5 @@
-// Patterns of attention through the program: what was computed, why, how far a token sees, and what
-// kinds of attention cost.
+// Tests sparse patterns through the program: the computation, its explanation, how far a token
+// sees, and costs.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace attn::test {
 namespace {
 
-/// A config of three layers with this pattern in its encoder.
+/// Returns a config of three layers with this pattern in its encoder.
 std::string config_with(const TemporaryDirectory& scene, const std::string& pattern,
                         const std::string& more = "") {
   return scene.write("pattern.json", R"({"model": {"d_model": 12, "encoder_layers": 3,
@@ -84,7 +84,7 @@ TEST_CASE("Pegasus-X: what a row gives to the model's own global tokens is in th
   CHECK(seen["of"].dump() == "[[0,0],[1,1]]");
   CHECK(seen["patterns"].dump() ==
         "[[[0,2,0],[0,2,0],[2,2,0],[2,2,0],[4,1,0]],[[0,1,0],[1,2,0],[1,2,0],[3,2,0],[3,2,0]]]");
-  CHECK(seen["reach"][4].dump() == "[0,4,2,4,1,1]");  // by the global tokens after two layers
+  CHECK(seen["reach"][4].dump() == "[0,4,2,4,1,1]");  // through the global tokens, after two layers
   for (std::size_t row = 0; row < 5; ++row) {
     const double own = seen["own_global"][1][1][row].get<double>();
     CHECK(own > 0);
@@ -137,7 +137,7 @@ TEST_CASE("explain adds up under patterns, or says what is not shown") {
     args.insert(args.end(), more.begin(), more.end());
     return run_program({.args = args});
   };
-  /// Where lines are broken does not matter here.
+  /// Compares without line breaks.
   const auto flat = [](const Result& result) {
     static const std::regex blanks(R"(\s+)");
     return std::regex_replace(result.out, blanks, " ");
@@ -147,7 +147,7 @@ TEST_CASE("explain adds up under patterns, or says what is not shown") {
   CHECK(x.find("sum of the row: 1.0000 ") != std::string::npos);
   CHECK(x.find("−∞ where the pattern of this attention leaves a word out") != std::string::npos);
   CHECK(x.find("nothing is hidden") == std::string::npos);
-  // Every quotient that is written is the weight beside it.
+  // Every printed quotient is the weight beside it.
   static const std::regex line(R"(exp\(.* = ([0-9.]+), / ([0-9.]+) = ([0-9.]+)\n)");
   int quotients = 0;
   for (const char* family : {kSmallPegasusX, kSmallBigBird, kSmallLed}) {
@@ -250,7 +250,7 @@ TEST_CASE("inspect --receptive-field: how far the encoder's tokens see") {
   const std::string svg = bytes_of(scene.file("f.svg"));
   CHECK(svg.find("data-layers=\"3\" d=\"M5 0h2v1h-2z") != std::string::npos);
   CHECK(svg.find("window, window 4 · 8 tokens · 3 layers") != std::string::npos);
-  // The earlier, the darker; what is never seen is in the legend.
+  // Cells seen in earlier layers are darker; the legend includes cells that are never seen.
   static const std::regex level(R"re(<path class="s(\d+)" data-layers="(\d)")re");
   int darker = 1000;
   for (std::sregex_iterator each(svg.begin(), svg.end(), level), end; each != end; ++each) {
@@ -298,7 +298,7 @@ TEST_CASE("inspect --receptive-field: blocks of a long text, and letters for man
     CHECK_MESSAGE(result.code == kDone, result.err);
     return result.out;
   };
-  // 36 cells of 80 columns for 100 tokens: 2.8 each.
+  // 36 cells in 80 columns show 100 tokens: 2.8 tokens each.
   const std::string blocks = text_of("100");
   CHECK_MESSAGE(blocks.ends_with("after none. Blocks of 3 tokens or so: the first of them that any "
                                  "sees.\n"),

@@ -1,5 +1,5 @@
-// --precision: what records and scores say of it, and that it keeps a translation's bits wherever
-// the sentence stands.
+// Tests --precision: its mention in records and scores, and that a translation has the same bits
+// wherever the sentence occurs.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ TEST_CASE("records of 8 bits say so, and are near those of 32") {
   for (std::size_t i = 0; i < b["log_probs"].size(); ++i) {
     CHECK(std::abs(a["log_probs"][i].get<double>() - b["log_probs"][i].get<double>()) < 0.3);
   }
-  // A given translation and an experiment go through the same products.
+  // A given translation and an experiment use the same matrix multiplications.
   const Json given =
       precise_record({"--precision", "int8", "--target", a["text"].get<std::string>()});
   CHECK(given["hypotheses"][0]["cross"] == a["cross"]);
@@ -96,7 +96,8 @@ TEST_CASE("every model of an ensemble has the precision") {
   const std::string model = std::string(ATTN_SOURCE_DIR) + "/data/models/en-de";
   const std::vector<std::string> twice = {"--model", model,         "--model",
                                           model,     "--precision", "int8"};
-  // The mean of a model with itself; a second one in float32 would move it.
+  // The mean of a model with itself must be the same; a second rounding to float32 would change
+  // it.
   CHECK(precise_record(twice)["hypotheses"][0]["log_probs"] ==
         precise_record({"--precision", "int8"})["hypotheses"][0]["log_probs"]);
 }

@@ -1,4 +1,4 @@
-// translate at a terminal: it says what it waits for, edits lines and ends as one asks.
+// Tests translate at a terminal: the prompt, line editing, and ways to end it.
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
@@ -11,7 +11,8 @@ namespace {
 const std::string kWaits =
     "note: type a sentence and press Enter; help says more, quit or Ctrl-D quits\r\n";
 
-/// translate with the demo's random model on a terminal; `on` says which of 0, 1, 2 are one.
+/// Returns translate with the demo's random model on a terminal; `on` lists which of 0, 1 and 2
+/// are the terminal.
 Request at(Terminal& terminal, std::vector<std::string> more = {},
            const std::vector<int>& on = {0, 1, 2}) {
   std::vector<std::string> args{"translate", "--config", demo_config(), "--seed", "7"};
@@ -37,14 +38,14 @@ TEST_CASE("a prompt: an answer a line, lines are edited and remembered, Ctrl-D e
   const Program program(in_a_shell(at(terminal)));
   REQUIRE(terminal.wait_for(kWaits));
   REQUIRE(terminal.wait_for_prompt());
-  terminal.send("The grou\x7fup\n");  // one letter taken back
+  terminal.send("The grou\x7fup\n");  // deletes one letter
   const std::string group = translation_of("The group");
   REQUIRE(terminal.wait_for("\r\n" + group + "\r\n"));
   REQUIRE(terminal.wait_for_prompt());
-  terminal.send("The dog\x01Now \n");  // Ctrl-A: to the beginning
+  terminal.send("The dog\x01Now \n");  // Ctrl-A: moves to the beginning
   REQUIRE(terminal.wait_for("\r\n" + translation_of("Now The dog") + "\r\n"));
   REQUIRE(terminal.wait_for_prompt());
-  terminal.send("\x1b[A\x1b[A\n");  // two lines back
+  terminal.send("\x1b[A\x1b[A\n");  // goes two lines back
   REQUIRE(terminal.wait_for("\r\n" + group + "\r\n"));
   REQUIRE(terminal.wait_for_prompt());
   terminal.send("\x04");
@@ -141,7 +142,7 @@ TEST_CASE("no prompt where stdout is none: what it waits for is said") {
   CHECK(terminal.seen().find("> ") == std::string::npos);
 }
 
-/// So many that a fast core works on them for some seconds.
+/// Enough lines to keep a fast core busy for some seconds.
 constexpr int kManyLines = 150'000;
 
 std::string many_sentences() {

@@ -1,4 +1,4 @@
-// What translate prints: translations, maps and JSON records.
+// Tests the output of translate: translations, maps and JSON records.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,7 +21,8 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// [layer][head][query][key] of these sizes; rows sum to 1; above the diagonal 0 where causal.
+/// Checks [layer][head][query][key] for these sizes. Rows must sum to 1, and causal maps must be 0
+/// above the diagonal.
 void check_maps(const Json& maps, std::size_t layers, std::size_t heads, std::size_t queries,
                 std::size_t keys, bool causal = false) {
   REQUIRE(maps.size() == layers);
@@ -120,7 +121,7 @@ TEST_CASE("--target scores and shows the given translation") {
   double sum = 0;
   for (const Json& value : hypothesis["log_probs"]) sum += value.get<double>();
   CHECK(std::abs(hypothesis["score"].get<double>() - sum / 6) < 1e-5);
-  // However it is shown, it is the target that is printed and not a search's result.
+  // However it is shown, the given target is printed and not a search result.
   for (const std::string show : {"none", "cross:0:0", "all"}) {
     INFO("--show ", show);
     const Result text = demo({kDemoSource, "--target", kDemoTarget, "--show", show});
@@ -193,7 +194,7 @@ TEST_CASE("--show chooses the maps, and a heading says which each is") {
     for (const std::string& name : show) args.insert(args.end(), {"--show", name});
     const std::string out = demo(args).out;
     static const std::regex title("(encoder|decoder|cross):[0-9m]");
-    // The last line names heads, too.
+    // The last line also names heads.
     const std::string grids = out.substr(0, out.find("A row sums to 1."));
     return std::distance(std::sregex_iterator(grids.begin(), grids.end(), title),
                          std::sregex_iterator());
@@ -212,7 +213,7 @@ TEST_CASE("--show chooses the maps, and a heading says which each is") {
   const Result none = demo({kDemoSource, "--show", "none"});
   CHECK(lines_of(none.out).size() == 1);
   CHECK(one.out.starts_with(none.out));
-  // From stdin only translations, unless maps are asked for.
+  // Input from stdin gives only translations, unless maps are requested.
   CHECK(demo({}, kDemoSource + "\n").out == none.out);
   CHECK(demo({"--show", "cross:0:1"}, kDemoSource + "\n").out == one.out);
 }

@@ -35,7 +35,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return list;
 }
 
-/// Ours, with the request's names replaced or added.
+/// Returns this process's environment with the request's variables replaced or added.
 std::vector<std::string> environment_of(const Request& request) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -51,7 +51,7 @@ std::vector<std::string> environment_of(const Request& request) {
   return all;
 }
 
-/// Reads what is there; false and closed at the end.
+/// Reads the available data; closes the descriptor at the end.
 void drain(int& descriptor, std::string& into) {
   char block[65536];
   const ssize_t n = read(descriptor, block, sizeof block);
@@ -159,7 +159,7 @@ std::optional<std::string> Program::read_line() {
 }
 
 bool Program::wait_for_error(const std::string& part) {
-  // A program that tells much and never this would be read for ever.
+  // Without a limit, a program that prints much but never this text would be read forever.
   const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_);
   std::size_t unused = 0;
   while (result_.err.find(part) == std::string::npos) {

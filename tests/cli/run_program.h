@@ -1,5 +1,6 @@
-// Runs the built program as a user's shell would: arguments, bytes on stdin, environment;
-// everything through pipes, no shell between, and never longer than a time limit.
+// Runs the built program as a user's shell would, with arguments, bytes on stdin and an
+// environment. Everything goes through pipes, without a shell, and never takes longer than a time
+// limit.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +13,7 @@
 
 namespace attn::test {
 
-/// How long a program may keep quiet, in milliseconds; only a hanging one comes near.
+/// How long a program may print nothing, in milliseconds; only a hanging one gets near this.
 #if defined(ATTN_ASAN) || defined(ATTN_TSAN)
 inline constexpr int kPatience = 600'000;
 #else
@@ -21,14 +22,15 @@ inline constexpr int kPatience = 60'000;
 
 struct Request {
   std::vector<std::string> args;
-  std::string input = {};                                             ///< all of stdin
-  std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
-  std::string stdout_path = {};        ///< a file or device in place of the pipe
+  std::string input = {};  ///< all of stdin
+  std::vector<std::pair<std::string, std::string>> environment =
+      {};                              ///< added to this process's environment
+  std::string stdout_path = {};        ///< a file or device instead of the pipe
   std::string folder = {};             ///< the program's working directory
-  bool stdout_reader_gone = false;     ///< nobody reads the pipe behind stdout
-  std::string program = {};            ///< another than the one that was just built
-  std::function<void()> in_child{};    ///< last thing before exec: rights and the like
-  int limit_milliseconds = kPatience;  ///< without output or end
+  bool stdout_reader_gone = false;     ///< closes the reading end of the pipe on stdout
+  std::string program = {};            ///< a program other than the one that was just built
+  std::function<void()> in_child{};    ///< called just before exec, for permissions and the like
+  int limit_milliseconds = kPatience;  ///< maximum time without output or end
 };
 
 struct Result {
@@ -38,7 +40,7 @@ struct Result {
   bool timed_out = false;
 };
 
-/// A started program whose stdin the test still holds.
+/// A running program whose stdin the test still holds.
 class Program {
  public:
   explicit Program(const Request& request);
@@ -46,30 +48,32 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  void send(const std::string& bytes);  ///< all of it; quietly nothing where the program has gone
+  void send(const std::string& bytes);  ///< sends all bytes; does nothing if the program has ended
   void close_input();
   void signal(int number) const;
 
-  /// The next line of stdout without its end; nothing at the end or after the time limit.
+  /// Returns the next line of stdout without its line end; nothing at the end or after the time
+  /// limit.
   std::optional<std::string> read_line();
 
-  /// Waits until stderr holds `part`; false at the end or after the time limit.
+  /// Waits until stderr contains `part`; returns false at the end or after the time limit.
   bool wait_for_error(const std::string& part);
 
-  /// Ends: closes stdin, collects the rest and the exit code.
+  /// Closes stdin, collects the remaining output and the exit code.
   Result finish();
 
-  /// The same with stdin left open: the program must end by itself.
+  /// Does the same with stdin left open: the program must end by itself.
   Result finish_with_open_input();
 
  private:
-  bool pump(const std::string* input, std::size_t& sent);  ///< once; false where nothing came
+  bool pump(const std::string* input,
+            std::size_t& sent);  ///< once; returns false if nothing arrived
   void wait_for_end();
 
   pid_t pid_ = -1;
   int limit_;
   int in_ = -1, out_ = -1, err_ = -1;
-  std::size_t lines_read_ = 0;  ///< bytes of out that read_line has given away
+  std::size_t lines_read_ = 0;  ///< bytes of out that read_line has returned
   Result result_;
 };
 

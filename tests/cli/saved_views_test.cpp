@@ -1,4 +1,5 @@
-// What page makes of saved records is what translate makes at once, byte for byte.
+// Tests that page makes the same files from saved records as translate does directly, byte for
+// byte.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -8,7 +9,7 @@
 namespace attn::test {
 namespace {
 
-/// The same views asked of translate and, from its --json, of page.
+/// Requests the same views from translate and, from its --json output, from page.
 void check_same(std::vector<std::string> translated, const std::vector<std::string>& views,
                 bool pictures = true) {
   const TemporaryDirectory scene;

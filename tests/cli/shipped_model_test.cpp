@@ -1,6 +1,6 @@
-// The model that ships: what a newcomer's first command answers, from the source tree and from an
+// Tests the shipped model: a newcomer's first command, from the source tree and from an
 // installation, on every kind of CPU. shipped_model.tsv holds the sentences and their translations
-// as they came out when the model was made; docs/notes/shipped-model.md shows them (scripts/check_docs.py).
+// from when the model was made; docs/notes/shipped-model.md shows them (scripts/check_docs.py).
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ TEST_CASE("one head of thirty words is one screen of 80 columns and 24 lines") {
   };
   const std::string note = "Whole words fit; --pieces: pieces.";
   const auto is_one_screen = [](const std::string& text) {
-    // The translation is one line with breaks of the terminal's.
+    // The translation is one line, wrapped by the terminal.
     const std::string first = text.substr(0, text.find('\r'));
     const int wrapped = (display_width(first) + 79) / 80;
     return std::count(text.begin(), text.end(), '\n') + wrapped - 1 <= 23;
@@ -166,7 +166,7 @@ TEST_CASE("an installed program brings its model along") {
       run_program({.args = {"translate"}, .input = "The group went home\n", .program = installed});
   CHECK(result.code == kDone);
   CHECK(result.out == "Die Gruppe ging nach Hause\n");
-  // The installed copy is what it read: without it, the source tree's would be found.
+  // Damage to the installed copy must cause an error; otherwise the source tree's copy was read.
   std::filesystem::resize_file(prefix.file("share/attn-demo/data/models/en-de/vocab.json"), 100);
   const Result damaged = run_program({.args = {"translate", "The group"}, .program = installed});
   CHECK(damaged.code == kInput);

@@ -1,4 +1,4 @@
-// translate --split and evaluate --split: what is cut, what stays, and what records say of it.
+// Tests translate --split and evaluate --split: which lines are split, and their records.
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
@@ -11,7 +11,8 @@ const std::string kFirst = "The group went home.";
 const std::string kSecond = "Dr. We went to the house.";
 const std::string kLine = kFirst + "  " + kSecond + " The?";
 
-/// A directory with the demo's model, which says that it has learned so many tokens (0: nothing).
+/// A directory with the demo's model, which claims to have learned sources of this many tokens (0:
+/// no claim).
 struct SplitScene {
   explicit SplitScene(int longest) {
     ModelFiles files = ModelFiles::good();
@@ -24,7 +25,7 @@ struct SplitScene {
     more.insert(more.begin(), {"translate", "--model", model});
     return run_program({.args = std::move(more), .input = input});
   }
-  /// The translation of a text as a whole.
+  /// Returns the translation of a text as a whole.
   std::string whole(const std::string& text) const {
     const Result result = translate({"--split", "never", "--show", "none", text});
     REQUIRE_MESSAGE(result.code == 0, result.err);
@@ -138,7 +139,7 @@ TEST_CASE("a published model's line that is longer than its positions is cut by 
 }
 
 TEST_CASE("parts of a document are as many sentences as the model takes") {
-  const SplitScene scene(10);  // two of the shorter sentences together
+  const SplitScene scene(10);  // fits two of the shorter sentences
   const std::string line = kFirst + " " + kFirst + "  " + kFirst;
   CHECK(scene.translate({"--document"}, line).out ==
         scene.whole(kFirst + " " + kFirst) + "  " + scene.whole(kFirst) + "\n");

@@ -1,4 +1,4 @@
-// translate as part of a pipe: order, immediacy, signals, threads and batches.
+// Tests translate as part of a pipe: order, immediacy, signals, threads and batches.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -137,7 +137,7 @@ TEST_CASE("signals while waiting for a line") {
 }
 
 TEST_CASE("a signal at any moment of waiting ends the program") {
-  // The signal comes right behind the answer, when the program is about to wait again.
+  // The signal arrives right after the answer, when the program is about to wait again.
   for (int i = 0; i < 30; ++i) {
     Program program({.args = demo_arguments({}), .limit_milliseconds = 5'000});
     program.send("The group\n");

@@ -1,4 +1,4 @@
-// T5 on the command line: what it is told to do, what is shown of its biases, what is refused.
+// Tests T5 on the command line: task prefixes, views of its relative position bias, and errors.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -152,14 +152,14 @@ TEST_CASE("T5: explain shows the biases of distances as a step of their own") {
     const Json distances = step("distances");
     CHECK(distances.is_null() == (kind == "cross"));
     if (kind == "cross") continue;
-    // What softmax reads is the scores, the biases and the mask.
+    // Softmax reads the sum of the scores, the bias and the mask.
     const Json scaled = step("scaled")["matrices"][0], bias = distances["matrices"][0];
     const Json& biased = distances["matrices"][1];
     CHECK(scaled["values"][1][0].get<float>() + bias["values"][1][0].get<float>() ==
           doctest::Approx(biased["values"][1][0].get<float>()));
     const Json masked = step("masked");
     CHECK(masked["matrices"][1]["values"][1][0] == biased["values"][1][0]);
-    CHECK(bias["values"][1][0] == bias["values"][2][1]);  // as far away
+    CHECK(bias["values"][1][0] == bias["values"][2][1]);  // the same distance
     const Json& by_distance = distances["matrices"][2];
     const std::size_t n = bias["values"].size();
     CHECK(by_distance["values"][0].size() == (kind == "decoder" ? n : 2 * n - 1));
@@ -182,7 +182,7 @@ TEST_CASE(
     i = picture.find("data-bias", i + 1);
   }
   CHECK(bars == 2 * tokens - 1);
-  // A saved record has them where it was written with --vectors.
+  // A saved record contains them if it was written with --vectors.
   for (const bool whole : {true, false}) {
     std::vector<std::string> more{"The group went home"};
     if (whole) more.insert(more.begin(), "--vectors");

@@ -1,4 +1,4 @@
-// A terminal that the program believes in.
+// A pseudoterminal for the program.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace attn::test {
 
-/// The master's side of a terminal whose other side is the program's.
+/// The master side of a terminal whose other side belongs to the program.
 class Terminal {
  public:
   explicit Terminal(unsigned short columns = 80);
@@ -16,30 +16,30 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// In the child: a session of its own, with this as its terminal on those descriptors.
+  /// Called in the child: starts a session with this as its terminal on those descriptors.
   void become_controlling(const std::vector<int>& on = {0, 1, 2}) const;
 
-  /// Types.
+  /// Types these keystrokes.
   void send(const std::string& keys) const;
 
-  /// Reads until the program has written `part` after what was waited for before; false where the
-  /// terminal's other side is closed, or after ten seconds without a byte.
+  /// Reads until the program has written `part`, after the text of the previous wait. Returns
+  /// false if the terminal's other side is closed, or after ten seconds without a byte.
   bool wait_for(const std::string& part);
 
-  /// The same until "> " stands there and keys are the program's: libedit writes its prompt first,
-  /// and what is typed before it takes the keys the terminal shows itself.
+  /// Waits until "> " is shown and the program reads keystrokes: libedit writes its prompt first,
+  /// and anything typed earlier goes through the terminal's own line editing.
   bool wait_for_prompt();
 
-  /// The same until the program has gone. The last bytes may be lost: the end of a session's first
-  /// process takes what nobody has read with it. See in_a_shell.
+  /// Reads until the program has ended. The last bytes may be lost: when a session's first process
+  /// ends, unread output is discarded. See in_a_shell.
   void read_rest();
 
-  /// The same until a program in a shell has ended with that code, whose line is not in seen().
+  /// Reads until a program in a shell has ended with that code, whose line is not in seen().
   bool wait_for_exit(int code);
 
   const std::string& seen() const { return seen_; }
 
-  /// The window goes: the program gets SIGHUP, and its writes fail.
+  /// Closes the window: the program gets SIGHUP, and its writes fail.
   void close();
 
  private:
@@ -48,11 +48,11 @@ class Terminal {
   int master_;
   std::string name_;
   std::string seen_;
-  std::size_t found_ = 0;  ///< where the next wait begins
+  std::size_t found_ = 0;  ///< start of the next wait
 };
 
-/// The same request by a shell that waits for the program, as a user's does, says its exit code
-/// and stays, so that all that was written can be read.
+/// Returns the same request, run by a shell that waits for the program like a user's shell, prints
+/// its exit code and keeps running, so that all output can be read.
 Request in_a_shell(Request request);
 
 }  // namespace attn::test

@@ -1,4 +1,5 @@
-// evaluate, translate --input and train read test sets; translate --targets scores given pairs.
+// Tests that evaluate, translate --input and train read test sets, and that translate --targets
+// scores given pairs.
 #include <doctest/doctest.h>
 
 #include "train_run.h"

@@ -1,4 +1,4 @@
-// Text that nobody should have written: replaced or cut, reported, and never an error.
+// Tests malformed text: it is replaced or cut, and reported, and never an error.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -34,7 +34,7 @@ std::size_t notes_with(const Result& result, const std::string& part) {
   return count;
 }
 
-/// A model directory and the program on it.
+/// A model directory, with which the program is run.
 struct TextScene {
   TemporaryDirectory directory;
   std::string model = ModelFiles::good().write(directory, "m");
@@ -59,7 +59,7 @@ void check_text(const TextScene& scene, const BadText& bad) {
   for (const std::string& note : {kInvalid, kControls, kCut}) {
     CHECK_MESSAGE(notes_with(result, note) == (note == bad.note ? 1 : 0), note);
   }
-  // The maps name the words on their axes: there, too, nothing raw.
+  // The words on the maps' axes must not contain raw characters either.
   const Result maps = scene.translate(bad.line + "\n", {"--show", "all"});
   CHECK(maps.code == kDone);
   CHECK(is_plain(maps.out));
@@ -174,7 +174,8 @@ TEST_CASE("bad input: a target longer than the positions") {
 }
 
 TEST_CASE("bad input: pieces of a vocabulary that would break the output") {
-  // The model's words are text from outside, too: one line stays one line, and nothing is raw.
+  // The model's vocabulary is external text too: one line must stay one line, without raw
+  // characters.
   const TemporaryDirectory scene;
   ModelFiles model = ModelFiles::good();
   std::string changed = "{";

@@ -1,4 +1,4 @@
-// attn-demo tokenizer: what it makes, what its makes can be used for, and what it refuses.
+// Tests attn-demo tokenizer: its files, their uses, and its errors.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 const std::string kToyTexts = std::string(ATTN_SOURCE_DIR) + "/data/toy/";
 
-/// tokenizer on the toy's training text, into `out`.
+/// Runs tokenizer on the toy's training text, writing to `out`.
 Result train(const std::string& out, const std::vector<std::string>& more) {
   std::vector<std::string> args = {
       "tokenizer", "--source", kToyTexts + "train.en", "--target", kToyTexts + "train.de",
@@ -22,7 +22,7 @@ Result train(const std::string& out, const std::vector<std::string>& more) {
   return run_program({.args = args});
 }
 
-/// A small experiment that takes the tokenizer in folder `t` beside it.
+/// Writes a small experiment that uses the tokenizer in folder `t` beside it.
 std::string write_config(const TemporaryDirectory& scene, const std::string& model = "") {
   return scene.write("config.json",
                      "{\"model\": {\"d_model\": 12, \"encoder_layers\": 1, \"decoder_layers\": 1, "

@@ -1,5 +1,5 @@
-// What analysis finds in the heads of a model that was trained from scratch: the heads that it
-// calls best, without having seen an alignment, against the alignments of the toy corpus.
+// Compares the heads that the analysis, without alignments, calls best with the alignments of the
+// toy corpus, for a model trained from scratch.
 #ifndef ATTN_ASAN
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ struct ToyPair {
   std::string where;
 };
 
-/// Every pair that has an alignment.
+/// Returns every pair that has an alignment.
 std::vector<ToyPair> aligned_pairs() {
   std::vector<ToyPair> pairs;
   for (const std::string part : {"dev", "test"}) {
@@ -46,7 +46,7 @@ std::vector<ToyPair> aligned_pairs() {
   return pairs;
 }
 
-/// The report over all pairs, the given translation shown to the toy.
+/// Returns the report over all pairs, with the given translations teacher-forced.
 HeadReport toy_report() {
   const LoadedModel model = load_model(toy_model(), default_backend());
   const Tokenizer tokenizer(toy_model());
@@ -81,7 +81,7 @@ TEST_CASE("the toy's heads that are called best are among the best against gold"
   });
   CHECK(report.best.front() == by_gold.front());
   CHECK(error_rate(report, report.best.front()) < 0.5F);
-  // And the last is far from it, so that there was something to find.
+  // The worst head has a much higher error rate, so the choice was not trivial.
   CHECK(error_rate(report, by_gold.back()) > error_rate(report, report.best.front()) + 0.2F);
 }
 

@@ -1,4 +1,4 @@
-// What --help shows works as written, from the project's folder.
+// Tests that the examples of --help work as written in the project's folder.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The lines of a help text that a shell takes, those that end in \ with what follows.
+/// Returns the shell lines of a help text. Lines that end in \ are joined with the next one.
 std::vector<std::string> examples_of(const std::string& help) {
   std::vector<std::string> examples;
   const std::size_t start = help.find("\nExample");
@@ -29,7 +29,7 @@ std::vector<std::string> examples_of(const std::string& help) {
   return examples;
 }
 
-/// In a folder of its own, with the project's configs and data.
+/// Runs the examples in a folder of its own, with the project's configs and data.
 void check_examples_of(const std::string& command) {
   const TemporaryDirectory scene;
   for (const char* part : {"configs", "data"}) {
@@ -45,7 +45,7 @@ void check_examples_of(const std::string& command) {
                                        .environment = {{"PATH", path}},
                                        .folder = scene.path(),
                                        .program = "/bin/sh"});
-    // The module of page --alone is there where emscripten has made it.
+    // The module of page --alone exists only if emscripten has built it.
     const bool left_out = result.err.find("built without attn-demo.") != std::string::npos;
     CHECK_MESSAGE((result.code == kDone || left_out), result.err);
   }

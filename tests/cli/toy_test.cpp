@@ -1,5 +1,5 @@
-// The toy that everyone can train, from scratch. Seconds in a release build; under the sanitizers
-// it would take minutes and show nothing more than the small runs do.
+// Trains the toy from scratch. This takes seconds in a release build; under the sanitizers it
+// would take minutes and test nothing more than the small runs do.
 #ifndef ATTN_ASAN
 #include <doctest/doctest.h>
 

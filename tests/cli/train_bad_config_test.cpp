@@ -1,4 +1,4 @@
-// train: bad configs and command lines give one clear line, an exit code, and no folder.
+// Tests train with bad configs and command lines: one clear line, an exit code, and no folder.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -137,7 +137,7 @@ TEST_CASE("sizes that do not fit in memory are refused before anything is traine
        {"for a batch of 1000000000 source and 1000000000 target tokens"},
        {},
        set("train.batch_tokens=1000000000")},
-#ifndef ATTN_ASAN  // which takes the whole address space
+#ifndef ATTN_ASAN  // ASan reserves the whole address space
       {"under ulimit -v",
        kMemory,
        {"training takes about ", "are available"},

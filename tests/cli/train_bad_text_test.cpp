@@ -1,4 +1,4 @@
-// train: bad text gives one clear line, an exit code, and no folder.
+// Tests train with bad text: one clear line, an exit code, and no folder.
 #include <doctest/doctest.h>
 
 #include "bad_training.h"
@@ -6,7 +6,7 @@
 namespace attn::test {
 namespace {
 
-/// `lines` times the line.
+/// Returns `lines` copies of the line.
 std::string repeated_line(const std::string& line, int lines) {
   std::string text;
   for (int i = 0; i < lines; ++i) text += line + "\n";

@@ -1,4 +1,4 @@
-// train: every end of a run names its reason, on stderr and in train.jsonl.
+// Tests that every end of a training run names its reason, on stderr and in train.jsonl.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -8,7 +8,7 @@
 namespace attn::test {
 namespace {
 
-/// The run's only "end" line, which must be the last one.
+/// Returns the run's only "end" line, which must be the last one.
 Json end_of(const TrainScene& scene) {
   const std::vector<Json> log = log_of(scene.file("run"));
   std::size_t ends = 0;

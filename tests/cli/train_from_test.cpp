@@ -1,4 +1,4 @@
-// train --from: a run that begins with a model directory's weights and tokenizer.
+// Tests train --from: a run that begins with a model directory's weights and tokenizer.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ struct FromScene : TrainScene {
 
 TEST_CASE("--from begins with the weights of the directory, and keeps its tokenizer") {
   FromScene scene;
-  // Steps too small to change a float: what comes out is what went in.
+  // The steps are too small to change a float, so the weights must come out unchanged.
   scene.config["train"].update({{"updates", 1}, {"learning_rate", 1e-30}, {"average", "none"}});
   scene.config["tokenizer"] = {{"type", "word"}, {"vocab_size", 90}};
   const Result result = scene.train("second", scene.from());
@@ -75,7 +75,8 @@ TEST_CASE("--from needs neither the section model nor the section tokenizer; dro
   const Json config = Json::parse(bytes_of(scene.file("second/model/config.json")));
   CHECK(config["d_model"] == 8);
   CHECK(config["dropout"] == 0.0);
-  // From random weights 12 updates end higher than from trained ones begins.
+  // 12 updates from random weights must end with a higher loss than a start from trained weights
+  // begins with.
   const auto first_loss = [&](const std::string& run) {
     return log_of(scene.file(run)).front()["loss"].get<double>();
   };

@@ -1,5 +1,5 @@
-// train with languages: what stands around texts, what the kept directory says, and what is
-// refused.
+// Tests train with languages: the language tokens around texts, the settings of the saved
+// directory, and errors.
 #include <doctest/doctest.h>
 
 #include "bad_training.h"
@@ -8,7 +8,7 @@
 namespace attn::test {
 namespace {
 
-/// A training scene that goes on from a model of several languages.
+/// A training scene that starts from a multilingual model.
 struct TrainLanguages : TrainScene {
   LanguageScene first;
 
@@ -63,7 +63,7 @@ TEST_CASE("a run learns from one language into another, and what is kept transla
   CHECK(tokens(record["source"]).front() == "fra_Latn");
   CHECK(tokens(record["hypotheses"][0]).front() == "deu_Latn");
   CHECK(Json::parse(bytes_of(scene.file("run/config.json")))["data"]["target_lang"] == "de");
-  // The loss falls, and the dev part is translated into the language that is learned.
+  // The loss decreases, and the dev text is translated into the learned language.
   const std::vector<Json> log = log_of(scene.file("run"));
   REQUIRE(log.size() > 2);
   REQUIRE(log.back()["event"] == "end");
@@ -80,7 +80,7 @@ TEST_CASE("mBART's decoder is kept beginning with the language") {
   CHECK(scene.kept("run", "config.json")["decoder_start_token_id"] ==
         best["decoder_input"]["ids"][0]);
   CHECK_FALSE(scene.kept("run", "generation_config.json").contains("forced_bos_token_id"));
-  // What was kept needs no language to go on; its files choose it.
+  // Continuing from the saved model needs no language option; its files choose the language.
   scene.must_train("more", {"--from", scene.file("run/model")});
   CHECK(scene.kept("more", "tokenizer_config.json") == scene.kept("run", "tokenizer_config.json"));
 }
@@ -119,7 +119,7 @@ TEST_CASE("a new model of several languages is trained, too") {
   scene.config["tokenizer"] = {{"model", kSource + "/tests/golden/languages/MBart50"}};
   scene.must_train("run", {"--target-lang", "de"});
   CHECK(tokens(scene.translated("run")["hypotheses"][0]).front() == "de_DE");
-  // Padding counts as a class here, and nothing forbids it: no −1e4 in a smoothed loss.
+  // Padding counts as a class here and is not masked, so no −1e4 gets into a smoothed loss.
   CHECK(log_of(scene.file("run")).front()["loss"].get<double>() < 20);
 }
 

@@ -1,4 +1,4 @@
-// train: early stopping on each metric, under each schedule of the learning rate.
+// Tests early stopping of train on each metric, under each learning rate schedule.
 #include <doctest/doctest.h>
 
 #include "train_run.h"
@@ -11,8 +11,8 @@ double score_of(const Json& line, const std::string& metric) {
   return metric == "loss" ? -figure : figure;
 }
 
-/// Goes through the validations as a reader of the log would, and gives the update after which
-/// `patience` of them in a row were no better than the best; 0 where that never came.
+/// Reads the validations in the log and returns the update after which `patience` of them in a row
+/// were no better than the best; 0 if that never happened.
 std::uint64_t expected_end(const std::vector<Json>& log, const std::string& metric, int patience) {
   double best = -1e300;
   int waited = 0;
@@ -37,7 +37,7 @@ TEST_CASE("patience ends a run after the right validation, by each metric and sc
       TrainScene scene;
       scene.config["train"].update({{"metric", metric},
                                     {"schedule", schedule},
-                                    {"learning_rate", 0.5},  // too much: scores go up and down
+                                    {"learning_rate", 0.5},  // too high, so scores go up and down
                                     {"updates", 600},
                                     {"validate_every", 3},
                                     {"checkpoint_every", 1000},
@@ -80,7 +80,7 @@ TEST_CASE("the kept model is that of the best validation") {
     if (line["best"].get<bool>()) best = last;
   }
   REQUIRE(best > 0);
-  REQUIRE(best < last);  // else this says nothing
+  REQUIRE(best < last);  // otherwise the test is meaningless
   scene.must_train("until", {"--set", updates(best)});
   const bool same = bytes_of(scene.file("run/model/model.safetensors")) ==
                     bytes_of(scene.file("until/model/model.safetensors"));

@@ -1,4 +1,5 @@
-// train: what a folder must be for a new run and for --resume, and what failures leave there.
+// Tests the requirements of train on a folder for a new run and for --resume, and what failures
+// leave there.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -12,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The run is refused with this code and message, and no byte of its folder changes.
+/// Checks that the run is refused with this code and message, and that no byte of its folder
+/// changes.
 void check_refused(const TrainScene& scene, const std::string& out,
                    const std::vector<std::string>& more, int code, const std::string& part) {
   const auto before = snapshot_of(scene.directory.path());
@@ -33,7 +35,7 @@ struct OtherConfig {
   std::string part;  ///< of the message
 };
 
-/// A limit on the size of every file that the program writes.
+/// Limits the size of every file that the program writes.
 std::function<void()> largest_file(std::uint64_t bytes) {
   return [bytes] {
     const rlimit limit{bytes, bytes};
@@ -161,11 +163,11 @@ TEST_CASE("a full disk ends training, and what was saved is intact") {
     CHECK_MESSAGE(result.code == kSystem, result.err);
     CHECK_MESSAGE(result.err.find("cannot write") != std::string::npos, result.err);
     CHECK(checkpoints_of(scene.file("run")) == std::vector<std::uint64_t>{3, 6});
-    log_of(scene.file("run"));  // whole lines
+    log_of(scene.file("run"));  // must parse, so lines are complete
   }
   scene.must_train("run", more);
   scene.must_train("whole", {"--set", updates(12)});
-  // The run of six updates ended with a validation of its own.
+  // The run of six updates ended with an additional validation.
   const auto numbers = [&](const std::string& run) {
     return read_checkpoint(newest_checkpoint_of(scene.file(run))).arrays;
   };

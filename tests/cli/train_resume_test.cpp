@@ -1,5 +1,5 @@
-// train --resume: N updates at once, and k of them, an end of any kind, and the rest, are the same
-// run.
+// Tests train --resume: N updates at once give the same run as k updates, any kind of end, and the
+// rest.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -10,11 +10,11 @@
 namespace attn::test {
 namespace {
 
-/// A way to train that a resumed run must get right.
+/// A training setup that a resumed run must reproduce.
 struct Variant {
   std::string name;
-  Json train = Json::object();  ///< merged into the section
-  Json model = Json::object();  ///< this too
+  Json train = Json::object();  ///< merged into the train section
+  Json model = Json::object();  ///< merged into the model section
   Json tokenizer = Json::object();
   const char* threads = "1";
   const char* resumed_threads = "1";
@@ -23,7 +23,7 @@ struct Variant {
 const Json kDrawnCuts = {{"type", "unigram"}, {"vocab_size", 100}, {"sampling", 0.3}};
 
 const std::vector<Variant>& variants() {
-  // Large enough that products and optimizer share the work among threads.
+  // Large enough for matrix multiplications and the optimizer to use several threads.
   const Json wide = {{"d_model", 64}, {"encoder_ffn_dim", 200}, {"decoder_ffn_dim", 256}};
   static const std::vector<Variant> all = {
       {"as it is"},
@@ -68,7 +68,7 @@ void set_up(TrainScene& scene, const Variant& variant) {
   if (!variant.tokenizer.empty()) scene.config["tokenizer"].update(variant.tokenizer);
 }
 
-/// Resumes "stopped" up to `n` updates, makes "whole" of as many at once, and compares.
+/// Resumes "stopped" up to `n` updates, trains "whole" with as many at once, and compares them.
 void check_resumes(const TrainScene& scene, std::uint64_t n, const Variant& variant = {}) {
   scene.must_train("stopped",
                    {"--resume", "--set", updates(n), "--threads", variant.resumed_threads});
@@ -83,7 +83,8 @@ TEST_CASE("a run that ended at an update goes on to more of them") {
     INFO("variant: ", variant.name);
     TrainScene scene;
     set_up(scene, variant);
-    // The last update of a run is validated: one that is validated anyway.
+    // A run validates its last update. The whole run would have to validate update 8 as well, so
+    // variants with their own validate_every are skipped.
     if (variant.train.contains("validate_every")) continue;
     scene.must_train("stopped", {"--set", updates(8), "--threads", variant.threads});
     check_resumes(scene, 12, variant);
@@ -136,7 +137,8 @@ TEST_CASE("a run that is stopped while update 0 is looked at begins with that ag
 }
 
 TEST_CASE("a signal at an update that is saved and validated anyway loses neither") {
-  // Each update is both, so the signal cannot come at another.
+  // Every update is validated and checkpointed, so the signal cannot arrive at another kind of
+  // update.
   TrainScene scene;
   scene.config["train"].update({{"average", "checkpoints"},
                                 {"average_last", 3},
@@ -175,14 +177,14 @@ TEST_CASE("half-written files of a killed run go when it goes on") {
   }
   scene.must_train("run", {"--resume", "--set", updates(15)});
   const std::vector<std::string> after = listing(scene.file("run"));
-  CHECK(after.size() == before.size());  // of the checkpoints two again
+  CHECK(after.size() == before.size());  // only two checkpoints are kept
   for (const std::string& name : after) CHECK_MESSAGE(name.find("tmp") == std::string::npos, name);
 }
 
 TEST_CASE("a run is stopped and goes on many times") {
   const TrainScene scene;
   for (int i = 0; i < 4; ++i) {
-    // The first may be signalled late, and then the second begins at any update.
+    // The first run may get its signal late; then the second begins at any update.
     const Result result = i == 0 ? interrupt(scene, "stopped", "update 3/", SIGINT)
                                  : interrupt(scene, "stopped", "update ",
                                              i % 2 == 0 ? SIGINT : SIGKILL, {"--resume"});

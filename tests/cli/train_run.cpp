@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 const std::string kToy = std::string(ATTN_SOURCE_DIR) + "/data/toy/";
 
-/// The first lines of a file.
+/// Returns the first lines of a file.
 std::string head_of(const std::string& path, int lines) {
   std::ifstream file(path);
   std::string text;

@@ -1,4 +1,5 @@
-// Small training runs through the real program, and what they leave in their directories.
+// Small training runs through the real program, and the files that they leave in their
+// directories.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 namespace attn::test {
 
 /// A directory with a small corpus (from data/toy) and a config that trains on it in milliseconds
-/// an update: 12 of them, each logged, a checkpoint at each third, a validation at each fourth.
+/// per update: 12 updates, each logged, with a checkpoint at every third and a validation at every
+/// fourth.
 struct TrainScene {
   TrainScene();
 
@@ -20,46 +22,46 @@ struct TrainScene {
 
   std::string file(const std::string& name) const { return directory.file(name); }
 
-  /// The arguments of `attn-demo train` into the folder `out`.
+  /// Returns the arguments of `attn-demo train` for the folder `out`.
   std::vector<std::string> args(const std::string& out,
                                 const std::vector<std::string>& more = {}) const;
   Request request(const std::string& out, const std::vector<std::string>& more = {}) const;
   Result train(const std::string& out, const std::vector<std::string>& more = {}) const;
 
-  /// So many dev pairs that a validation takes a while.
+  /// Adds enough dev pairs to make a validation take some time.
   void validate_long() const;
 
-  /// As train, which must end well.
+  /// Like train, but the run must succeed.
   void must_train(const std::string& out, const std::vector<std::string>& more = {}) const;
 };
 
-/// Starts a run that would never end, sends it a signal once stderr holds `part`, and gives its
-/// exit code and stderr.
+/// Starts a run that would never end, sends it a signal once stderr contains `part`, and returns
+/// its exit code and stderr.
 Result interrupt(const TrainScene& scene, const std::string& out, const std::string& part,
                  int signal, const std::vector<std::string>& more = {});
 
-/// "train.updates=N", for --set.
+/// Returns "train.updates=N", for --set.
 std::string updates(std::uint64_t n);
 
-/// A checkpoint taken apart without the code under test.
+/// A checkpoint, parsed without the code under test.
 struct CheckpointParts {
   std::uint64_t update = 0;
-  Json state;          ///< without the logs' lengths: their lines hold times
-  std::string arrays;  ///< the bytes of all
+  Json state;          ///< without the logs' lengths, because their lines contain times
+  std::string arrays;  ///< the bytes of all arrays
 };
 CheckpointParts read_checkpoint(const std::string& path);
 
-/// The updates of a run's checkpoints, rising.
+/// Returns the updates of a run's checkpoints in ascending order.
 std::vector<std::uint64_t> checkpoints_of(const std::string& run);
 std::string newest_checkpoint_of(const std::string& run);
 
-/// The lines of a run's train.jsonl or probe.jsonl, each a JSON object, without the times in them.
+/// Returns the lines of a run's train.jsonl or probe.jsonl, each a JSON object, without times.
 std::vector<Json> log_of(const std::string& run, const std::string& name = "train.jsonl");
 
-/// Every file of a directory with its bytes: what must not change.
+/// Returns every file of a directory with its bytes, to check that nothing changes.
 std::vector<std::pair<std::string, std::string>> snapshot_of(const std::string& directory);
 
-/// Both runs ended at the same update with the same numbers, logs and kept model.
+/// Checks that both runs ended at the same update with the same numbers, logs and saved model.
 void check_same_run(const std::string& one, const std::string& other);
 
 }  // namespace attn::test

@@ -1,4 +1,4 @@
-// train: signals, terminals that close, and a stderr that nobody reads.
+// Tests train with signals, closed terminals, and a stderr that is not read.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace attn::test {
 namespace {
 
-/// A run with `in_child` must end well and have made what an undisturbed one makes.
+/// Checks that a run with `in_child` ends well and produces the same files as an undisturbed one.
 void check_goes_on(const std::function<void()>& in_child) {
   const TrainScene scene;
   Request request = scene.request("disturbed");
@@ -29,7 +29,7 @@ void check_goes_on(const std::function<void()>& in_child) {
 }  // namespace
 
 TEST_CASE("a second signal ends training at once") {
-  TrainScene scene;  // an update takes long: all of a larger corpus, in small batches
+  TrainScene scene;  // makes updates slow: a larger corpus in small batches
   for (const std::string side : {"train.en", "train.de"}) {
     const std::string text = bytes_of(scene.file(side));
     std::string lines;
@@ -38,7 +38,7 @@ TEST_CASE("a second signal ends training at once") {
   }
   scene.config["train"].update(
       {{"accumulate", 1000000}, {"checkpoint_every", 1000}, {"validate_every", 1000}});
-  // On a busy machine an update may end between the two, and the first one alone is seen.
+  // On a busy machine an update may end between the two signals; then only the first one is seen.
   bool at_once = false;
   for (int attempt = 0; attempt < 5 && !at_once; ++attempt) {
     const std::string run = "run" + std::to_string(attempt);
@@ -50,7 +50,7 @@ TEST_CASE("a second signal ends training at once") {
     program.signal(SIGINT);
     const Result result = program.finish();
     CHECK(result.code == 130);
-    at_once = checkpoints_of(scene.file(run)).empty();  // after one signal there would be one
+    at_once = checkpoints_of(scene.file(run)).empty();  // after a single signal there would be one
     CHECK((result.err.find("--resume goes on") == std::string::npos) == at_once);
   }
   CHECK(at_once);
@@ -63,7 +63,7 @@ TEST_CASE("a signal in the middle of a validation: the resumed run makes it agai
   const Result result = interrupt(scene, "run", "update 1/", SIGINT);
   CHECK(result.code == 130);
   CHECK(checkpoints_of(scene.file("run")) == std::vector<std::uint64_t>{1});
-  CHECK(log_of(scene.file("run")).size() == 3);  // an early look, an update and the end
+  CHECK(log_of(scene.file("run")).size() == 3);  // an early validation, an update and the end
   scene.must_train("run", {"--resume", "--set", updates(1)});
   const std::vector<Json> log = log_of(scene.file("run"));
   REQUIRE(log.size() == 4);
@@ -73,7 +73,7 @@ TEST_CASE("a signal in the middle of a validation: the resumed run makes it agai
 }
 
 TEST_CASE("a signal before training begins leaves nothing that a new run would refuse") {
-  TrainScene scene;  // a tokenizer that takes a while
+  TrainScene scene;  // a tokenizer that takes some time to train
   std::string lines;
   for (int i = 0; i < 20000; ++i) lines += "w" + std::to_string(i * 7919) + " went home\n";
   scene.directory.write("train.en", lines);

@@ -1,4 +1,4 @@
-// train: what a run leaves in its directory, and what the config asks of it.
+// Tests train: the files in a run's directory, and the effects of config keys.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace attn::test {
 namespace {
 
-/// Every number below is finite, and null (what NaN is written as) nowhere.
+/// Checks that every number below is finite, and that there is no null, as which NaN is written.
 void check_finite(const Json& json) {
   if (json.is_structured()) {
     for (const Json& each : json) check_finite(each);
@@ -95,7 +95,7 @@ TEST_CASE("a run is looked at from update 0 on, more rarely each time, until val
     CHECK(record["hypotheses"][0]["ids"].size() <= 2 * record["source"]["ids"].size() + 10);
   }
   CHECK(seen == Updates{0, 1, 2, 3, 5, 8, 10, 12});
-  // Looking on changes nothing of the model, and the key switches it off.
+  // Early validations do not change the model, and the key disables them.
   scene.must_train("blind", {"--set", "train.validate_every=10", "--set", "train.early_growth=0"});
   CHECK(updates_of(log_of(scene.file("blind")), "early").empty());
   CHECK(bytes_of(scene.file("run/model/model.safetensors")) ==

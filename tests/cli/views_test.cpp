@@ -1,4 +1,5 @@
-// Pictures, tables, pages, reports and alignments as translate writes them, beside the record.
+// Tests pictures, tables, pages, reports and alignments that translate writes in addition to the
+// record.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -25,7 +26,7 @@ Result good(std::vector<std::string> args, std::string input = "") {
   return result;
 }
 
-/// The data that a page holds.
+/// Returns the data in a page.
 Json page_data(const std::string& path) {
   const std::string page = bytes_of(path);
   const std::string begin = R"(id="attn-data">)";
@@ -35,13 +36,13 @@ Json page_data(const std::string& path) {
   return Json::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
-/// A record as a page holds it, with everything.
+/// Returns a record in the form of a page's records, with all details.
 Json in_page(const Json& record) {
   return Json::parse(page_record(record_from_json(Json::parse(record.dump()), "record"),
                                  {.vectors = true, .search = true}));
 }
 
-/// The cross-attention of an experiment's replayed translation, likewise.
+/// Returns the cross-attention of an experiment's teacher-forced translation in the same form.
 Json replayed_cross(const Json& experiment) {
   Json record = experiment["after"];
   record["hypotheses"] = Json::array({experiment["replayed"]});
@@ -53,14 +54,14 @@ const Json& maps_of_kind(const Json& record, const std::string& kind) {
   return record["hypotheses"][0][kind == "decoder" ? "decoder_self" : "cross"];
 }
 
-/// The shortest decimal, as every view writes it.
+/// Returns the shortest decimal form, which every view writes.
 std::string decimal(const Json& weight) {
   std::string text;
   append_number(text, weight.get<float>());
   return text;
 }
 
-/// Each small map of a picture says the weights of its head, as the record holds them.
+/// Checks that each small map of a picture shows the weights of its head in the record.
 void check_picture(const std::string& svg, const Json& record, const std::string& kind) {
   const Document picture(svg);
   const Json& maps = maps_of_kind(record, kind);
@@ -83,7 +84,7 @@ void check_picture(const std::string& svg, const Json& record, const std::string
   CHECK(compared == maps.size() * maps[0].size());
 }
 
-/// Each row of a table is a cell of the record, and each cell has a row.
+/// Checks that each row of a table is a cell of the record, and that each cell has a row.
 void check_table(const std::string& csv, const Json& record, const std::string& kind) {
   const std::vector<Row> rows = read_csv(csv);
   const Json& maps = maps_of_kind(record, kind);
@@ -139,7 +140,7 @@ TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
   CHECK(page["records"] == Json::array({in_page(record)}));
   CHECK(record["vectors"].contains("encoder_self"));
   CHECK(record["report"]["encoder_self"].size() == record["encoder_self"].size());
-  CHECK(listing(scene.path()).size() == 15);  // nothing but what was asked for
+  CHECK(listing(scene.path()).size() == 15);  // no files other than the requested ones
 }
 
 TEST_CASE("an experiment goes into every view, before and after") {
@@ -170,12 +171,12 @@ TEST_CASE("an experiment goes into every view, before and after") {
           (i == 1));
     CHECK(svg.find("cross:1:0 (of 2 layers × 2 heads)") != std::string::npos);
   }
-  // What this change makes of the first translation can be looked at beside it.
+  // The effect of the change on the first translation is recorded beside it.
   const Json& after = records[1]["hypotheses"];
   REQUIRE(after.size() == 2);
   CHECK(!after[0].contains("replayed"));
   CHECK(after[1]["replayed"] == true);
-  // What is off has no figures, and never aligns.
+  // A disabled head has no metrics, and is never used for alignment.
   const Json& off = after[0]["report"]["cross"][1][0];
   for (const auto& figure : off.items()) CHECK_MESSAGE(figure.value().is_null(), figure.key());
   CHECK(after[0]["alignment"]["from"] != "cross:1:0");
@@ -183,7 +184,8 @@ TEST_CASE("an experiment goes into every view, before and after") {
   CHECK(after.back()["cross"] == replayed_cross(experiment));
   CHECK(after.back()["score"] == experiment["replayed"]["score"]);
   std::size_t cells = 0;
-  for (const char* which : {"before", "after"}) {  // tables hold what was found alone
+  for (const char* which :
+       {"before", "after"}) {  // tables contain only the translations that were found
     const Json& cross = experiment[which]["hypotheses"][0]["cross"];
     cells += cross.size() * cross[0].size() * cross[0][0].size() * cross[0][0][0].size();
   }
@@ -331,14 +333,14 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   for (const Json& record : plain) {
     CHECK(!record.contains("vectors"));
     CHECK(!record["hypotheses"][0].contains("vectors"));
-    // 4 bytes and a half for a weight, 5 kB for tokens and figures, 400 bytes for the likeliest
-    // pieces of a step.
+    // 4.5 bytes per weight, 5 kB for tokens and metrics, 400 bytes for the likeliest tokens of a
+    // step.
     const std::size_t s = record["source"]["ids"].size();
     const std::size_t t = record["hypotheses"][0]["ids"].size();
     const std::size_t cells = 4 * (s * s + t * (t + 1) / 2 + s * t);
     CHECK(record.dump().size() < cells * 9 / 2 + 5000 + t * 400);
   }
-  // Trees take several times what the maps take: they go at 2 MB, where nobody asked.
+  // Trees take several times the space of maps: unless requested, they are left out at 2 MB.
   const auto [few, trees] = page({"--beam", "4"});
   CHECK(few.find("note: " + scene.file("p.html") +
                  ": no queries, keys, values, which explain a cell, and search trees: with them it "
@@ -408,7 +410,7 @@ TEST_CASE("--report: on the terminal, in JSON for each sentence and for all") {
   const Json all = Json::parse(lines[2]);
   CHECK(all["format"] == "attn-demo.heads");
   CHECK(all["sentences"] == 2);
-  // What is alone on stdout stays alone.
+  // An output on stdout is not mixed with others.
   const Result json = good({kDemoSource, "--max-length", "8", "--report", "--json", "-"});
   CHECK(lines_of(json.out).size() == 2);
   CHECK(Json::parse(lines_of(json.out)[1])["format"] == "attn-demo.heads");
@@ -422,10 +424,11 @@ TEST_CASE("--report of an experiment: figures before and after, of all its sente
   const std::size_t table = result.out.find("over 2 sentences, before and after\n");
   REQUIRE_MESSAGE(table != std::string::npos, result.out);
   CHECK(result.out.find("Before\n") == std::string::npos);  // no maps beside it
-  // A head that is switched off has figures before alone.
+  // A disabled head has metrics only for before.
   static const std::regex off(R"(cross:1:1  before( +\d\.\d\d){7}\n           after ( +–){7}\n)");
   CHECK_MESSAGE(std::regex_search(result.out, off), result.out);
-  CHECK(result.out.find("encoder:0:0") == std::string::npos);  // the encoder stands before it
+  CHECK(result.out.find("encoder:0:0") ==
+        std::string::npos);  // the encoder comes before the changed layer
   const std::vector<std::string> lines = lines_of(bytes_of(json));
   REQUIRE(lines.size() == 2);
   for (const std::string& line : lines) {
@@ -436,7 +439,7 @@ TEST_CASE("--report of an experiment: figures before and after, of all its sente
     CHECK(figures("before").is_number());
     CHECK(figures("after").is_null());
   }
-  // What is alone on stdout stays alone.
+  // An output on stdout is not mixed with others.
   const Result alone =
       good({kDemoSource, "--max-length", "8", "--without", "cross:1:1", "--report", "--json", "-"});
   CHECK(lines_of(alone.out).size() == 1);
@@ -496,7 +499,7 @@ TEST_CASE("page: records written before, and a training run's moments") {
   const Json page = page_data(scene.file("p.html"));
   REQUIRE(page["records"].size() == 2);
   CHECK(page["records"][1] == in_page(record));
-  CHECK(!page.contains("heads"));  // of one sentence, and there are two files
+  CHECK(!page.contains("heads"));  // they would cover one sentence, and there are two files
 }
 
 TEST_CASE("page: the figures over all sentences of a file go with it") {
@@ -511,7 +514,8 @@ TEST_CASE("page: the figures over all sentences of a file go with it") {
   REQUIRE(page().code == kDone);
   CHECK(page_data(scene.file("p.html"))["heads"] == Json::parse(lines[2]));
   const std::string records = lines[0] + "\n" + lines[1] + "\n";
-  // Not the last line, or over more sentences than there are: they are of other records.
+  // The statistics are not the last line, or cover more sentences than there are, so they belong
+  // to other records.
   for (const std::string& text : {records + lines[2] + "\n" + lines[0] + "\n",
                                   lines[2] + "\n" + records, lines[0] + "\n" + lines[2] + "\n"}) {
     scene.write("two.jsonl", text);

@@ -1,4 +1,4 @@
-// attn-demo why, as typed: what the demo sentence shows, and what is refused.
+// Tests attn-demo why on the command line: the output for the demo sentence, and errors.
 #include <doctest/doctest.h>
 
 #include <algorithm>

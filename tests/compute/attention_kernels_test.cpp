@@ -1,5 +1,5 @@
-// The kernels of attention over blocks of keys: every table against double arithmetic, and the same
-// bits of those that fuse.
+// Tests the attention kernels over blocks of keys: every table against double arithmetic, and the
+// same bits from all tables with fused multiply-adds.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -20,12 +20,12 @@ constexpr float kScale = 0.3F;
 constexpr Index kRows = 4;
 constexpr Index kWidth = 19;
 
-/// Two blocks of n keys each. Row 0 sees all, row 1 nothing of the first block, row 2 a part of
-/// both, row 3 nothing at all.
+/// Two blocks of n keys each. Row 0 sees all keys, row 1 none of the first block, row 2 some of
+/// both, row 3 none at all.
 struct Blocks {
   explicit Blocks(Index n) {
     for (const int block : {0, 1}) {
-      // The second block's scores are larger: what the first one left is scaled down.
+      // The second block's scores are larger, so the results of the first one are scaled down.
       scores[block] =
           random_matrix(kRows, n, block == 0 ? "first" : "second", block == 0 ? 20.0F : 40.0F);
       values[block] = random_matrix(n, kWidth, block == 0 ? "v" : "w");
@@ -44,13 +44,13 @@ struct Blocks {
 };
 
 struct Softmax {
-  std::vector<Row> scores;  ///< exponentials of the second block, a row of it each
+  std::vector<Row> scores;  ///< exponentials of the second block, one row per row of scores
   Row maximum{Matrix::Constant(1, kRows, kMinusInfinity)};
   Row sum = Row::zeros(kRows);
   Row output = Row::zeros(kRows * kWidth);
 };
 
-/// As attend_tile() calls the kernel: after each block its values are added up.
+/// Calls the kernel like attend_tile(): after each block its values are summed.
 Softmax softmax_of(const Kernels& k, const Blocks& blocks, Index n) {
   Softmax done;
   for (const int block : {0, 1}) {
@@ -150,7 +150,7 @@ TEST_CASE("the way back through a block matches double arithmetic") {
                            .first = kFirst,
                            .row_step = kStep});
         for (Index r = 0; r < kRows; ++r) {
-          // What dropout keeps is what its own kernel keeps.
+          // Attention's dropout keeps the same weights as the dropout kernel.
           Row kept(Matrix::Ones(1, n));
           if (drops) {
             k->dropout(key, kFirst + static_cast<std::uint32_t>(r) * kStep, kept.data(), n);

@@ -1,5 +1,6 @@
-// Products of factors rounded to bfloat16: by the CPU's tiles where it has them, else by the
-// float32 kernels. The expected numbers are sums of the rounded factors' products in double.
+// Tests multiplication with factors rounded to bfloat16, by the CPU's tiles if it has them,
+// otherwise by the float32 kernels. The expected numbers are sums in double of the products of
+// rounded factors.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -31,8 +32,8 @@ Parameter stored(Matrix& m) {
 
 TEST_CASE("rounding to bfloat16: to nearest, ties to even, too small is zero") {
   CHECK(round_to_bfloat16(1.0F) == 1.0F);
-  CHECK(round_to_bfloat16(1.00390625F) == 1.0F);        // halfway to the next, 1 is even
-  CHECK(round_to_bfloat16(1.01171875F) == 1.015625F);   // halfway, the upper one is even
+  CHECK(round_to_bfloat16(1.00390625F) == 1.0F);        // halfway to the next number; 1 is even
+  CHECK(round_to_bfloat16(1.01171875F) == 1.015625F);   // halfway; the upper number is even
   CHECK(round_to_bfloat16(1.00390637F) == 1.0078125F);  // just above halfway
   CHECK(round_to_bfloat16(-1.00390637F) == -1.0078125F);
   CHECK(round_to_bfloat16(3.4e38F) == std::numeric_limits<float>::infinity());

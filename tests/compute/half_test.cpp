@@ -11,7 +11,7 @@
 namespace attn::half {
 namespace {
 
-/// The value of a binary16 by its definition.
+/// Returns the value of a binary16 number by its definition.
 double f16_value(unsigned bits) {
   const int exponent = to_int((bits >> 10) & 31);
   const int mantissa = to_int(bits & 1023);
@@ -42,8 +42,8 @@ TEST_CASE("every F16 and BF16 is widened exactly and narrowed back to itself") {
   }
 }
 
-/// Checks that `narrowed` is the neighbour of `value` that rounding to nearest even picks, in the
-/// order of bits, where adding 1 gives the next larger magnitude.
+/// Checks that `narrowed` is the neighbor of `value` that rounding to nearest even chooses. Bits
+/// are compared in order of magnitude, where adding 1 gives the next larger one.
 template <typename Widen>
 bool is_nearest_even(float value, unsigned narrowed, Widen widen) {
   const auto distance = [&](unsigned bits) {
@@ -78,7 +78,7 @@ TEST_CASE("narrowing rounds to nearest even") {
   for (int i = 0; i < 200000; ++i) {
     const float value = std::bit_cast<float>(narrow_cast<std::uint32_t>(random()));
     if (!std::isfinite(value)) continue;
-    // In F16's range: the exponent folded into −26 … 15.
+    // In the range of F16: the exponent is folded into −26 … 15.
     int exponent = 0;
     const float small = std::ldexp(std::frexp(value, &exponent), (exponent + 1000) % 42 - 26);
     if (std::fabs(small) < 65504 && !is_nearest_even(small, narrow_f16(small), widen_f16)) {

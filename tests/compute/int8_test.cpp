@@ -1,5 +1,5 @@
-// Products in 8 bits: against plain integers and double arithmetic, with every table of kernels
-// that this CPU has.
+// Tests int8 matrix multiplication against integer and double arithmetic, with every table of
+// kernels that this CPU has.
 #include "compute/int8/int8_kernels.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ struct Rounded {
 Rounded quantized(const Int8Kernels& k, const std::vector<float>& x) {
   Rounded r{std::vector<std::int8_t>(x.size() + 1, 99), 0};
   r.scale = k.quantize(x.data(), std::ssize(x), r.numbers.data());
-  CHECK(r.numbers.back() == 99);  // nothing is written behind the row
+  CHECK(r.numbers.back() == 99);  // nothing is written beyond the row
   r.numbers.pop_back();
   return r;
 }
@@ -45,7 +45,7 @@ std::vector<float> row_of(Index n, const char* name, float factor) {
   return {m.data(), m.data() + n};
 }
 
-/// A product of one panel after another, as packed by hand.
+/// A matrix multiplication of one panel after another, packed by hand.
 struct Problem {
   Index rows, in, out;
   std::vector<std::int8_t> x, w;  ///< [rows, in], [in, out]
@@ -78,7 +78,7 @@ Matrix computed(const Int8Kernels& k, const Problem& p) {
   k.quantize_rows({numbers.data(), p.in, p.rows, p.in},
                   {x.data(), row_scales.data(), negatives.data()});
   CHECK(row_scales == std::vector<float>(to_size(p.rows), 1.0F));  // each row has a 127
-  CHECK(x.back() == 99);                                           // nothing is written behind them
+  CHECK(x.back() == 99);                                           // nothing is written beyond them
   const std::vector<float> scales(sums.size(), 1.0F);
   Matrix y = poisoned(p.rows, p.out);
   k.product({x.data(), row_scales.data(), negatives.data(), p.rows, groups, w.data(), scales.data(),
@@ -115,7 +115,7 @@ TEST_CASE("rows become 8 bits with one scale, the same from every table") {
         const Rounded found = quantized(*k, x);
         CHECK(found.scale == first.scale);
         CHECK(found.numbers == first.numbers);
-        const Rounded twice = quantized(*k, again);  // what was rounded stays as it is
+        const Rounded twice = quantized(*k, again);  // rounding twice changes nothing
         CHECK(twice.scale == first.scale);
         CHECK(twice.numbers == first.numbers);
       }
@@ -195,7 +195,7 @@ TEST_CASE("8-bit products come near those of doubles, whichever way weights lie"
       CHECK(same_bits(y, z));
       const Eigen::MatrixXd expected =
           (x.cast<double>() * w.cast<double>()).rowwise() + b.row(0).cast<double>();
-      // Each factor is off by half a step of 1/127, each product by two such.
+      // Each factor is off by up to half a step of 1/127, and each product by two such errors.
       const double bound = (1.0 + 2.5 * std::sqrt(static_cast<double>(in))) / 127;
       CHECK((y.cast<double>() - expected).cwiseAbs().maxCoeff() < bound);
       Matrix added = Matrix::Ones(rows, out);
@@ -211,7 +211,7 @@ TEST_CASE("8-bit products come near those of doubles, whichever way weights lie"
 TEST_CASE("8 bits: weights side by side are one weight, and what fills up a row adds nothing") {
   Matrix joined = random_matrix(15, 170, "joined");
   joined = (joined.array() * 40).round().max(-127).min(127);
-  joined.row(0).setConstant(127);  // the scales are 1, and sums exact
+  joined.row(0).setConstant(127);  // the scales are 1, so the sums are exact
   Matrix left = joined.leftCols(100), right = joined.rightCols(70);
   Matrix x = (random_matrix(5, 15, "x").array() * 40).round().max(-127).min(127);
   x.col(3).setConstant(-127);

@@ -1,4 +1,4 @@
-// The bits that tables of kernels leave: which of them must agree, and a digest of what they are.
+// Checks which tables of kernels compute the same bits, and computes a digest of them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace attn::test {
 
 using Rows = std::vector<Row>;
 
-/// What this machine's tables compute, and a digest of it.
+/// Compares the results of this machine's tables, and computes a digest of them.
 class Bits {
  public:
   Bits() : tables_(all_kernels()) {
@@ -22,7 +22,7 @@ class Bits {
     if (tables_.empty()) MESSAGE("this CPU has the portable kernels alone: compared nothing");
   }
 
-  /// Whether all tables leave the same bits in every row that `work` hands back.
+  /// True if all tables give the same bits in every row that `work` returns.
   template <typename Work>
   bool same(const Work& work) {
     if (tables_.empty()) return true;
@@ -31,13 +31,15 @@ class Bits {
     return agree(first, work);
   }
 
-  /// The same without a part in the digest: the system's logarithm may be another elsewhere.
+  /// Does the same without adding to the digest, because the system's logarithm may differ on
+  /// other machines.
   template <typename Work>
   bool same_here(const Work& work) const {
     return tables_.empty() || agree(work(*tables_.front()), work);
   }
 
-  /// Of what same() has seen; `expected` where there was nothing to see.
+  /// Returns the digest of everything that same() has seen; `expected` if there was nothing to
+  /// see.
   std::string digest(const std::string& expected) const {
     return tables_.empty() ? expected : digest_.hex();
   }

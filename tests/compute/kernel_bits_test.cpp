@@ -1,5 +1,5 @@
-// The tables whose multiply-adds are fused, AVX2's, AVX-512's and NEON's: the same bits in each,
-// and on every machine.
+// Tests the tables with fused multiply-adds (AVX2, AVX-512 and NEON): they give the same bits, on
+// every machine.
 #include <doctest/doctest.h>
 
 #include <algorithm>

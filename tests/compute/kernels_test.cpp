@@ -1,5 +1,5 @@
-// Every table of kernels against plain double arithmetic, on lengths that are no multiple of any
-// block.
+// Tests every table of kernels against double arithmetic, with lengths that are not multiples of
+// any block size.
 #include "compute/kernels/kernels.h"
 
 #include <doctest/doctest.h>
@@ -111,7 +111,8 @@ TEST_CASE("log_sum_exp, arg_max and find_above") {
       CHECK(k->find_above(x.data(), 0, n, x.maxCoeff()) == n);
       const float just_below = std::nextafter(x.maxCoeff(), -1e30F);
       CHECK(k->find_above(x.data(), 0, n, just_below) == best);
-      // The first of equals counts, and 0 is -0; where all is forbidden, the first.
+      // Among equal numbers the first one counts, and 0 equals −0. If all are forbidden, the first
+      // one is returned.
       Matrix equals = Matrix::Constant(1, n, -1.0F);
       equals(0, n / 2) = -0.0F;
       equals(0, n - 1) = 0.0F;
@@ -225,7 +226,7 @@ TEST_CASE("dot products and weighted sums gather rows, for one query or several"
         CHECK((sums.leftCols(width).cast<double>() - w * seen).cwiseAbs().maxCoeff() < 2e-5);
         CHECK(dots.rightCols(3).array().isNaN().all());
         CHECK(sums.rightCols(2).array().isNaN().all());
-        // What a row gets is what it gets alone, to the bit.
+        // Each row has the same bits as when it is computed alone.
         for (Index i = 0; i < count; ++i) {
           Matrix alone = poisoned(1, n), sum = poisoned(1, width);
           k->dot_products(queries.row(i).data(), gathered, n, width, {alone.data()});

@@ -1,4 +1,4 @@
-// Products with weights against double arithmetic.
+// Tests multiplication with weights against double arithmetic.
 #include "compute/matmul.h"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ TEST_CASE("products of shapes that are no multiple of any block") {
 
 TEST_CASE("weights side by side are one product, whichever way they lie in memory") {
   Matrix w1 = random_matrix(20, 7, "w1");
-  Matrix w2 = random_matrix(33, 20, "w2");  // lies transposed, as [out, in]
+  Matrix w2 = random_matrix(33, 20, "w2");  // stored transposed, as [out, in]
   Matrix b1 = random_matrix(1, 7, "b1");
   Matrix b2 = random_matrix(1, 33, "b2");
   const Matrix x = random_matrix(6, 20, "x");
@@ -64,7 +64,7 @@ TEST_CASE("weights side by side are one product, whichever way they lie in memor
 
 namespace {
 
-/// A weight in 16 bits at an odd address, and the same numbers in 32.
+/// A 16-bit weight at an odd address, and the same numbers in 32 bits.
 struct Narrow {
   Narrow(Index rows, Index columns, half::Format format, const char* seed)
       : wide(random_matrix(rows, columns, seed)), bytes(to_size(2 * wide.size()) + 1) {
@@ -100,7 +100,7 @@ TEST_CASE("weights of 16 bits give the bits of the same numbers in 32") {
       const Index in = shape.first, out = shape.second;
       CAPTURE(in);
       Narrow w(in, out, format, "w"), other(in, 5, format, "other");
-      Narrow transposed(out, in, format, "t");  // as PyTorch writes a linear layer
+      Narrow transposed(out, in, format, "t");  // the layout of PyTorch's linear layers
       for (const Index rows : {1, 2, 3, 4, 7, 13, 40, 101}) {
         CAPTURE(rows);
         const Matrix x = random_matrix(rows, in, "x");
@@ -226,7 +226,7 @@ TEST_CASE("weights in 16 bits are packed as their widened copies are, at any add
       const Index in = shape.first, out = shape.second;
       CAPTURE(in);
       CAPTURE(out);
-      const Matrix drawn = random_matrix(out, in, "w");  // lies transposed, as [out, in]
+      const Matrix drawn = random_matrix(out, in, "w");  // stored transposed, as [out, in]
       std::vector<std::byte> bytes(to_size(2 * in * out) + 1);
       Matrix wide(out, in);
       for (Index i = 0; i < drawn.size(); ++i) {
@@ -242,7 +242,7 @@ TEST_CASE("weights in 16 bits are packed as their widened copies are, at any add
       const Matrix x = random_matrix(5, in, "x");
       Matrix expected = poisoned(5, out), y = poisoned(5, out);
       PackedLinear({view(wide).transposed()}, {}, Backend::panels)(x, expected);
-      FloatArena arena(to_size(in * out) / 2);  // for some of these too small
+      FloatArena arena(to_size(in * out) / 2);  // too small for some of them
       PackedLinear({narrow.transposed()}, {}, {Backend::panels, &arena})(x, y);
       CHECK(y == expected);
       Matrix across = random_matrix(4, out, "x");

@@ -1,4 +1,5 @@
-// How near a product of float32 must come to the same in double, and when two are one to the bit.
+// Bounds on the difference between a float32 matrix product and the same in double, and when two
+// must have the same bits.
 #pragma once
 
 #include <cmath>
@@ -9,7 +10,7 @@
 
 namespace attn::test {
 
-/// Errors grow with the root of the number of terms, which are up to 1.
+/// Errors grow with the square root of the number of terms, each of which is at most 1.
 inline bool near(const ConstMatrixRef& found, const Eigen::MatrixXd& expected, Index terms) {
   if (!found.allFinite()) return false;
   const double bound = 1.5e-6 * (4 + std::sqrt(static_cast<double>(terms)));

@@ -1,4 +1,5 @@
-// Loops on several threads: every turn once, whatever throws, nests, competes or is refused.
+// Tests loops on several threads: every iteration runs once, even with exceptions, nested or
+// concurrent loops, and without threads.
 #include "compute/threads.h"
 
 #include <doctest/doctest.h>
@@ -21,15 +22,15 @@ using namespace attn;
 
 namespace {
 
-constexpr Index kMuch = Index{1} << 40;  // always worth a thread
+constexpr Index kMuch = Index{1} << 40;  // enough work for several threads
 
-/// Sets the number of threads and takes it back.
+/// Sets the number of threads, and restores it at the end.
 struct Threads {
   explicit Threads(int count) { set_threads(count); }
   ~Threads() { set_threads(1); }
 };
 
-/// Whether a loop of `count` turns runs each of them once.
+/// True if a loop of `count` iterations runs each of them once.
 bool each_once(Index count) {
   std::vector<std::atomic<int>> turns(to_size(count));
   parallel_for(count, kMuch, [&](Index i) { ++at(turns, i); });
@@ -39,7 +40,7 @@ bool each_once(Index count) {
   return true;
 }
 
-/// What a loop throws: the message of its exception, or "nothing".
+/// Returns the message of the exception that a loop throws, or "nothing".
 template <typename F>
 std::string thrown_by(Index count, F&& f) {
   try {
@@ -103,7 +104,8 @@ TEST_CASE("turns of the caller and turns of a worker may throw") {
         thrown = true;
         throw std::runtime_error(caller_throws ? "the caller's" : "a worker's");
       }
-      wait_until(thrown);  // so that neither takes all turns before the other has come
+      wait_until(
+          thrown);  // prevents one loop from running all iterations before the other has started
     };
     CHECK(thrown_by(1000, turn) == (caller_throws ? "the caller's" : "a worker's"));
   }
@@ -183,14 +185,14 @@ TEST_CASE("other work on the cores delays a loop and changes nothing") {
   for (std::thread& other : others) other.join();
 }
 
-// Sanitizers reserve address space of their own, and theirs of threads starts none after fork();
-// nor does qemu-user.
+// Sanitizers reserve address space of their own, and the thread sanitizer cannot start threads
+// after fork(). Neither can qemu-user.
 #if !defined(ATTN_ASAN) && !defined(ATTN_TSAN) && !defined(ATTN_EMULATED)
 TEST_CASE("a child of fork makes workers of its own, and its parent keeps its") {
   const Threads threads(3);
   REQUIRE(each_once(1000));
   std::atomic<bool> enough = false;
-  std::thread other([&enough] {  // a loop that runs somewhere at the time
+  std::thread other([&enough] {  // a loop that is running at the same time
     while (!enough) each_once(1000);
   });
   for (int again = 0; again < 20; ++again) {
@@ -216,7 +218,7 @@ TEST_CASE("where the system starts fewer threads, loops run on those") {
   if (child == 0) {
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const rlim_t room = 20 << 20;  // for two stacks of 8 MB
+    const rlim_t room = 20 << 20;  // not enough for two stacks of 8 MB
     const rlim_t most = pages * to_size(sysconf(_SC_PAGESIZE)) + room;
     const rlimit limit{most, most};
     bool right = setrlimit(RLIMIT_AS, &limit) == 0;

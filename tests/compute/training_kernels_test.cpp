@@ -1,5 +1,5 @@
-// The kernels of training, in every table, against plain double arithmetic on lengths that are no
-// multiple of any block.
+// Tests the training kernels of every table against double arithmetic, with lengths that are not
+// multiples of any block size.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ using namespace attn::test;
 
 namespace {
 
-/// The largest difference of a row from what it should be; NaN is infinitely far.
+/// Returns the largest difference of a row from the expected one; ∞ for NaN.
 double distance(const Row& row, const std::function<double(Index)>& expected) {
   if (!row.untouched_around()) return INFINITY;
   double largest = 0;
@@ -47,7 +47,8 @@ TEST_CASE("dropout keeps the elements that the hash says") {
   for_each_case([](const Kernels& k, Index n) {
     const std::uint64_t key = 0xFEDCBA9876543210U;
     for (const std::uint32_t threshold : {0U, 1U << 30, 0x80000000U, 0xE6666666U, 0xFFFFFFFFU}) {
-      for (const std::uint32_t first : {0U, 5U, 0x7FFFFFF0U, 0xFFFFFFF0U}) {  // the last one wraps
+      for (const std::uint32_t first :
+           {0U, 5U, 0x7FFFFFF0U, 0xFFFFFFF0U}) {  // the last one wraps around
         Row x(n, "x", 3.0F);
         const Row before = x;
         k.dropout({key, threshold, 1.25F}, first, x.data(), n);
@@ -254,7 +255,8 @@ TEST_CASE("adam matches double arithmetic and clears the gradient") {
     Row v(n, "v");
     for (Index i = 0; i < n; ++i) v.data()[i] = i % 5 == 0 ? 0.0F : std::abs(v.data()[i]);
     Row g(n, "g");
-    if (n > 6) g.data()[5] = m.data()[5] = 0.0F;  // with v: nothing ever reached this parameter
+    if (n > 6)
+      g.data()[5] = m.data()[5] = 0.0F;  // together with v: this parameter never had a gradient
     const Row p0 = p;
     const Row m0 = m;
     const Row v0 = v;

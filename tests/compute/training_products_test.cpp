@@ -1,5 +1,6 @@
-// The products of training, on shapes that are no multiple of any block: x W added to y, weights
-// prepared again, and aᵀ b; against double arithmetic, over threads, and in parts against one go.
+// Tests the matrix multiplications of training with shapes that are not multiples of any block
+// size: adding x W to y, preparing weights again, and aᵀ b. They are compared with double
+// arithmetic, across threads, and in parts with the whole.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,19 +17,19 @@ namespace {
 
 const std::vector<Index> kColumns{1, 2, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 96, 127, 130};
 
-/// Rows that lie apart in memory, NaN between them.
+/// Returns rows that are not adjacent in memory, with NaN between them.
 Matrix apart(const Matrix& x) {
   Matrix wide = poisoned(x.rows(), x.cols() + 3);
   wide.leftCols(x.cols()) = x;
   return wide;
 }
 
-/// Columns [0, n) of a matrix as a weight.
+/// Returns columns [0, n) of a matrix as a weight.
 Parameter left_columns(Matrix& m, Index n) {
   return {m.data(), m.rows(), n, m.cols(), 1};
 }
 
-/// What one product of a table is computed from.
+/// The operands of a multiplication by one table.
 struct Product {
   Matrix x, weight, bias, y;
   Product(Index rows, Index in, Index out)
@@ -37,7 +38,8 @@ struct Product {
         bias(random_matrix(1, out, "b")),
         y(random_matrix(rows, out, "y")) {}
 
-  /// y + x W + b by one table, `part` rows of W at a time (all at once where part is in).
+  /// Returns y + x W + b by one table, with `part` rows of W at a time (all at once if part is
+  /// in).
   Matrix added(const Kernels& k, Index part) const {
     const Index in = x.cols();
     const Index out = y.cols();
@@ -122,7 +124,7 @@ TEST_CASE("many rows of a long product have the bits of each row alone, added to
         }
       };
       Matrix together = p.y;
-      run(p.x, together);  // above one block of rows: in parts
+      run(p.x, together);  // more than one block of rows, so computed in parts
       Matrix alone = p.y;
       for (Index t = 0; t < p.x.rows(); ++t) run(p.x.row(t), alone.row(t));
       CHECK(same_bits(together, alone));
@@ -159,7 +161,7 @@ TEST_CASE("transposed products are added, on odd shapes") {
 TEST_CASE("threads change no bit of our own product, a transposed product or a prepared weight") {
   const Matrix a = random_matrix(301, 421, "a");
   const Matrix b = random_matrix(301, 130, "b");
-  Matrix weight = random_matrix(130, 421, "w");  // lies transposed
+  Matrix weight = random_matrix(130, 421, "w");  // stored transposed
   Matrix bias = random_matrix(1, 130, "bias");
   const auto run = [&](int threads, Index rows) {
     set_threads(threads);
@@ -204,14 +206,14 @@ TEST_CASE("a prepared product is a copy until update(), and update() refuses wha
   CHECK(same_bits(y, before));
   product.update({w}, {b});
   product(x, y);
-  CHECK(same_bits(y, before * 2.0F));  // a power of two changes no rounding
+  CHECK(same_bits(y, before * 2.0F));  // a power of two does not change the rounding
   CHECK_THROWS_AS(product.update({}, {}), std::logic_error);
   CHECK_THROWS_AS(product.update({w, w.transposed()}, {}), std::logic_error);
   CHECK_THROWS_AS(product.update({w}, {b, b}), std::logic_error);
   const Matrix a = Matrix::Zero(4, 3);
   Matrix c = Matrix::Zero(3, 3);
   CHECK_NOTHROW(add_transposed_matmul(a, a, c, Backend::panels));
-  // Nothing of it: no rows of c, no columns, no rows of a and b.
+  // Empty operands: no rows of c, no columns, no rows of a and b.
   Matrix nothing(0, 3);
   CHECK_NOTHROW(add_transposed_matmul(a.leftCols(0), a, nothing, Backend::panels));
   CHECK_NOTHROW(add_transposed_matmul(a, a.leftCols(0), c.leftCols(0), Backend::panels));

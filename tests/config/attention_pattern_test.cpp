@@ -51,7 +51,7 @@ TEST_CASE("patterns are read, and written as they were read") {
     const ModelConfig config = experiment(text);
     CHECK(parse_json(text, "") == to_json(config.encoder_attention));
     CHECK(config.model_type == "attn-demo");
-    // A model directory holds the same keys.
+    // A model directory has the same keys.
     const Json directory = to_config_json(config);
     CHECK(directory["encoder_attention"] == parse_json(text, ""));
     CHECK_FALSE(directory.contains("decoder_attention"));

@@ -1,4 +1,4 @@
-// Parts of the program's own: their keys, what they say again, and what is refused.
+// Tests the program's own model parts: their keys, what is written for them, and what is refused.
 #include "config/custom_architecture.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,8 @@ namespace {
 
 const std::string kSmall = R"("d_model": 12, "decoder_attention_heads": 4, "vocab_size": 40)";
 
-/// Two heads in the encoder and four in the decoder, unless `more` says others.
+/// Returns a model with two heads in the encoder and four in the decoder, unless `more` sets
+/// others.
 ModelConfig own_model(std::string more) {
   if (more.find("encoder_attention_heads") == std::string::npos) {
     more += R"(, "encoder_attention_heads": 2)";
@@ -28,7 +29,7 @@ void refuse_own(const std::string& more, const std::string& message) {
   check_error([&] { own_model(more); }, ExitCode::input, message);
 }
 
-/// Written, and read again as a model directory's.
+/// Writes the config, and reads it as a model directory's.
 ModelConfig read_again(const ModelConfig& config) {
   std::vector<std::string> unknown, notes;
   const ModelConfig again =
@@ -99,11 +100,12 @@ TEST_CASE("what says no more than Marian's shape leaves the model Marian's") {
 TEST_CASE("own parts count their parameters") {
   const auto count = [](const std::string& more) { return *count_parameters(own_model(more)); };
   const std::uint64_t plain = count(R"("head_dim": 6)"), layers = 3;
-  // Of a decoder's layer the keys and values of two attentions, of 24 columns, become one of 6; of
-  // an encoder's one attention's, of 12.
+  // In a decoder layer, the keys and values of two attention blocks shrink from 24 columns to one
+  // head of 6; in an encoder layer, those of one block from 12.
   CHECK(plain - count(R"("head_dim": 6, "key_value_heads": 1)") ==
         layers * 13 * (2 * 2 * 18 + 2 * 6));
-  CHECK(plain - count(R"("head_dim": 6, "norm": "rms")") == layers * 12 * 5);  // biases of norms
+  CHECK(plain - count(R"("head_dim": 6, "norm": "rms")") ==
+        layers * 12 * 5);  // biases of the norms
   CHECK(count(R"("head_dim": 6, "feed_forward": "gated")") - plain == layers * 2 * 13 * 1024);
   CHECK(count(R"("head_dim": 6, "position": "relative")") - plain == 32 * (2 + 4));
 }

@@ -15,7 +15,7 @@ using attn::test::check_error;
 
 namespace {
 
-/// A folder of this test alone, removed at the end.
+/// A folder for this test, removed at the end.
 class Folder {
  public:
   Folder()
@@ -186,7 +186,7 @@ TEST_CASE("what an override has spoilt is told with the override") {
   refuse("model.d_model=0", "x.json: model.d_model is 0; it must be at least 1 (");
   refuse("model.decoder_attention={\"type\": \"linformer\"}",
          "x.json: model.decoder_attention.type \"linformer\" looks ahead");
-  // Of what the file itself says, an override is not to blame.
+  // Errors in the file itself do not name an override.
   const auto blameless = [&](const std::string& text, const std::string& override) {
     try {
       folder.read(text, {override});

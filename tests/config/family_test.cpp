@@ -54,7 +54,7 @@ TEST_CASE("families take the defaults of their classes") {
   CHECK(mbart.add_final_layer_norm);
   CHECK_FALSE(mbart.scale_embedding);
   CHECK(mbart.activation == Activation::gelu);
-  CHECK(mbart.decoder_start_token_id == 0);  // none is said: generate takes <s>
+  CHECK(mbart.decoder_start_token_id == 0);  // not set: generate uses <s>
   const ModelConfig m2m100 = family_model("m2m_100");
   CHECK(m2m100.normalize_before);
   CHECK_FALSE(m2m100.normalize_embedding);
@@ -81,7 +81,7 @@ TEST_CASE("families take the defaults of their classes") {
 }
 
 TEST_CASE("families have their classes' names and numbers of parameters") {
-  // As PyTorch counts them: sum(p.numel() for p in Class(Config()).parameters()).
+  // Counted by PyTorch: sum(p.numel() for p in Class(Config()).parameters()).
   CHECK(count_parameters(family_model("bart")) == 406'291'456);
   CHECK(count_parameters(family_model("mbart")) == 406'295'552);
   CHECK(count_parameters(family_model("m2m_100")) == 483'905'536);
@@ -106,7 +106,8 @@ TEST_CASE("families have their classes' names and numbers of parameters") {
 TEST_CASE("a family's config is written as it is read") {
   for (const ModelFamily& family : families()) {
     CAPTURE(family.model_type);
-    if (family.fixed_flags.empty()) continue;  // written as what computes it, by default marian
+    if (family.fixed_flags.empty())
+      continue;  // written as the class that computes the model, by default marian
     const ModelConfig config = family_model(std::string(family.model_type));
     const Json json = to_config_json(config);
     CHECK(json["architectures"][0] == std::string(family.class_name));
@@ -121,9 +122,8 @@ TEST_CASE("a family's config is written as it is read") {
 TEST_CASE("what a family cannot have is said in one line") {
   refuse_family("led", R"("attention_window": 7)",
                 "config.json: attention_window is 7, which is odd");
-  refuse_family(
-      "led", R"("attention_window": [4, 6])",
-      "config.json: attention_window has 2 numbers; use one, or 12, one per layer");
+  refuse_family("led", R"("attention_window": [4, 6])",
+                "config.json: attention_window has 2 numbers; use one, or 12, one per layer");
   refuse_family(
       "led", R"("attention_window": "wide")",
       "attention_window is \"wide\"; expected an integer or a list of them, one per layer");
@@ -223,7 +223,7 @@ TEST_CASE("T5, mT5 and UMT5 take the defaults of their classes, and their own ke
   CHECK(v11.decoder_layers == 3);
   CHECK(v11.decoder_inner_dim() == 35);
   CHECK(family_model("t5", R"(, "feed_forward_proj": "gelu")").activation == Activation::gelu);
-  // What transformers 5 writes: the key of the scale wins.
+  // In files written by transformers 5, the key of the scale takes precedence.
   const std::string saved = R"(, "tie_word_embeddings": true, "scale_decoder_outputs": false)";
   CHECK_FALSE(family_model("t5", saved).scale_output);
 }

@@ -31,7 +31,8 @@ ModelConfig model_of_experiment(const std::string& text) {
   return attn::model_config_from_experiment(attn::parse_json(text, "x.json"), "x.json");
 }
 
-/// A small vocabulary and feed-forward layer as a marian directory, and `more` keys.
+/// Returns a marian directory's config with a small vocabulary and feed-forward layer, and the
+/// keys of `more`.
 std::string demo(const std::string& more) {
   return R"({"model_type": "marian", "vocab_size": 40, "pad_token_id": 39,
              "decoder_start_token_id": 39, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48)" +
@@ -190,7 +191,7 @@ TEST_CASE("sizes of zero, negative or beyond the limits") {
       R"("encoder_layers": 1000000000)",
       "encoder_layers 1000000000 is beyond the limit of 1000: the model would take about 17.2 "
       "PB of weights");
-  // 2^30 rows of 1024 floats are 4.398 TB; the rest of the model is some hundred MB.
+  // 2^30 rows of 1024 floats take 4.398 TB; the rest of the model takes a few hundred MB.
   check_error([] { read_model(R"({"model_type": "marian", "vocab_size": 1073741824})"); },
               ExitCode::input, "about 4.4 TB of weights");
   refuse_model(R"("encoder_attention_heads": 100000)", "is beyond the limit of 65536");
@@ -243,7 +244,7 @@ TEST_CASE("experiments are strict and leave the vocabulary to the tokenizer") {
       model_of_experiment(R"({"d_model": 12, "encoder_attention_heads": 5})");
   CHECK(config.vocab_size == 0);
   CHECK(config.decoder_vocab_size == 0);
-  CHECK(config.encoder_heads == 5);  // --heads may still change it
+  CHECK(config.encoder_heads == 5);  // --heads may still change the number of heads
   const ModelConfig sized = model_of_experiment(R"({"vocab_size": 40})");
   CHECK(sized.pad_token_id == 39);
   CHECK(sized.decoder_start_token_id == 39);
@@ -269,7 +270,7 @@ TEST_CASE("the model type of an experiment follows from what it computes") {
   CHECK(model_of_experiment(R"({"normalize_before": true})").model_type == "attn-demo");
   CHECK(model_of_experiment(R"({"scale_attention": false})").model_type == "attn-demo");
   CHECK(model_of_experiment(R"({"normalize_embedding": true})").model_type == "attn-demo");
-  // Pegasus has one vocabulary only.
+  // Pegasus has only one vocabulary.
   CHECK(
       model_of_experiment(R"({"model_type": "attn-demo", "normalize_before": true, "vocab_size": 9,
       "add_final_layer_norm": true, "share_encoder_decoder_embeddings": false})")
@@ -294,12 +295,13 @@ TEST_CASE("validate names canonical keys and the place") {
 }
 
 TEST_CASE("parameters are counted as PyTorch counts them") {
-  // MarianMTModel(MarianConfig(vocab_size=8000, d_model=256, encoder_layers=3, decoder_layers=3,
-  // encoder_attention_heads=4, …, encoder_ffn_dim=1024, decoder_ffn_dim=1024)):
+  // The number is from MarianMTModel(MarianConfig(vocab_size=8000, d_model=256, encoder_layers=3,
+  // decoder_layers=3, encoder_attention_heads=4, …, encoder_ffn_dim=1024, decoder_ffn_dim=1024)):
   // sum(p.numel() for p in model.parameters() if p.requires_grad), transformers 5.23.
   CHECK(attn::count_parameters(ModelConfig()) == 7'577'600);
-  // The demo by hand: attention 4·(144 + 12) = 624, feed-forward 2·12·48 + 48 + 12 = 1,212, norm
-  // 24; encoder layer 624 + 1,212 + 48, decoder layer 2·624 + 1,212 + 72; embedding 41·12.
+  // The demo, computed by hand: attention 4·(144 + 12) = 624, feed-forward 2·12·48 + 48 + 12 =
+  // 1,212, norm 24; encoder layer 624 + 1,212 + 48, decoder layer 2·624 + 1,212 + 72; embedding
+  // 41·12.
   ModelConfig demo;
   demo.d_model = 12;
   demo.encoder_heads = demo.decoder_heads = 2;
@@ -355,7 +357,7 @@ TEST_CASE("the golden models' config.json files are read without notes") {
     const ModelConfig config = attn::model_config_from_directory(json, path, unknown, notes);
     CHECK(json["model_type"] == config.model_type);
     CHECK(notes.empty());
-    // What we would write is of the same class.
+    // The config that is written back has the same class.
     CHECK(attn::to_config_json(config)["model_type"] == json["model_type"]);
     ++seen;
   }

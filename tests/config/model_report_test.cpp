@@ -63,9 +63,9 @@ TEST_CASE("multiply-adds and memory for S 7 and L 5 by hand") {
   CHECK(amount(work, "encoder_self_scores_and_sum") == 2 * 2 * 49 * 12);
   CHECK(amount(work, "encoder_feed_forward") == 2 * 2 * 7 * 12 * 48);
   CHECK(amount(work, "decoder_self_projections") == 3 * 4 * 5 * 144);
-  // Row t of 5 looks at t keys: 1 + 2 + 3 + 4 + 5 = 15 scores and as many weighted rows.
+  // Row t of 5 looks at t keys: 1 + 2 + 3 + 4 + 5 = 15 scores, and as many weighted rows.
   CHECK(amount(work, "decoder_self_scores_and_sum") == 3 * 2 * 15 * 12);
-  // Query and output for 5 rows, keys and values for 7.
+  // Queries and output for 5 rows, keys and values for 7.
   CHECK(amount(work, "cross_projections") == 3 * (2 * 5 + 2 * 7) * 144);
   CHECK(amount(work, "cross_scores_and_sum") == 3 * 2 * 7 * 5 * 12);
   CHECK(amount(work, "decoder_feed_forward") == 3 * 2 * 5 * 12 * 24);
@@ -90,7 +90,7 @@ TEST_CASE("costs beyond 64 bits are refused") {
 
 TEST_CASE("growth: both terms cross at 2·d_model") {
   const attn::GrowthReport report = attn::attention_growth(inspected_model(), {64, 24, 16, 24});
-  REQUIRE(report.rows.size() == 3);  // ascending, each once
+  REQUIRE(report.rows.size() == 3);  // ascending and without duplicates
   CHECK(report.crossing_length == 24);
   CHECK(report.rows[0].length == 16);
   CHECK(report.rows[0].scores_and_sum == 2 * 16 * 16 * 12);
@@ -99,7 +99,7 @@ TEST_CASE("growth: both terms cross at 2·d_model") {
   CHECK(report.rows[0].scores_and_sum < report.rows[0].projections);
   CHECK(report.rows[1].scores_and_sum == report.rows[1].projections);
   CHECK(report.rows[2].scores_and_sum > report.rows[2].projections);
-  // Grouped keys and values make the projections smaller: 2.25·D² over 2·D.
+  // With grouped keys and values, the projections are smaller: 2.25·D² over 2·D.
   CHECK(attn::attention_growth(attn::find_preset("llama-70b"), {1}).crossing_length == 9216);
 }
 

@@ -1,4 +1,4 @@
-// The table of search options, from which every front end is derived.
+// Tests the table of search options, from which every front end is derived.
 #include "config/option_table.h"
 
 #include <doctest/doctest.h>

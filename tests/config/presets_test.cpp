@@ -72,7 +72,7 @@ TEST_CASE("one attention layer of a preset") {
   CHECK(bert.weights == 4 * 768 * 768);
   CHECK(bert.biases == 4 * 768);
   CHECK(bert.multiply_adds == 128ULL * 4 * 768 * 768 + 2ULL * 128 * 128 * 768);
-  // Query and output 8192², keys and values 8192 × 1024 each (8 heads of 128).
+  // Queries and output have 8192², keys and values 8192 × 1024 each (8 heads of 128).
   const attn::PresetRow llama = attn::preset_row(attn::find_preset("llama-70b"), 1);
   CHECK(llama.weights == 2ULL * 8192 * 8192 + 2ULL * 8192 * 1024);
   CHECK(llama.biases == 0);

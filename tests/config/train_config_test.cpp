@@ -40,9 +40,10 @@ TEST_CASE("every schedule rises linearly to the largest rate") {
 
 TEST_CASE("what follows the warm-up") {
   CHECK(rate("inverse_sqrt", 20, 80) == doctest::Approx(1.0));
-  CHECK(rate("inverse_sqrt", 20, 180) == doctest::Approx(2.0 / 3.0));  // beyond updates too
+  CHECK(rate("inverse_sqrt", 20, 180) == doctest::Approx(2.0 / 3.0));  // also after the last update
   CHECK(rate("constant", 20, 5000) == doctest::Approx(2.0));
-  // From get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup of transformers 5.23.
+  // Values of get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup in transformers
+  // 5.23.
   CHECK(rate("linear", 20, 21) == doctest::Approx(2.0));
   CHECK(rate("linear", 20, 22) == doctest::Approx(1.975));
   CHECK(rate("linear", 20, 60) == doctest::Approx(1.025));
@@ -78,7 +79,7 @@ TEST_CASE("without a warm-up the first update has the largest rate") {
   }
   CHECK(rate("inverse_sqrt", 0, 4) == doctest::Approx(1.0));
   CHECK(rate("linear", 0, 51) == doctest::Approx(1.0));
-  CHECK(rate("linear", 100, 100) == doctest::Approx(2.0));  // all of it is warm-up
+  CHECK(rate("linear", 100, 100) == doctest::Approx(2.0));  // the warm-up takes all updates
 }
 
 TEST_CASE("defaults are those of the header, and every key is read") {
@@ -183,7 +184,7 @@ TEST_CASE("what the train section must not say") {
                "train.precision \"half\" is not known; use float32 or bfloat16");
   refuse_train(R"({"schedule": "cosine"})", "train.updates is missing");
   refuse_train(R"({"seed": 1e300})", "train.seed");
-  // In range as 64-bit floats, and not as the 32-bit ones that are used.
+  // These are in range as 64-bit floats, but not as the 32-bit floats that are used.
   refuse_train(
       R"({"adam_epsilon": 1e-300})",
       "x.json: train.adam_epsilon 1e-300 is 0 as a 32-bit float; use a number above 0 and below "

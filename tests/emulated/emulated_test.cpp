@@ -1,5 +1,5 @@
-// The program on CPUs that this machine is not: qemu-user refuses what the CPU it plays lacks,
-// where ATTN_DEMO_CPU only chooses among the kernels of the CPU that is there.
+// Tests the program on other CPUs than this machine's. qemu-user refuses instructions that the
+// emulated CPU lacks, whereas ATTN_DEMO_CPU only chooses among the kernels of the actual CPU.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,16 +15,16 @@ const std::string kSentence = "The group went home";
 const std::string kTranslation = "Die Gruppe ging nach Hause";
 
 struct Machine {
-  std::string name;     ///< as qemu calls it
-  std::string kernels;  ///< that it runs
+  std::string name;     ///< qemu's name for it
+  std::string kernels;  ///< the kernels that it runs
 };
 
-/// The oldest, the first with AVX2 of Intel and of AMD, and all that qemu can play: Debian 12's and
-/// 13's have AVX2 but no AVX-512.
+/// The oldest CPU, the first with AVX2 of Intel and of AMD, and everything that qemu can emulate.
+/// The qemu of Debian 12 and 13 has AVX2 but no AVX-512.
 const std::vector<Machine> kMachines{
     {"Nehalem", "portable"}, {"Haswell", "avx2"}, {"EPYC", "avx2"}, {"max", "avx2"}};
 
-/// Runs the program on a machine, or here under the name of "".
+/// Runs the program on an emulated machine, or directly if the name is "".
 Result run_on(const std::string& machine, std::vector<std::string> args,
               const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   if (machine.empty()) return run_program({.args = std::move(args), .environment = environment});
@@ -33,7 +33,7 @@ Result run_on(const std::string& machine, std::vector<std::string> args,
                                .environment = environment,
                                .program = "/usr/bin/env",
                                .limit_milliseconds = 600'000});  // some seconds on idle cores
-  // qemu tells which features of a CPU it cannot play.
+  // qemu lists the features of a CPU that it cannot emulate.
   std::string said;
   for (const std::string& line : lines_of(result.err)) {
     if (!line.starts_with("qemu-x86_64: warning:")) said += line + "\n";
@@ -42,7 +42,7 @@ Result run_on(const std::string& machine, std::vector<std::string> args,
   return result;
 }
 
-/// stdout of a run that must end well and say nothing on stderr.
+/// Returns stdout of a run that must succeed and print nothing on stderr.
 std::string output_on(const std::string& machine, const std::vector<std::string>& args,
                       const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   const Result result = run_on(machine, args, environment);
@@ -51,13 +51,13 @@ std::string output_on(const std::string& machine, const std::vector<std::string>
   return result.out;
 }
 
-/// Whether this machine can be asked for these kernels.
+/// True if this machine can run these kernels.
 bool runs_here(const std::string& kernels) {
   return run_on("", {"inspect", "--config", demo_config()}, {{"ATTN_DEMO_CPU", kernels}}).code ==
          kDone;
 }
 
-/// The largest difference between the numbers of two documents; infinite where anything else
+/// Returns the largest difference between the numbers of two documents; ∞ if anything else
 /// differs.
 double distance(const Json& a, const Json& b) {
   constexpr double kElse = 1e30;
@@ -104,8 +104,9 @@ TEST_CASE("every CPU translates the demo sentence, alone and in a batch, with th
       if (with_avx2.empty()) with_avx2 = alone;
       CHECK_MESSAGE(alone == with_avx2, "not the bits of the first machine with AVX2");
     }
-    // Here, AVX2 and AVX-512 agree to the bit; the portable kernels do with themselves but for the
-    // system's mathematics, which has its own code for CPUs with FMA.
+    // On this machine, AVX2 and AVX-512 give the same bits. The portable kernels give the same
+    // bits on all machines, except for functions of the system's math library, which has separate
+    // code for CPUs with FMA.
     for (const std::string kernels : {"avx512", "avx2", "portable"}) {
       if ((kernels == "portable") != (machine.kernels == "portable") || !runs_here(kernels))
         continue;

@@ -1,4 +1,4 @@
-// The comparisons show what they claim: sameness where there is sameness, and differences.
+// Tests that the comparisons show equality where there is equality, and differences otherwise.
 #include "explain/explain.h"
 
 #include "check_error.h"
@@ -27,7 +27,7 @@ AttentionRecord record_of(const Transformer& model) {
   return record;
 }
 
-/// The bits of the encoder's output.
+/// Returns the bits of the encoder's output.
 Matrix encoded(const Transformer& model) {
   return model.encode(pack({{5, 6, 7, 0}})).rows;
 }
@@ -42,7 +42,7 @@ TEST_CASE("attention compared, on every golden model") {
     const Matrix before = encoded(model);
     const Explanation e = compare_attention(model, record_of(model), {},
                                             {sequence({5, 6, 7, 0}), sequence({7, 6, 5, 0})});
-    CHECK(encoded(model) == before);  // the positions are back
+    CHECK(encoded(model) == before);  // the positions are restored
 
     const NamedMatrix& encoder = matrix_of(e, "origins", "encoder self-attention");
     const NamedMatrix& decoder = matrix_of(e, "origins", "masked decoder self-attention");
@@ -61,7 +61,7 @@ TEST_CASE("attention compared, on every golden model") {
     if (!model.config().scale_attention) CHECK(distance(without, exact(cross)) < 1e-6);
     if (model.config().decoder_head_dim() > 1) {
       CHECK(distance(with, without) > 0);
-      // Scaling never changes which key comes first.
+      // Scaling never changes which key has the largest weight.
       for (Eigen::Index i = 0; i < with.rows(); ++i) {
         CHECK(without.row(i).maxCoeff() >= with.row(i).maxCoeff() - 1e-6);
       }
@@ -90,7 +90,7 @@ TEST_CASE("occurrences of a word start out equal and part") {
   CHECK(overview(0, 0) == doctest::Approx(1));
   CHECK(overview(1, 0) == doctest::Approx(embedded(0, 1)));
 
-  // After each layer, recomputed from the encoder's own output.
+  // The result after each layer, recomputed from the encoder's own output.
   const Exact last =
       exact(e, "layer_" + std::to_string(model.config().encoder_layers - 1),
             "cosines after layer " + std::to_string(model.config().encoder_layers - 1));

@@ -1,5 +1,5 @@
-// What a shortcut misses is measured against exact attention, and nothing is missed where it sees
-// all.
+// Tests that sparse patterns are compared with exact attention, and that a pattern that sees
+// everything misses nothing.
 #include "explain/compare_patterns.h"
 
 #include "check_error.h"

@@ -1,5 +1,5 @@
-// Each number of an explanation follows from the ones before it, for every head of every golden
-// model; and the weights are PyTorch's.
+// Tests that each number of an explanation follows from the earlier ones, for every head of every
+// golden model, and that the weights are PyTorch's.
 #include "explain/explain.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace attn::test {
 namespace {
 
-constexpr double kRounding = 2e-6;  // of 32-bit sums, relative to the largest number
+constexpr double kRounding = 2e-6;  // error of 32-bit sums, relative to the largest number
 
 AttentionRecord record_of(const GoldenModel& golden, const Json& c) {
   const ModelConfig& config = golden.model.transformer.config();
@@ -37,14 +37,14 @@ AttentionRecord record_of(const GoldenModel& golden, const Json& c) {
 }
 
 void check_embedding(const Explanation& e, const std::string& id, const Transformer& model) {
-  if (model.config().normalize_embedding) return;  // then x is normed once more
+  if (model.config().normalize_embedding) return;  // otherwise x is normalized once more
   const double scale = static_cast<double>(embedding_scale(model.config()));
   Exact sum = exact(e, id, "E[id]") * scale;
   if (model.config().absolute_positions) sum += exact(e, id, "position");
   CHECK(distance(sum, exact(e, id, "x")) < kRounding);
 }
 
-/// Q, K and V of the head, from what the layer read.
+/// Checks Q, K and V of the head against the layer's input.
 void check_projection(const Explanation& e, const ExplainedHead& choice, const Transformer& model) {
   const bool cross = choice.site == AttentionSite::cross;
   const std::string in = model.config().normalize_before ? "N" : "X";
@@ -62,7 +62,7 @@ void check_projection(const Explanation& e, const ExplainedHead& choice, const T
   CHECK(distance(project(keys, "k"), k) < kRounding);
   CHECK(distance(project(keys, "v"), v) < kRounding);
 
-  // They are columns of the fused product, to the bit.
+  // They are columns of the fused matrix multiplication, to the bit.
   const NamedMatrix& all = matrix_of(e, "projection", cross ? "Q_all" : "[Q | K | V]_all");
   const NamedMatrix& memory = cross ? matrix_of(e, "projection", "[K | V]_all") : all;
   const ColumnRange marked = all.marked_columns.at(0);
@@ -155,7 +155,7 @@ TEST_CASE("every number of an explanation follows from the ones before, in every
     const GoldenModel golden(name);
     const Transformer& model = golden.model.transformer;
     const ModelConfig& config = model.config();
-    // The longest of the golden sentences, so that masks and rows mean something.
+    // The longest golden sentence, so that masks and rows matter.
     const Json* longest = &golden.golden["teacher_forced"][0];
     for (const Json& c : golden.golden["teacher_forced"]) {
       if (c["source_ids"].size() > (*longest)["source_ids"].size()) longest = &c;

@@ -1,4 +1,4 @@
-// Finding the matrices of an explanation, and small double-precision algebra to recompute them.
+// Finds the matrices of an explanation, and recomputes them in double precision.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ inline Exact exact(const Explanation& explanation, std::string_view id, std::str
   return exact(matrix_of(explanation, id, name));
 }
 
-/// Largest distance relative to the size of the numbers; −∞ agrees with −∞.
+/// Returns the largest distance relative to the size of the numbers; −∞ equals −∞.
 inline double distance(const Exact& a, const Exact& b) {
   REQUIRE(a.rows() == b.rows());
   REQUIRE(a.cols() == b.cols());
@@ -65,7 +65,7 @@ inline double distance(const Exact& a, const Exact& b) {
   return std::isnan(worst) ? HUGE_VAL : worst / size;
 }
 
-/// x · w + b for every row; b may be absent.
+/// Returns x · w + b for every row; b may be absent.
 inline Exact affine(const Exact& x, const Exact& w, const NamedMatrix* b) {
   Exact out = x * w;
   if (b != nullptr) out.rowwise() += exact(*b).row(0);

@@ -1,8 +1,9 @@
-// A library to preload: the ATTN_FAIL_MALLOC-th allocation after main() has begun gives no memory,
-// whoever asks for it; with ATTN_FAIL_THREADS=others those of the first thread do not count. With 0
-// none fails. Where main returns, the file
-// ATTN_FAULT_REPORT gets "COUNT malloc"; where the program crashes, "COUNT malloc OBJECT", the file
-// (program or library) whose code did, or called what did in the C and C++ libraries.
+// A library to preload that makes the ATTN_FAIL_MALLOC-th allocation after the start of main()
+// fail, whichever code requests it. With ATTN_FAIL_THREADS=others, allocations of the first thread
+// do not count. With 0, none fails. When main returns, "COUNT malloc" is written to the file
+// ATTN_FAULT_REPORT. If the program crashes, "COUNT malloc OBJECT" is written instead: OBJECT is
+// the file (program or library) whose code crashed, or that called the crashing code in the C and
+// C++ libraries.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <ucontext.h>
@@ -32,7 +33,7 @@ using SignalAction = int (*)(int, const struct sigaction*, struct sigaction*);
 
 static Main real_main;
 static SignalAction real_sigaction;
-static std::array<struct sigaction, NSIG> handlers;  ///< the program's own
+static std::array<struct sigaction, NSIG> handlers;  ///< the program's own handlers
 static std::atomic<long> wanted{-1};
 static std::atomic<long> count{-1};  // not counting yet
 static std::atomic<bool> others_only{false};
@@ -52,7 +53,7 @@ static void report(long counted, const char* object) {
   std::fclose(file);
 }
 
-/// The name of the file that holds this code.
+/// Returns the name of the file that contains this code.
 static const char* object_of(void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "?";
@@ -60,7 +61,7 @@ static const char* object_of(void* address) {
   return slash != nullptr ? slash + 1 : info.dli_fname;
 }
 
-/// Whether it is called by everybody, and so says nothing of who crashed.
+/// True for the libraries that all code calls. They do not tell whose code crashed.
 static bool serves_all(const char* object) {
   for (const char* name : {"libc.so", "libstdc++.so", "libgcc_s.so", "libm.so"}) {
     if (std::strncmp(object, name, std::strlen(name)) == 0) return true;
@@ -101,7 +102,7 @@ static void on_crash(int number, siginfo_t* info, void* context) {
 static int counted_main(int argc, char** argv, char** environment) {
   real_sigaction = reinterpret_cast<SignalAction>(dlsym(RTLD_NEXT, "sigaction"));
   std::array<void*, 1> frame{};
-  backtrace(frame.data(), 1);  // loads what it needs while there is memory
+  backtrace(frame.data(), 1);  // loads what backtrace() needs while there is memory
   const char* text = std::getenv("ATTN_FAIL_MALLOC");
   if (text != nullptr) wanted = std::atol(text);
   const char* threads = std::getenv("ATTN_FAIL_THREADS");
@@ -112,7 +113,7 @@ static int counted_main(int argc, char** argv, char** environment) {
   return code;
 }
 
-/// The program's handlers of crashes are called after a look at where it was.
+/// Keeps the program's crash handlers, which are called after the place of the crash is recorded.
 int sigaction(int number, const struct sigaction* action, struct sigaction* before) noexcept {
   if (real_sigaction == nullptr) {
     real_sigaction = reinterpret_cast<SignalAction>(dlsym(RTLD_NEXT, "sigaction"));

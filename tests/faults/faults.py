@@ -19,9 +19,9 @@ from pathlib import Path
 
 import scenes
 
-# A fault in one of these leaves what it was to take away.
+# If one of these fails, the file that it should have removed remains.
 REMOVING = {"unlink", "unlinkat", "rmdir", "getdents"}
-# These give memory, threads or what the system says of them.
+# These return memory, threads, or the system's information on them.
 MEMORY = {"mmap", "mremap", "brk", "mprotect", "munmap", "madvise", "malloc", "clone", "clone3"}
 
 
@@ -82,7 +82,7 @@ class Campaign:
         state = scenes.state_of(folder)
         if code == 0:
             differs = {n for n in state.keys() | after.keys() if state.get(n) != after.get(n)}
-            # Checkpoints hold the lengths of logs, which hold times.
+            # Checkpoints contain the lengths of logs, and logs contain times.
             differs = {n for n in differs if n not in after or "/checkpoints/" not in n}
             if name in REMOVING:
                 differs = {n for n in differs if n in after}

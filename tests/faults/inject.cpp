@@ -1,12 +1,12 @@
-// inject CALL ERROR REPORT -- COMMAND…: runs a command and lets its CALL-th system call fail.
+// inject CALL ERROR REPORT -- COMMAND…: runs a command and makes its CALL-th system call fail.
 //
-// System calls that take or write something (files, maps, memory, threads) are counted from the
-// first one that main() makes, whoever makes them: the C++ library, the C library, SentencePiece.
-// At the CALL-th the kernel is given a number that it does not know, and the command sees ERROR
-// instead of a result (0: what fits the call). With CALL 0 nothing fails. The file REPORT
-// gets "COUNT NAME OBJECT": how many there were, the name of the one that failed, and the file
-// (program or library) that called it, by way of the C and C++ libraries. The exit code is the
-// command's, or 128 + the signal that killed it, or 125.
+// The system calls counted are those that take or write something (files, maps, memory, threads),
+// from the first one that main() makes, whether they come from the program, the C++ library, the C
+// library or SentencePiece. At the CALL-th, the kernel gets an unknown number, and the command
+// sees ERROR instead of a result (0: an error that fits the call). With CALL 0, nothing fails. The
+// file REPORT gets "COUNT NAME OBJECT": the number of calls, the name of the one that failed, and
+// the file (program or library) that made it, through the C and C++ libraries. The exit code is
+// the command's, or 128 + the signal that killed it, or 125.
 #include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -28,7 +28,7 @@
 #if !defined(__x86_64__)
 int main() {
   return 77;
-}  // registers are another machine's there
+}  // other machines have other registers
 #else
 
 namespace {
@@ -38,7 +38,7 @@ struct Fault {
   int error;
 };
 
-/// What may fail, and how it does on a machine that is full, broken or another's.
+/// The calls that may fail, and their errors on a machine that is full, broken or of another kind.
 const std::map<long, Fault> kFaults = {
     {SYS_open, {"open", EMFILE}},
     {SYS_openat, {"openat", EMFILE}},
@@ -137,7 +137,8 @@ class Tracer {
   void enter(pid_t thread, const __ptrace_syscall_info& info) {
     const auto number = static_cast<long>(info.entry.nr);
     calls_[thread] = number;
-    // What the dynamic loader does before main is the system's. main() first looks at stdin.
+    // The dynamic loader's calls before main belong to the system. The first call of main() checks
+    // stdin.
     if (!in_main_) {
       in_main_ = number == SYS_fcntl && info.entry.args[0] == 0 && info.entry.args[1] == F_GETFD;
     }
@@ -146,7 +147,7 @@ class Tracer {
     failing_ = thread;
     name_ = fault->second.name;
     object_ = caller(thread, info.stack_pointer);
-    // The kernel answers brk with the old end instead of an error.
+    // For brk, the kernel returns the old end instead of an error.
     answer_ = number == SYS_brk ? end_of_heap_
                                 : -static_cast<long>(error_ > 0 ? error_ : fault->second.error);
     user_regs_struct registers{};
@@ -176,7 +177,7 @@ class Tracer {
     std::string object;
   };
 
-  /// What the process may execute, but for what everybody calls.
+  /// Returns the executable code of the process, without the libraries that all others call.
   static std::vector<Code> code_of(pid_t process) {
     std::vector<Code> code;
     std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
@@ -197,8 +198,9 @@ class Tracer {
     return code;
   }
 
-  /// The first word on the stack that points into other code than the C library's. Without frame
-  /// pointers that is a guess, but what lies there first is nearly always where the call came from.
+  /// Returns the file whose code the first matching word on the stack points to; the C library's
+  /// code does not match. Without frame pointers this is a guess, but the first such word is
+  /// nearly always the return address.
   std::string caller(pid_t thread, std::uint64_t stack) const {
     constexpr std::uint64_t kWords = 4096;
     const std::vector<Code> code = code_of(child_);
@@ -222,7 +224,7 @@ class Tracer {
   long count_ = 0;
   std::string name_ = "-";
   std::string object_ = "-";
-  std::map<pid_t, long> calls_;  ///< the one that each thread is in
+  std::map<pid_t, long> calls_;  ///< the current call of each thread
   long end_of_heap_ = 0;
   pid_t failing_ = 0;
   long answer_ = 0;

@@ -84,7 +84,7 @@ class Kills:
         if content == after.get(path):
             return "whole"
         if scene.resumes and path.startswith("new/run/"):
-            # Logs, the best model so far, an older checkpoint: --resume reads and mends them.
+            # Logs, the best model so far, an older checkpoint: --resume reads and repairs them.
             return "of a run that can go on"
         return "unexplained"
 
@@ -93,7 +93,7 @@ class Kills:
         again = ["--resume"] if scene.resumes and (folder / "new/run").exists() else []
         if scene.name in ("init", "convert") and any(
                 (folder / part / "config.json").exists() for part in ("made", "new/made")):
-            result = None  # it had ended: a second run would rightly be refused
+            result = None  # it had already ended, so a second run would rightly be refused
         else:
             result = self.run(scene, folder, again)
         wrong = []
@@ -101,7 +101,7 @@ class Kills:
             wrong.append(f"again: exit code {result.returncode}: {result.stderr[-300:]}")
         state = scenes.state_of(folder)
         wrong += [f"still there: {p}" for p in state if ".attn-demo-tmp-" in p]
-        # Checkpoints hold the lengths of logs, which hold times.
+        # Checkpoints contain the lengths of logs, and logs contain times.
         return wrong + [f"{p} differs" for p in after
                         if state.get(p) != after[p] and "/checkpoints/" not in p]
 

@@ -52,7 +52,7 @@ SCENES = [
                     "{dir}/test.en", "--output", "{dir}/out.de"], ["out.de"]),
     Scene("picture", ["translate", "--model", "{dir}/model", "--max-length", "6", SENTENCE, "--png",
                       "{dir}/maps.png", "--pdf", "{dir}/maps.pdf"],
-          ["maps.png"], mallocs=False),  # librsvg ends without memory
+          ["maps.png"], mallocs=False),  # librsvg aborts when memory runs out
     Scene("evaluate", ["evaluate", "--model", "{dir}/model", "--source", "{dir}/test.en",
                        "--target", "{dir}/test.de", "--max-length", "6", "--output",
                        "{dir}/out.de", "--json", "{dir}/scores.json"], ["scores.json"]),

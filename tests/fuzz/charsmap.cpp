@@ -1,5 +1,5 @@
-// Normalisation rules: the text before the first 0xFF is searched in the rules after it, as the
-// library does it, and a search in rules that passed the check stays inside them.
+// Fuzzes normalization rules. The text before the first 0xFF is searched in the rules after it,
+// like in the library. A search in rules that passed the check must stay inside them.
 #include <cstring>
 #include <vector>
 
@@ -11,8 +11,8 @@ using namespace attn;
 
 namespace {
 
-/// Darts-clone's commonPrefixSearch with every index checked; see
-/// https://github.com/s-yata/darts-clone. The number of matches.
+/// Runs Darts-clone's commonPrefixSearch with every index checked; see
+/// https://github.com/s-yata/darts-clone. Returns the number of matches.
 int search(const std::vector<std::uint32_t>& units, std::string_view strings,
            std::string_view key) {
   const auto unit = [&](std::size_t at) {

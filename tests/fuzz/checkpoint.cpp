@@ -1,5 +1,5 @@
-// Checkpoint files: as they are where they begin as one, else with beginning and checksum put
-// before and behind them, which the fuzzer would not guess.
+// Fuzzes checkpoint files. Input that begins like one is used unchanged. Otherwise it gets a valid
+// beginning and checksum, which the fuzzer would not guess.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ using namespace attn;
 
 namespace {
 
-/// A file in memory with a name; the reader opens files.
+/// A named file in memory, because the reader opens files.
 class MemoryFile {
  public:
   MemoryFile()
@@ -55,7 +55,7 @@ void read(const std::string& path) {
 FUZZ(bytes) {
   static const MemoryFile file;
   if (bytes.starts_with("attn")) return read(file.hold(bytes));
-  // Layout, length and checksum as they must be; the header up to the first 0xFF.
+  // Adds a valid layout, length and checksum; the header is the input up to the first 0xFF.
   std::string_view data = bytes;
   const std::string_view header = fuzz::take_part(data);
   std::string whole(kCheckpointMagic);

@@ -1,4 +1,4 @@
-// SHA256SUMS of a model directory.
+// Fuzzes SHA256SUMS of a model directory.
 #include "text/checksums.h"
 
 #include "fuzz.h"

@@ -1,4 +1,5 @@
-// Command lines: the words between 0xFF bytes, read as the program reads its own. No command runs.
+// Fuzzes command lines: the words between 0xFF bytes are parsed like the program's own. No command
+// runs.
 #include "commands/command_line.h"
 
 #include "fuzz.h"

@@ -1,4 +1,5 @@
-// Experiment files with --set: the first part of the input is the file, every other an override.
+// Fuzzes experiment files with --set: the first part of the input is the file, and every other
+// part is an override.
 #include "config/experiment.h"
 
 #include "fuzz.h"
@@ -12,7 +13,8 @@ FUZZ(bytes) {
   while (!rest.empty()) overrides.emplace_back(fuzz::take_part(rest));
   ExperimentConfig config;
   if (!fuzz::accepts([&] { config = parse_experiment(text, "/run/x.json", overrides); })) return;
-  // What a run keeps beside its model is an experiment file, too, unless an override is no UTF-8.
+  // The config that a run saves beside its model must be an experiment file, too, unless an
+  // override is not UTF-8.
   for (const std::string& override : overrides) {
     if (!is_valid_utf8(override)) return;
   }

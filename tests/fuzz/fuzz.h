@@ -1,6 +1,6 @@
-// What the fuzz targets share. Each tests/fuzz/NAME.cpp is one libFuzzer program that hands bytes
-// to one parser. A parser either reads them or says in one short line why not; anything else
-// (another exception, a crash, a hang, a line that is not fit to be shown) ends the program and is
+// Shared by the fuzz targets. Each tests/fuzz/NAME.cpp is one libFuzzer program that passes bytes
+// to one parser. A parser must either accept them or refuse them in one short line; anything else
+// (another exception, a crash, a hang, a line that is not fit for display) ends the program and is
 // a finding.
 #pragma once
 
@@ -22,9 +22,9 @@ inline void require(bool holds, const char* what) {
   std::abort();
 }
 
-/// What error lines may be: one line of valid UTF-8 that a terminal takes.
+/// Checks an error message: one line of valid UTF-8 that is safe for a terminal.
 inline void check_message(std::string_view message) {
-  constexpr std::size_t kMost = 1000;  // bytes; some messages list what is known
+  constexpr std::size_t kMost = 1000;  // bytes; some messages list all valid values
   if (message.size() > kMost || !is_valid_utf8(message) || printable(message) != message) {
     std::fprintf(stderr, "fuzz: a message of %zu bytes: %.*s\n", message.size(),
                  to_int(message.size()), message.data());
@@ -32,7 +32,7 @@ inline void check_message(std::string_view message) {
   }
 }
 
-/// Whether `parse` went through; false where it refused its input in good form.
+/// Returns true if `parse` accepted its input, and false if it refused it correctly.
 template <typename Parse>
 bool accepts(Parse&& parse) {
   try {
@@ -46,8 +46,8 @@ bool accepts(Parse&& parse) {
   }
 }
 
-/// Takes the bytes before the first 0xFF off `rest` (a byte that no UTF-8 text holds), to make
-/// several inputs of one.
+/// Removes the bytes before the first 0xFF (a byte that never occurs in UTF-8) from `rest`, to
+/// make several inputs from one.
 inline std::string_view take_part(std::string_view& rest) {
   const std::size_t end = rest.find('\xff');
   const std::string_view part = rest.substr(0, end);

@@ -1,4 +1,4 @@
-// generation_config.json, and the `decode` section of an experiment.
+// Fuzzes generation_config.json, and the `decode` section of an experiment.
 #include "base/json.h"
 #include "config/decode_config.h"
 #include "fuzz.h"

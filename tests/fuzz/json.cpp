@@ -1,4 +1,5 @@
-// The JSON reader; what it reads is written and read again as the same.
+// Fuzzes the JSON reader: a document that it accepts is written, and must be the same when read
+// again.
 #include "base/json.h"
 #include "base/json_writer.h"
 

@@ -1,4 +1,4 @@
-// Text with markup: HTML and plain text taken apart, and put together with any translation.
+// Fuzzes text with markup: HTML and plain text are split, and put together with any translation.
 #include "markup/html_tokenizer.h"
 #include "markup/marked_text.h"
 #include "markup/placement.h"

@@ -1,4 +1,5 @@
-// vocab.json and merges.txt of a byte-level tokenizer: what is joined stays the same text.
+// Fuzzes vocab.json and merges.txt of a byte-level tokenizer: decoding the tokens must give the
+// same text.
 #include <string>
 #include <vector>
 

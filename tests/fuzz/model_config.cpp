@@ -1,4 +1,5 @@
-// config.json of a model directory; what is written of it is read again as the same.
+// Fuzzes config.json of a model directory: a config that is written must be the same when read
+// again.
 #include "config/model_config.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-// The words of options that the commands read themselves: the first byte says as which.
+// Fuzzes option values that the commands parse themselves; the first byte chooses the option.
 
 #include <array>
 
@@ -13,7 +13,7 @@ using namespace attn;
 
 namespace {
 
-/// What names of heads are looked up in.
+/// Returns the model in which names of heads are looked up.
 ModelSummary small_model() {
   ModelSummary model;
   model.encoder_layers = model.decoder_layers = 2;
@@ -87,7 +87,7 @@ constexpr std::array kReaders = {
 FUZZ(bytes) {
   if (bytes.empty()) return;
   const auto kind = static_cast<unsigned char>(bytes.front()) % kReaders.size();
-  // Words of a command line hold no zero byte.
+  // Command-line words contain no zero bytes.
   const std::string word(bytes.substr(1, bytes.find('\0', 1) - 1));
   fuzz::accepts([&] { kReaders.at(kind)(word); });
 }

@@ -1,4 +1,4 @@
-// Parallel text: the source before the first 0xFF, the target after it.
+// Fuzzes parallel text: the source before the first 0xFF, the target after it.
 #include "fuzz.h"
 #include "train/corpus.h"
 

@@ -1,4 +1,4 @@
-// Word alignments in Pharaoh's format; links are read as they were written.
+// Fuzzes word alignments in Pharaoh format: written links must be the same when read again.
 #include "analysis/pharaoh.h"
 
 #include "fuzz.h"

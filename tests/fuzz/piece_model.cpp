@@ -1,4 +1,4 @@
-// SentencePiece models that pass the check: they cut and join any text.
+// Fuzzes SentencePiece models: those that pass the check must encode and decode any text.
 #include "text/sentencepiece/sentencepiece_processor.h"
 
 #include <string>

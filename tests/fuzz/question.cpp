@@ -1,4 +1,4 @@
-// Bodies of requests to the live page's server, of each kind.
+// Fuzzes request bodies of every kind for the live page's server.
 #include "service/api/api_request.h"
 
 #include "fuzz.h"

@@ -1,5 +1,5 @@
-// What `page` takes: attention records, experiments and figures of heads, a line each. What was
-// read is written, and read again, as it is.
+// Fuzzes the input of `page`: attention records, experiments and metrics of heads, one per line. A
+// record that was read is written, and must be the same when read again.
 #include "fuzz.h"
 #include "record/json/record_json.h"
 #include "record/json/record_reader.h"

@@ -1,5 +1,6 @@
-// The header of safetensors files: as they are where they begin with a length, else the text of
-// the header, with its length put before it, which the fuzzer would seldom guess.
+// Fuzzes the header of safetensors files. Input that begins with a length is used unchanged.
+// Otherwise the input is the header's text and gets its length, which the fuzzer would seldom
+// guess.
 #include "model/directory/safetensors.h"
 
 #include <cstring>
@@ -26,8 +27,9 @@ void read(std::string_view bytes) {
 }  // namespace
 
 FUZZ(bytes) {
-  if (bytes.size() > 8 && bytes[7] == '\0') return read(bytes);  // a length: text holds no zero
-  // The header up to the first 0xFF, then the tensors' bytes.
+  if (bytes.size() > 8 && bytes[7] == '\0')
+    return read(bytes);  // a length, because text contains no zero
+  // The input is the header up to the first 0xFF, then the tensors' bytes.
   std::string_view data = bytes;
   const std::string_view header = fuzz::take_part(data);
   const std::uint64_t length = header.size();

@@ -1,5 +1,5 @@
-// The check of SentencePiece models, without the library: every part of an accepted model lies in
-// its bytes.
+// Fuzzes the check of SentencePiece models, without the library: every part of an accepted model
+// must be inside its bytes.
 #include "text/sentencepiece/sentencepiece_model.h"
 
 #include "fuzz.h"

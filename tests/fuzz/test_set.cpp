@@ -1,4 +1,4 @@
-// Test sets: the first byte names the role, and whether the file is called *.tsv.
+// Fuzzes test sets: the first byte chooses the role, and whether the file is named *.tsv.
 #include "text/test_set/test_set.h"
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// Text from outside: cleaning, printing and measuring of any bytes.
+// Fuzzes external text: cleans, prints and measures any bytes.
 #include "base/strings/utf8.h"
 
 #include "fuzz.h"

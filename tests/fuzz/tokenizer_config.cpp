@@ -1,4 +1,5 @@
-// tokenizer_config.json, special_tokens_map.json and added_tokens.json: the parts of the input.
+// Fuzzes tokenizer_config.json, special_tokens_map.json and added_tokens.json, which are the parts
+// of the input.
 #include "fuzz.h"
 #include "text/tokenizer_settings.h"
 

@@ -1,5 +1,5 @@
-// tokenizer.json, and a text that what was read of it cuts and joins: ids are inside the
-// vocabulary.
+// Fuzzes tokenizer.json, and a text that an accepted tokenizer encodes and decodes: all ids must
+// be inside the vocabulary.
 #include "text/pipeline/tokenizer_json.h"
 
 #include <string>

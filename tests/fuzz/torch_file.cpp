@@ -1,5 +1,5 @@
-// pytorch_model.bin: archives as they are; what begins as a pickle does is one, in an archive with
-// two storages, which the fuzzer would seldom guess.
+// Fuzzes pytorch_model.bin. Archives are used unchanged. Input that begins like a pickle becomes
+// one in an archive with two storages, which the fuzzer would seldom guess.
 #include "model/directory/torch_file.h"
 
 #include <vector>

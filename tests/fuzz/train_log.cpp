@@ -1,4 +1,4 @@
-// train.jsonl as the curves are drawn from it.
+// Fuzzes train.jsonl, as read for drawing curves.
 #include "train/run/training_log.h"
 
 #include "fuzz.h"

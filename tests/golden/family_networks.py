@@ -106,7 +106,7 @@ def run(model, source, decoder_input, target, places=(0,)):
     else:
         encoder = torch.stack(out.encoder_attentions)[:, 0, :, :n, :n]
         if getattr(model.get_encoder(), "attention_type", "") == "block_sparse":
-            # Block 0 counts 1 + r times; the class's maps show one of them.
+            # Block 0 counts 1 + r times; the class's maps show it once.
             size = config.block_size
             last = (n - 1) // size * size
             encoder = encoder.clone()
@@ -163,7 +163,7 @@ class FamilyReference(reference.Reference):
             factor = torch.exp(-math.log(10000.0) / (half - 1) * torch.arange(half, dtype=torch.float64))
             angle = torch.arange(len(ids), dtype=torch.float64)[:, None] * factor
             self.weights[f"model.{side}.embed_positions.weight"] = torch.cat([angle.sin(), angle.cos()], 1)
-        elif self.kind == "m2m_100":  # in float32, as the class has it, from the row behind pad's on
+        elif self.kind == "m2m_100":  # in float32, like the class, beginning with the row after pad's
             half = self.config["d_model"] // 2
             factor = torch.exp(torch.arange(half).float() * -(math.log(10000) / (half - 1)))
             angle = (self.config["pad_token_id"] + 1 + torch.arange(len(ids))).float()[:, None] * factor
@@ -220,7 +220,7 @@ class FamilyReference(reference.Reference):
                     out = p @ v[:, cut]
                     if self.kind == "led":
                         places = [i for i in self.places if i < n]
-                        p = p.clone()  # softmax's gradient wants its own result
+                        p = p.clone()  # softmax's gradient needs its own result
                         p[places] = torch.softmax(gq[places, cut] @ gk[:, cut].T / math.sqrt(dim), -1)
                         out[places] = p[places] @ gv[:, cut]
                     outputs.append(out)

@@ -24,7 +24,7 @@ ADDED = [AddedToken("<NAME>", lstrip=True), AddedToken("<R>", rstrip=True), Adde
          AddedToken("the", single_word=True, normalized=False),
          AddedToken("[x]", lstrip=True, rstrip=True, normalized=False),
          AddedToken("<keep>", special=True, normalized=False)]
-# Texts in which these tokens and their neighbours stand.
+# Texts that contain these tokens and their neighbors.
 TEXTS = ["<NAME> went home", "Hello  <NAME>  there", "<R>  home <R>", "the group, the, other theatre the", "The Group went",
          "the group went", "a [x]  [x] b[x]", "x <keep> y", "<mask> here", "say</s>no", "a <extra_id_3> b", "deu_Latn de_DE"]
 
@@ -117,7 +117,7 @@ def components(folder):
         tokenizer.add_tokens(ADDED)
         document = json.loads(tokenizer.to_str())
         merges = document["model"].get("merges", [])
-        if i % 2 == 1 and merges and not any(" " in part for merge in merges for part in merge):  # as before tokenizers 0.20
+        if i % 2 == 1 and merges and not any(" " in part for merge in merges for part in merge):  # the form before tokenizers 0.20
             document["model"]["merges"] = [" ".join(merge) for merge in merges]
         (folder / name).mkdir()
         (folder / name / "tokenizer.json").write_text(json.dumps(document, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")

@@ -35,7 +35,7 @@ from family_networks import reset
 
 HERE = Path(__file__).resolve().parent
 POINTS = 32
-STEP = 3  # of the patching
+STEP = 3  # the step that is patched
 MODELS = (
     "marian-1-head-relu", "marian-2-heads-toy", "marian-3-heads-odd-width", "marian-4-heads-opus-f16", "marian-6-heads-gelu",
     "marian-learned-positions", "marian-separate-untied", "marian-separate-vocabularies", "marian-start-is-eos",
@@ -46,7 +46,7 @@ MODELS = (
 
 def load(name, dtype=torch.float64):
     torch.set_num_threads(1)
-    torch.set_default_dtype(dtype)  # sinusoids are made in it
+    torch.set_default_dtype(dtype)  # the sinusoids are made in this type
     return transformers.AutoModelForSeq2SeqLM.from_pretrained(HERE / "models" / name, attn_implementation="eager",
                                                               dtype=dtype).eval()
 
@@ -68,7 +68,7 @@ class Runner:
         self.encoder, self.decoder = model.get_encoder(), model.get_decoder()
         scaled = getattr(self.config, "scale_embedding", False) and "t5" not in self.config.model_type
         self.scale = math.sqrt(self.config.d_model) if scaled else 1.0
-        # What the class multiplies decoder_inputs_embeds with, but not inputs_embeds.
+        # The factor by which the class multiplies decoder input rows, but not inputs_embeds.
         self.of_decoder_rows = self.scale if self.config.model_type in ("marian", "pegasus") else 1.0
 
     def embed(self, stack, ids):

@@ -30,7 +30,7 @@ class Mean(LogitsProcessor):
 
     def __call__(self, input_ids, scores):
         allowed = torch.isfinite(scores)
-        if allowed.sum() == len(scores):  # a forced end counts 0
+        if allowed.sum() == len(scores):  # a forced end counts as 0
             return scores
         source = torch.tensor([self.source] * len(input_ids))
         logs = [torch.log_softmax(model(input_ids=source, decoder_input_ids=input_ids).logits[:, -1], -1)

@@ -42,7 +42,8 @@ def t5(kind, width, heads, head_dim, layers, ffn, form, buckets, most, **more):
             "decoder_start_token_id": 0, "is_encoder_decoder": True, "dtype": "float32", **more}
 
 
-# lengths: of the sources; globals: of each, for LED; targets: lengths of given translations, where not some short ones.
+# lengths: of the sources. globals: of each source, for LED. targets: lengths of the given translations, if not a few
+# short ones.
 SPECS = {
     "bart-3-heads": dict(
         model=config("bart", 12, (3, 2), (2, 2), (20, 16), "gelu", max_position_embeddings=24, **BART),
@@ -82,7 +83,7 @@ SPECS = {
         model=config("m2m_100", 10, (1, 1), (1, 1), (14, 12), "relu", max_position_embeddings=20, scale_embedding=True, **BART),
         decode=dict(forced_bos_token_id=4, forced_eos_token_id=None, num_beams=2, max_length=10),
         lengths=(1, 4, 20), seed=320000),
-    "m2m100-untied-pad-7": dict(  # places count from pad's id on
+    "m2m100-untied-pad-7": dict(  # positions count from pad's id
         model=config("m2m_100", 8, (1, 2), (2, 1), (12, 10), "relu", max_position_embeddings=16, scale_embedding=True,
                      tie_word_embeddings=False, **{**BART, "pad_token_id": 7}),
         decode=dict(forced_bos_token_id=5, forced_eos_token_id=None, num_beams=3, max_length=10),
@@ -175,7 +176,7 @@ def write_model(name, spec, seed):
     if spec.get("untied"):
         shapes["lm_head.weight"] = shapes["shared.weight"]
     elif not spec["model"].get("tie_word_embeddings", True):
-        shapes.pop("model.shared.weight", None)  # three tables of their own, this one is nobody's
+        shapes.pop("model.shared.weight", None)  # there are three separate tables, and this one is unused
     weights = {}
     for each in sorted(shapes):
         value = random_tensor(each, shapes[each], {"model": full, "decode": spec["decode"]}, rng)
@@ -198,7 +199,7 @@ def expected(spec, exact, plain, source, decoder_input, target, places):
             "cross": torch.stack(maps["cross"]),
             "log_probs": torch.log_softmax(logits, -1)[torch.arange(len(target)), torch.tensor(target)]}
     theirs = run(exact, source, decoder_input, target, places)
-    # LED's softmax is float32's, and so are the mean squares of T5 and its kin.
+    # LED's softmax is in float32, and so are the mean squares of T5 and related families.
     allowed = 1e-5 if spec["model"]["model_type"] in ("led", "t5", "mt5", "umt5") else 1e-9
     for kind, value in mine.items():
         assert distance(value, theirs[kind]) < allowed, (kind, distance(value, theirs[kind]))

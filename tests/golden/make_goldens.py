@@ -31,8 +31,8 @@ from specs import SEEDS, SPECS
 MODELS = Path(__file__).resolve().parent / "models"
 SOURCE_LENGTHS = (1, 3, 6, 12)
 TARGET_LENGTHS = (5, 1, 8, 4)
-NEAR_TIE = 1e-5  # closer scores may come out either way
-SAFE_MARGIN = 5e-5  # what a seed must leave
+NEAR_TIE = 1e-5  # scores that are closer may come out in either order
+SAFE_MARGIN = 5e-5  # the margin that a seed must leave
 
 
 # --- Teacher forcing -----------------------------------------------------------------------------

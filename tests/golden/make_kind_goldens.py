@@ -86,7 +86,7 @@ def lsh(chunk, rounds, buckets):
     layer = LSHSelfAttention(config).eval()
     selects(layer.query_key, COLUMNS, 0)
     selects(layer.value, COLUMNS, COLUMNS)
-    # The model around the layer fills sentences up to whole chunks and masks what it adds.
+    # The model around the layer fills sentences up to whole chunks, and masks the added positions.
     more = -N % chunk if N > chunk else 0
     padded = torch.cat([torch.cat([x, v], 1), torch.zeros(more, 2 * COLUMNS)])
     mask = torch.tensor([1] * N + [0] * more)[None]

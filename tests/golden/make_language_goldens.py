@@ -14,7 +14,7 @@ from make_tokenizer_goldens import TEXTS
 from make_tokenizer_json_goldens import LONGEST, RULES, code_points
 
 HERE = pathlib.Path(__file__).parent / "languages"
-OWN = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")  # typed, they are text here (docs/model-formats.md)
+OWN = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")  # in typed text, these are plain text here (docs/model-formats.md)
 
 
 def main():

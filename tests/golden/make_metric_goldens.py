@@ -34,19 +34,19 @@ SENTENCES = [
 ]
 
 PAIRS = [
-    # nothing, or almost nothing, on a side
+    # nothing, or almost nothing, on one side
     ("", ""), ("", "Haus"), ("Haus", ""), (" ", "Haus"), ("\u00a0\u3000", "Haus geht weg von hier"), (".", ""),
     (".", "."), ("", "."), ("a", "a"), ("a", "b"), ("a b", "a b"), ("a b c", "a b c"), ("a b c d", "a b c d"),
     ("a b c d e", "a b c d e"), ("a b c", "c b a"), ("a a a a a", "a a"), ("a a", "a a a a a"), ("ab", "abcdefgh"),
     ("abcdefgh", "ab"), ("ab ab ab", "ab"), ("x", "abcdef"), ("abcdef", "x"), ("Ja.", "Nein."), ("Ja", "Ja."),
-    # spaces that Python splits at, and characters that look like some
+    # spaces at which Python splits, and characters that look similar
     ("a\u00a0b", "a b"), ("a\u1680b", "a b"), ("a\u2000b\u2001c\u2002d", "a b c d"), ("a\u2003b\u2004c\u2005d", "a b c d"),
     ("a\u2006b\u2007c\u2008d", "a b c d"), ("a\u2009b\u200ac", "a b c"), ("a\u2028b\u2029c", "a b c"),
     ("a\u202fb\u205fc\u3000d", "a b c d"), ("a\x85b", "a b"), ("a\x1cb\x1dc\x1ed\x1fe", "a b c d e"),
     ("a\tb\rc\vd\fe", "a b c d e"), ("a b\r", "a b"), ("a b\u3000\u00a0", "a b"), ("\ufeffa b", "a b"),
     ("a\u200bb", "a b"), ("a\u180eb", "a b"), ("a\u2060b", "a b"), ("a\u200cb\u200db", "ab b"), ("a\x00b", "a b"),
     ("a\x01b\x1bc\x7fd", "a b c d"), ("a\x80b", "a b"), ("\u2007.\u2007,", ". ,"),
-    # entities and what mteval cuts out
+    # entities, and the parts that mteval removes
     ("&quot;Ja&quot; &amp; &lt;Nein&gt;", "\"Ja\" & <Nein>"), ("&amp;lt; &amp;quot; &amp;amp;", "&lt; &quot; &amp;"),
     ("&QUOT; &Amp;", "&quot; &amp;"), ("&apos;x&apos; &#39;", "'x' '"), ("a<skipped>b", "ab"),
     ("a <skipped> b", "a b"), ("<SKIPPED> a", "a"), ("<skip<skipped>ped>", "<skipped>"), ("a-\nb c", "ab c"),

@@ -22,7 +22,7 @@ def kl(p, q):
 
 def case(tokens, classes, size, smoothing, r_drop):
     one = torch.randn(tokens, classes, dtype=torch.float32) * size
-    other = one + torch.randn(tokens, classes, dtype=torch.float32) * 0.5 * size  # as other dropout would
+    other = one + torch.randn(tokens, classes, dtype=torch.float32) * 0.5 * size  # differs like another dropout mask would
     logits = torch.cat([one, other]).double().requires_grad_()
     targets = torch.randint(classes, (tokens,))
     first, second = logits.chunk(2)

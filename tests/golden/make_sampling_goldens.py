@@ -15,19 +15,19 @@ import sentencepiece
 
 HERE = pathlib.Path(__file__).parent
 SAMPLES = 20000
-RARE = 40  # cuts with fewer are counted together
+RARE = 40  # segmentations with fewer occurrences are counted together
 CASES = [
-    # Blanks of several kinds, a cut of equal scores, unknown characters alone and in a run.
+    # Spaces of several kinds, a segmentation with equal scores, unknown characters alone and in a run.
     ("joint/source.spm", 0.2, "group went"),
     ("joint/source.spm", 0.5, "Hause"),
     ("joint/source.spm", 1.0, "nach Hause"),
     ("joint/source.spm", 0.1, "a東京b"),
     ("joint/source.spm", 0.3, "The group went home after the long meeting."),
-    # A piece that the user defined; characters that the model spells in bytes.
+    # A user-defined piece, and characters that the model spells in bytes.
     ("opus/source.spm", 0.2, "http://went"),
     ("opus/target.spm", 0.3, "ging 東"),
     ("opus/target.spm", 0.2, "Die Gruppe ging nach der langen Besprechung nach Hause."),
-    # Byte-pair models: dropped merges; pieces that the user defined, one the beginning of another.
+    # BPE models: dropped merges; user-defined pieces, one of which is the beginning of another.
     ("separate/source.spm", 0.1, "The group went"),
     ("separate/source.spm", 0.4, "group meeting"),
     ("separate/source.spm", 0.3, "Berlin's Berberlin 東京"),

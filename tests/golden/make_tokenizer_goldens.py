@@ -96,12 +96,12 @@ def write(name, source, target, vocab, config, target_vocab=None):
 
 def make_models():
     english, german = corpus("corpus.en", MORE_ENGLISH), corpus("corpus.de", MORE_GERMAN)
-    # One unigram model for both languages, as this program makes them.
+    # One unigram model for both languages, in the form that this program makes.
     joint = train(english + german, model_type="unigram", vocab_size=500, character_coverage=1.0)
     write("joint", joint, joint, pieces(joint) + ["<pad>"], {"source_lang": "en", "target_lang": "de"})
-    # As opus-mt: two models, one vocabulary of both in an order of its own, language marks in it,
-    # some pieces missing, a declared special piece, and spaces cleaned up; user-defined pieces, one
-    # of which normalisation would change.
+    # Like opus-mt: two models, one vocabulary for both in an order of its own, language tags in it, some pieces
+    # missing, a declared special piece, and spaces cleaned up; user-defined pieces, one of which normalization would
+    # change.
     source = train(english, model_type="unigram", vocab_size=250, character_coverage=1.0,
                    normalization_rule_name="nfkc", user_defined_symbols=["http://", "½"])
     target = train(german, model_type="unigram", vocab_size=600, character_coverage=1.0,
@@ -112,7 +112,7 @@ def make_models():
     write("opus", source, target, union,
           {"source_lang": "en", "target_lang": "de", "eos_token": ADDED_TOKEN, "pad_token": "<pad>",
            "additional_special_tokens": [">>deu<<"], "clean_up_tokenization_spaces": True})
-    # Separate vocabularies, byte-pair models that put blanks where the text has them.
+    # Separate vocabularies, and BPE models that keep the text's spaces.
     source = train(english, model_type="bpe", vocab_size=200, character_coverage=0.98,
                    normalization_rule_name="identity", user_defined_symbols=["Berlin", "Ber"])
     target = train(german, model_type="bpe", vocab_size=200, character_coverage=1.0,

@@ -15,7 +15,7 @@ from make_tokenizer_goldens import TEXTS
 
 HERE = pathlib.Path(__file__).parent / "tokenizer_json"
 LONGEST = 60
-# What SentencePiece's nmt_nfkc does, but of a few characters.
+# The rules of SentencePiece's nmt_nfkc for a few characters.
 RULES = {"\u00a0": " ", "\u3000": " ", "\u2003": " ", "ﬁ": "fi", "½": "1⁄2", "Ⅷ": "VIII", "…": "...", "u\u0308": "\u00fc", "e\u0301": "\u00e9",
          "Ａ": "A", "ｕ": "u", "\u200b": "", "か\u3099": "が"}
 

@@ -30,10 +30,10 @@ from specs import ids, model
 from training_networks import Plain, PlainFamily, Transformers, TransformersFamily, is_table
 
 TRAINING = Path(__file__).resolve().parent / "training"
-LENGTHS = ((4, 3), (1, 5), (7, 6), (3, 1), (9, 8), (5, 7))  # of source and target, </s> included
-NOISE = 1e-10  # a gradient that is smaller everywhere, in float64, is mathematically zero
-KINK = 1e-5  # how near 0 an input of ReLU may come: nearer, float32 may take the other side
-MAX_ERROR = 1e-4  # how far float32 may end up from float64 after all updates
+LENGTHS = ((4, 3), (1, 5), (7, 6), (3, 1), (9, 8), (5, 7))  # of source and target, including </s>
+NOISE = 1e-10  # a gradient that is smaller than this everywhere, in float64, is mathematically zero
+KINK = 1e-5  # how near to 0 an input of ReLU may be: any nearer, float32 may be on the other side
+MAX_ERROR = 1e-4  # maximum distance of float32 from float64 after all updates
 ADAM = {"learning_rate": 5e-3, "warmup_updates": 8, "beta1": 0.9, "beta2": 0.98, "epsilon": 1e-9,
         "clip_norm": 1.0}
 UPDATES = 20
@@ -74,7 +74,7 @@ SPECS = {
                             tie_word_embeddings=False),
 }
 
-# Sources beyond a window, a block and what BigBird looks at as a whole.
+# Sources longer than a window, than a block, and than the length that BigBird processes as a whole.
 FAMILY_LENGTHS = ((4, 3), (1, 5), (17, 6), (3, 1), (19, 8), (8, 7))
 
 
@@ -132,7 +132,8 @@ SPECS |= {
                           add_final_layer_norm=True, normalize_embedding=True, scale_attention=False),
 }
 
-# Published classes that have <pad> first: the loss runs over all classes, and pad's row has a gradient by the output alone.
+# Published classes whose <pad> is first: the loss is over all classes, and pad's row gets a gradient only from the
+# output.
 SEVERAL = dict(vocab_size=26, bos_token_id=0, pad_token_id=1, eos_token_id=2, decoder_start_token_id=2)
 SPECS |= {
     "family-mbart": family("mbart", 12, (3, 2), (1, 1), (20, 16), "gelu", max_position_embeddings=20, scale_embedding=True, **SEVERAL),
@@ -143,7 +144,7 @@ SPECS |= {
                                          tie_word_embeddings=False, **{**SEVERAL, "pad_token_id": 7}),
 }
 
-# Where the search for a fair seed begins: with these it ends at once (transformers 5.23, torch 2.13).
+# The first seed that is tried for each name; with these seeds the first try succeeds (transformers 5.23, torch 2.13).
 SEEDS = {name: 1000 * number for number, name in enumerate(SPECS, 1)}
 SEEDS |= {"marian-separate-vocabularies": 4001, "own-relative": 20002}
 
@@ -177,14 +178,14 @@ def initial_weights(spec, seed):
     if config.get("static_position_embeddings"):  # Pegasus' class saves its sinusoids, too
         weights = {name: w for name, w in weights.items() if "embed_positions" not in name}
     if not config.get("tie_word_embeddings", True):
-        # Three tables then, and none is shared; make_weights had made them equal.
+        # In that case there are three tables and none is shared; make_weights had made them equal.
         weights.pop("model.shared.weight", None)
         rng = np.random.default_rng(seed + 2)
         table = weights["model.decoder.embed_tokens.weight"]
         table += torch.tensor(rng.normal(0, 1 / math.sqrt(config["d_model"]), table.shape)).float()
     for name, value in weights.items():
         if is_table(name):
-            value *= 0.5  # so that the first loss is near log V
+            value *= 0.5  # brings the first loss near log V
             if adds_positions(config) and pad_is_last(config):
                 value[config["pad_token_id"]] = 0
     if "final_logits_bias" in weights and pad_is_last(config):

@@ -25,7 +25,7 @@ def main():
     torch.manual_seed(1)
     torch.set_num_threads(1)
     rows = [torch.randn(24) * scale for scale in (0.3, 1.0, 3.0, 9.0)]
-    rows.append(torch.round(torch.randn(24) * 2))  # many are equal
+    rows.append(torch.round(torch.randn(24) * 2))  # many of them are equal
     banned = torch.randn(24) * 2
     banned[3:9] = -float("inf")
     rows.append(banned)
@@ -37,7 +37,7 @@ def main():
             left = [i for i in range(len(row)) if scores[i] > -float("inf")]
             gone = [i for i in range(len(row)) if i not in left and row[i] > -float("inf")]
             if any(row[i] == row[j] for i in gone for j in left):
-                continue  # which of equal scores goes is torch's own affair
+                continue  # which of equal scores is removed depends on torch
             cases.append({"row": number, "settings": settings, "left": left,
                           "probabilities": [round(p, 9) for p in torch.softmax(scores, -1)[left].tolist()]})
     numbers = [[x if x > -1e30 else None for x in row.tolist()] for row in rows]

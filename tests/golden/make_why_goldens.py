@@ -200,7 +200,7 @@ def block_maps(site, seen, norm, weights, post_norm):
     distances = (parts - y[:, None]).abs().sum(-1)
     shares = (y.abs().sum(-1, keepdim=True) - distances).clamp(min=0)
     nearest = torch.nn.functional.one_hot(distances.argmin(-1), shares.shape[1]).to(shares.dtype)
-    shares = torch.where(shares.sum(-1, keepdim=True) > 0, shares, nearest)  # the nearest gets all if no vector helps
+    shares = torch.where(shares.sum(-1, keepdim=True) > 0, shares, nearest)  # if no vector helps, the nearest one gets everything
     return {"value_weighted": vectors.norm(dim=-1), "value_weighted_layer": layer.norm(dim=-1), "res_ln_layer": parts.norm(dim=-1),
             "mixing_ratio": mixing / (mixing + preserving), "alti": shares / shares.sum(-1, keepdim=True)}
 
@@ -290,7 +290,7 @@ def make(name):
         check(found)
     result["occlusion"] = occlusion(net, source, read, words, unk, model.config.eos_token_id)
     if model.config.model_type == "led":
-        result["globals"] = [0]  # its global token has other values: no contributions
+        result["globals"] = [0]  # its global token has other values, so there are no contributions
     else:
         result["contributions"] = contributions(plain, source, read)
         result["contributions_error"] = error(result["contributions"], contributions(plain.to(torch.float32), source, read))

@@ -40,7 +40,7 @@ def random_tensor(name, shape, spec, rng):
         bias = rng.normal(0, 0.7, shape)
         bias[0, config["eos_token_id"]] += rng.uniform(0, 5)
         for word in spec["decode"]["bad_words_ids"] or []:
-            bias[0, word] += 2.5  # so that forbidding it tells
+            bias[0, word] += 2.5  # makes a difference when the word is forbidden
         return bias
     if "norm" in name:
         return rng.normal(1 if name.endswith("weight") else 0, 0.25, shape)
@@ -54,7 +54,7 @@ def random_tensor(name, shape, spec, rng):
         return rng.normal(0, (0.6 if bare else 2.5) / math.sqrt(shape[1]), shape)
     gain = 1.8 if "q_proj" in name or "k_proj" in name else 1.2
     if "encoder_attn.v_proj" in name or "encoder_attn.out_proj" in name:
-        gain = 2.2  # the translation shall depend on the source
+        gain = 2.2  # makes the translation depend on the source
     if not config.get("scale_attention", True):
         gain = min(gain, 1.2)
     return rng.normal(0, gain / math.sqrt(shape[1]), shape)
@@ -88,7 +88,7 @@ def make_weights(spec, seed):
             table = getattr(blank.model, side).embed_positions.weight
             weights[f"model.{side}.embed_positions.weight"] = table.detach().clone()
     if "model.shared.weight" in weights:
-        # Untied, transformers 5 has a table for each stack; training would leave them equal.
+        # If untied, transformers 5 has a table for each stack, which training would leave equal.
         for copy_name in ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"):
             if copy_name in weights or file.get("copies"):
                 weights[copy_name] = weights["model.shared.weight"].clone()

@@ -10,7 +10,7 @@ import math
 
 import torch
 
-UNREAL = -1.0e8  # below this a score is generate's filler (-1e9) or a forbidden token, no real one
+UNREAL = -1.0e8  # a lower score is generate's filler (-1e9) or a forbidden token, not a real score
 
 
 def activation(name):
@@ -67,7 +67,7 @@ class Reference:
         if c["scale_embedding"]:
             x = x * math.sqrt(c["d_model"])
         name = f"model.{side}.embed_positions.weight"
-        # A table in the file wins, as it does in transformers, whatever config.json says.
+        # As in transformers, a table in the file takes precedence over config.json.
         positions = self.weights.get(name)
         if positions is None:
             positions = sinusoids(len(ids), c["d_model"])
@@ -138,7 +138,7 @@ class Margin:
     """Remembers the smallest distance between two scores of which one had to be preferred."""
 
     def __init__(self):
-        self.least = 1000.0  # no decision at all, where only one token is allowed
+        self.least = 1000.0  # where only one token is allowed, there is no decision
 
     def ranking(self, scores, upto):
         """`scores` are sorted, best first; which are the first `upto`, and their order, matters."""

@@ -167,7 +167,7 @@ SPECS = {
         cases=[(4, 1.0, False, 20, 4), (3, 2.0, True, 12, 3)]),
 }
 
-# Where the search for a fair seed begins: with these it ends at once (transformers 5.23, torch 2.13).
+# The first seed that is tried for each name; with these seeds the first try succeeds (transformers 5.23, torch 2.13).
 SEEDS = {
     "marian-1-head-relu": 11,
     "marian-2-heads-toy": 10006,

@@ -67,7 +67,7 @@ class Transformers:
 
     def __init__(self, config, weights, dtype):
         self.config = config
-        weights = {name: tensor.clone() for name, tensor in weights.items()}  # hooks take them as is
+        weights = {name: tensor.clone() for name, tensor in weights.items()}  # the hooks use them unchanged
         wanted = config_for_class({**config, "attn_implementation": "eager"})
         self.model = base_class(config)[1](wanted)
         self.model.load_state_dict(weights, strict=False)
@@ -85,7 +85,7 @@ class Transformers:
         named = {name.replace("extra_norm", "layer_norm"): parameter  # the hook's name for it
                  for name, parameter in self.model.named_parameters() if parameter.requires_grad}
         self.trained = {name: named[name] for name in weights if name != "final_logits_bias"}
-        # Where the tables are untied, the class still has a shared one, which nobody uses.
+        # If the tables are untied, the class still has a shared one, which is unused.
         assert set(named) - set(self.trained) <= {"model.shared.weight"}, set(named) ^ set(weights)
 
     def logits(self, batch):
@@ -114,7 +114,7 @@ class PlainFamily(family_networks.FamilyReference):
         self.fixed = {name: tensor for name, tensor in weights.items() if name == "final_logits_bias"}
         super().__init__(config, {})
         if config["pad_token_id"] != config["vocab_size"] - 1:
-            return  # no text holds pad, and through the output it is a class like any other
+            return  # pad occurs in no text, and for the output it is a class like any other
         for name, tensor in self.trained.items():
             if is_table(name):
                 tensor.register_hook(self.without_pad)
@@ -143,7 +143,7 @@ class TransformersFamily:
         self.model.eval().to(dtype)
         named = dict(self.model.named_parameters())
         self.trained = {name: named[name] for name in weights if name != "final_logits_bias"}
-        # Where the tables are untied, the class still has a shared one, which nobody uses.
+        # If the tables are untied, the class still has a shared one, which is unused.
         assert {name for name, p in named.items() if p.requires_grad} - set(self.trained) <= {"model.shared.weight"}
 
     def logits(self, batch):

@@ -19,7 +19,7 @@ import unittest
 HERE = pathlib.Path(__file__).parent
 OPTIONS = None
 PREFIX = None
-MODULE = HERE.parents[1] / "build/web/attn-demo.wasm"  # which scripts/build_web.sh makes
+MODULE = HERE.parents[1] / "build/web/attn-demo.wasm"  # made by scripts/build_web.sh
 SENTENCE = "The group went home"
 GERMAN = "Die Gruppe ging nach Hause\n"
 
@@ -139,7 +139,7 @@ class Removal(unittest.TestCase):
         own = prefix / "share/attn-demo/mine.txt"
         run(OPTIONS.cmake, "--install", OPTIONS.build, "--prefix", prefix)
         own.write_text("mine")
-        for _ in range(2):  # what is not there any more is no fault
+        for _ in range(2):  # a second run must not fail on files that are already gone
             run(HERE.parents[1] / "scripts/uninstall.sh", prefix, OPTIONS.build)
             self.assertEqual([path for path in prefix.rglob("*") if not path.is_dir()], [own])
             self.assertEqual([path for path in prefix.rglob("*") if path.is_dir()], [own.parent.parent, own.parent])
@@ -168,7 +168,7 @@ class Cache(unittest.TestCase):
         for environment in ({"HF_HUB_CACHE": str(hub)}, {"HF_HOME": str(hub.parent)},
                             {"HUGGINGFACE_HUB_CACHE": str(hub), "HF_HOME": "/nowhere"},
                             {"XDG_CACHE_HOME": str(hub.parents[1])}, home,
-                            home | {"HF_HOME": "~/.cache/huggingface"}):  # as huggingface_hub reads it
+                            home | {"HF_HOME": "~/.cache/huggingface"}):  # expanded as huggingface_hub does
             done = self.translate(**environment)
             self.assertEqual((done.returncode, done.stdout), (0, GERMAN), done.stderr)
 
@@ -180,7 +180,7 @@ class Cache(unittest.TestCase):
                                       f"Hugging Face's cache ({hub}); fetch it: hf download {self.NAME}\n")
         done = self.translate(HOME="")
         self.assertIn(f"({pathlib.Path(pwd.getpwuid(os.getuid()).pw_dir)}/.cache/huggingface/hub)", done.stderr)
-        for wrong in ("../../x", ""):  # a commit that is none
+        for wrong in ("../../x", ""):  # not a valid commit
             model = hub / "models--someone--some-model/refs"
             model.mkdir(parents=True, exist_ok=True)
             (model / "main").write_text(wrong)
@@ -229,7 +229,7 @@ class Package(unittest.TestCase):
                      "./usr/share/man/man1/attn-demo-translate.1\n", "./usr/share/doc/attn-demo/copyright\n",
                      "./usr/share/zsh/vendor-completions/_attn-demo\n"):
             self.assertIn(name, files)
-        for name in ("wasm", "js"):  # where they have been made
+        for name in ("wasm", "js"):  # if they have been built
             self.assertEqual(f"./usr/share/attn-demo/web/attn-demo.{name}\n" in files, MODULE.exists())
         self.assertNotIn("/include/", files)
         run("dpkg-deb", "--extract", package, PREFIX / "unpacked")

@@ -1,4 +1,4 @@
-// Placeholders and Markdown found in text.
+// Tests placeholders and Markdown found in text.
 #include "markup/placeholders.h"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ using namespace attn;
 
 namespace {
 
-/// Writes what was found between bars: "Hello |{name}|!".
+/// Puts bars around each match: "Hello |{name}|!".
 std::string marked(const std::string& text, bool markdown = true,
                    const SpanFinder& more = nullptr) {
   std::string out;

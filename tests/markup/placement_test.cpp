@@ -1,4 +1,4 @@
-// Markup put back into translations: invariants that hold for any markup and any alignment.
+// Tests markup put back into translations: invariants that hold for any markup and any alignment.
 #include "markup/placement.h"
 
 #include <doctest/doctest.h>
@@ -69,7 +69,7 @@ Tags tags_of(const std::string& html) {
   return tags;
 }
 
-/// The text of HTML without tags, with characters instead of entities.
+/// Returns the text of HTML without tags, with characters instead of entities.
 std::string text_of(const std::string& html) {
   std::string text;
   for (const HtmlToken& token : tokenize_html(html)) {
@@ -95,7 +95,7 @@ bool is_nested(const std::string& html) {
   return open.empty();
 }
 
-/// Makes fragments of HTML.
+/// Generates fragments of HTML.
 class Fragments {
  public:
   explicit Fragments(unsigned seed) : random_(seed) {}

@@ -1,4 +1,4 @@
-// Lines of a text and the whitespace around them.
+// Tests the lines of a text and the whitespace around them.
 #include "markup/text_layout.h"
 
 #include <doctest/doctest.h>

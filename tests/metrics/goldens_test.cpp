@@ -1,4 +1,4 @@
-// BLEU and chrF against what sacreBLEU says of the same sentences
+// Tests BLEU and chrF against sacreBLEU on the same sentences
 // (tests/golden/make_metric_goldens.py).
 #include <doctest/doctest.h>
 
@@ -36,7 +36,7 @@ Corpus corpus_of(const json& golden) {
   return corpus;
 }
 
-/// sacreBLEU's signature up to its version.
+/// Returns sacreBLEU's signature up to its version.
 std::string before_version(const std::string& signature) {
   return signature.substr(0, signature.rfind('|'));
 }

@@ -1,4 +1,4 @@
-// What sacreBLEU's numbers cannot say: our own name, errors, and bytes that are no text.
+// Tests what sacreBLEU's goldens do not cover: the signature's name, errors, and invalid UTF-8.
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -56,7 +56,8 @@ TEST_CASE("invalid UTF-8 is scored byte by byte and never read past its end") {
   }();
   Lines broken = {"\xE2",     "\xE2\x80",     "\xC2", "a\xE3\x80",
                   "\x80\x80", "\xF0\x9F\x98", "\xFF", every_byte};
-  for (std::string& line : broken) line.shrink_to_fit();  // so that a sanitizer sees one byte more
+  for (std::string& line : broken)
+    line.shrink_to_fit();  // lets a sanitizer detect a read of one byte too many
   const Lines good(broken.size(), "a b c");
   for (const bool lower : {false, true}) {
     CHECK(corpus_bleu(broken, good, {.lowercase = lower}).score < 5.0);

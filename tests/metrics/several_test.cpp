@@ -1,5 +1,5 @@
-// Several references, other tokenizers, TER, chrF2++ and the paired bootstrap against what
-// sacreBLEU says of the same sentences (tests/golden/make_metric_goldens.py).
+// Tests several references, other tokenizers, TER, chrF2++ and the paired bootstrap against
+// sacreBLEU on the same sentences (tests/golden/make_metric_goldens.py).
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -39,7 +39,7 @@ std::vector<Lines> references_of(const json& golden, const std::vector<std::size
   return references;
 }
 
-/// sacreBLEU's signature up to its version.
+/// Returns sacreBLEU's signature up to its version.
 std::string until_version(const std::string& signature) {
   return signature.substr(0, signature.rfind('|'));
 }
@@ -70,7 +70,7 @@ struct PairedCase {
   std::vector<Lines> references;
 };
 
-/// BLEU, chrF2, chrF2++ and TER of both systems, in the goldens' order.
+/// Returns BLEU, chrF2, chrF2++ and TER of both systems, in the goldens' order.
 std::vector<PairedMetric> metrics_of(const PairedCase& c) {
   const ChrfOptions words{.words = true};
   std::vector<PairedMetric> metrics = {
@@ -170,7 +170,8 @@ TEST_CASE("the paired bootstrap's means, intervals and p are sacreBLEU's") {
 }
 
 TEST_CASE("random numbers are those of numpy's default_rng") {
-  // np.random.default_rng(12345).bit_generator.random_raw(2), and choice(100, 10) from there anew
+  // The numbers are np.random.default_rng(12345).bit_generator.random_raw(2), and choice(100, 10)
+  // from the same seed.
   Pcg64 raw(12345);
   CHECK(raw.next64() == 4193609425186963869U);
   CHECK(raw.next64() == 5843160025838961886U);
@@ -180,7 +181,8 @@ TEST_CASE("random numbers are those of numpy's default_rng") {
   }
   Pcg64 wide(0x123456789ABCDEFU);
   CHECK(wide.next64() == 13120626929746913276U);
-  CHECK(wide.below(3000000000U) == 1595171014U);  // most draws of so wide a range are thrown away
+  CHECK(wide.below(3000000000U) ==
+        1595171014U);  // most random numbers are rejected for such a wide range
   CHECK(wide.below(3000000000U) == 1279284619U);
 }
 

@@ -1,4 +1,4 @@
-// Directories of the published families: what is loaded is what is written back.
+// Tests directories of the published families: after loading, the same files are written.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -41,7 +41,7 @@ std::map<std::string, std::vector<float>> tensors_of(const std::string& path) {
   return all;
 }
 
-/// The logits of some target after the golden's longest source.
+/// Returns the logits of some target after the golden's longest source.
 Matrix logits_of(const Transformer& model) {
   PackedTokens source = pack({{5, 7, 9, 4, 3, 11, 6, 2}});
   const EncodedSource encoded = model.encode(source);
@@ -72,7 +72,7 @@ TEST_CASE("a family's directory is written as it was read") {
       const std::string& key = item.key();
       if (key == "architectures" || key == "bos_token_id") continue;
       if (key == "tie_word_embeddings" && name.find("t5-") != name.npos)
-        continue;  // tensors say it
+        continue;  // defined by the tensors
       CAPTURE(key);
       CHECK(written[key] == item.value());
     }
@@ -136,7 +136,7 @@ TEST_CASE(
     const bool output = tensor.name == "model.encoder.layers.0.self_attn.out_proj.weight";
     tensors.push_back({tensor.name, tensor.shape, [&file, &tensor, output](float* out) {
                          file.read(tensor, out);
-                         // [out, in]: head 1 of three has the columns 4 to 7 of 12.
+                         // [out, in]: head 1 of three has columns 4 to 7 of 12.
                          for (int i = 0; output && i < 12; ++i)
                            std::fill_n(out + 12 * i + 4, 4, 0.0F);
                        }});

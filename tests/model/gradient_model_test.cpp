@@ -1,5 +1,6 @@
-// The whole model's gradients against differences of its own loss, with all three kinds of dropout
-// on: for one seed and batch number the masks are fixed, so the loss is a function of the weights.
+// Tests the whole model's gradients against finite differences of its loss, with all three kinds
+// of dropout on. For one seed and batch number the masks are fixed, so the loss is a function of
+// the weights.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +13,7 @@ using namespace attn::test;
 
 namespace {
 
-/// Sentences fill the positions but one, so that a random one is almost surely in use.
+/// Sentences fill all positions but one, so a random position is almost surely in use.
 ModelConfig with_ten_positions(ModelConfig config) {
   config.max_positions = 10;
   return config;
@@ -42,7 +43,8 @@ struct Subject {
 
   std::span<float> weights() { return model.weights(); }
 
-  /// Differences over relu's kink say nothing: half of its units are always on, half always off.
+  /// Finite differences across relu's kink are meaningless, so half of its units are always on and
+  /// half always off.
   void leave_kinks() {
     model.visit([](const TrainableModel::TrainedParameter& trained) {
       if (trained.info.name.find("fc1.bias") == std::string::npos) return;
@@ -57,7 +59,8 @@ struct Subject {
     return pass.run(batch, options).loss;
   }
 
-  /// The slope of step → loss(weights + step · direction) at 0, from four points around it.
+  /// Returns the slope of step → loss(weights + step · direction) at 0, from four points around
+  /// it.
   template <typename Move>
   double slope(double h, const Move& move) {
     const std::vector<float> before = copy_of(model.weights());
@@ -70,7 +73,8 @@ struct Subject {
     return (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
   }
 
-  /// What a weight's slope and its gradient may differ by: the loss is a sum of floats.
+  /// Checks that a weight's slope and its gradient differ by no more than the rounding of the
+  /// loss, a sum of floats.
   void check_parameter(float& weight, float expected) {
     const float before = weight;
     const double found =
@@ -79,7 +83,7 @@ struct Subject {
   }
 };
 
-/// A random number of each tensor, more than `least` of the whole model.
+/// Checks a random number of each tensor, and more than `least` in the whole model.
 void check_parameters(const ModelConfig& config, float r_drop = 0, int least = 60) {
   Subject s(config, r_drop);
   int checked = 0;
@@ -97,7 +101,7 @@ void check_parameters(const ModelConfig& config, float r_drop = 0, int least = 6
   CHECK(checked > least);
 }
 
-/// Along its gradient the loss rises by the gradient's norm: all parameters in one number.
+/// Checks all parameters in one number: along its gradient, the loss rises by the gradient's norm.
 void check_direction(const ModelConfig& config, float r_drop = 0) {
   Subject s(config, r_drop);
   double squares = 0;
@@ -157,7 +161,7 @@ TEST_CASE(
   s.options.label_smoothing = 0;
   const double before = s.loss();
   const Parameter bias = s.model.parameters().logits_bias;
-  bias.element(0, config.pad_token_id) = -20.0F;  // no class any more
+  bias.element(0, config.pad_token_id) = -20.0F;  // no longer a class
   CHECK(s.loss() < before - 0.1);
   bias.element(0, config.pad_token_id) = 20.0F;
   CHECK(s.loss() > before + 10);
@@ -220,7 +224,8 @@ TEST_CASE("gradients where attention follows patterns") {
     c.decoder_attention.type = PatternType::sparse_strided;
     c.decoder_attention.stride = 2;
     check_direction(c);
-    c.encoder_attention.type = PatternType::bigbird;  // sentences of 8 blocks: some are not drawn
+    c.encoder_attention.type =
+        PatternType::bigbird;  // sentences of 8 blocks, so some blocks are not chosen
     c.encoder_attention.block_size = 1;
     c.encoder_attention.random_blocks = 1;
     c.decoder_attention.type = PatternType::sparse_fixed;
@@ -236,7 +241,7 @@ TEST_CASE("gradients of linformer, performer and lsh") {
     c.encoder_attention.rank = 4;
     check_parameters(c);
     check_direction(c);
-    // Sentences of one chunk: buckets would change under the differences.
+    // Sentences have one chunk: with several, the differences would change the buckets.
     c.encoder_attention.type = PatternType::lsh;
     c.encoder_attention.block_size = 10;
     c.encoder_attention.rounds = 2;

@@ -1,5 +1,5 @@
-// The residual around a block, in both orders, against numeric gradients of the formula in double.
-// The block is a linear layer: it reads, replaces and adds as all of them do.
+// Tests the residual connection around a block, in both orders, against numeric gradients of the
+// formula in double. The block is a linear layer, which reads, replaces and adds as all blocks do.
 #include <doctest/doctest.h>
 
 #include "model/training/training_residual.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr Index kRows = 7;
 constexpr Index kWidth = 13;
 
-/// The formula: parameters in double, the block inside x · Wᵀ.
+/// The formula in double; the block is x · Wᵀ.
 struct Reference {
   bool normalize_before;
   DoubleMatrix x, norm_weight, norm_bias, weight, mask;

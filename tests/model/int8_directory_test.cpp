@@ -1,4 +1,4 @@
-// Directories of 8 bits: what is written, read and refused.
+// Tests writing, reading and refusing int8 model directories.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ TEST_CASE("a directory of 8 bits computes the bits of its model in 8 bits") {
   CHECK(stored.notes.empty());
   CHECK(few_logits(stored.transformer) ==
         few_logits(random_model(small_eight(), 3, Backend::int8)));
-  // Widened, the weights are what 8 bits make of them.
+  // Converted to float32, the weights are the quantized ones.
   const Matrix panels = few_logits(load_model(scene.path(), Backend::panels).transformer);
   const float step = (panels - few_logits(stored.transformer)).cwiseAbs().maxCoeff();
   CHECK(step > 0);

@@ -1,5 +1,5 @@
-// The forward pass runs on whole sentences, in single steps on cached keys and values, and in
-// training: three ways through the same layers, with the same bits.
+// Tests that the forward pass gives the same bits on whole sentences, in single steps with cached
+// keys and values, and in training.
 #include "model/layers.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ using namespace attn::test;
 
 namespace {
 
-// Rows of at most 64 numbers: training adds up longer ones in longer chains (compute/matmul.h).
+// Rows have at most 64 numbers: training sums longer rows in longer chains (compute/matmul.h).
 const std::initializer_list<ModelConfig (*)()> kLayerConfigs{small_config, small_pre_norm_config,
                                                              small_untied_config};
 
@@ -42,7 +42,7 @@ struct LayersUnderTest {
   }
 };
 
-/// Writes down the stages of one pass.
+/// Records the stages of a pass.
 struct StageList : AttentionObserver {
   std::vector<std::pair<AttentionSite, Stage>> seen;
   void weights_ready(AttentionHead&) override {}
@@ -72,7 +72,7 @@ TEST_CASE("cached steps have the bits of whole sentences") {
     std::vector<SlotSize> sizes;
     for (Index b = 0; b < target.sentences(); ++b) sizes.push_back({1, target.length(b)});
     decoder.add_sentences(source, sizes);
-    std::vector<Index> alive;  // the sentence of each row of the step before
+    std::vector<Index> alive;  // the sentence of each row in the previous step
     for (Index step = 0; step < longest; ++step) {
       std::vector<int> tokens;
       std::vector<Index> parents;
@@ -147,7 +147,7 @@ TEST_CASE("an observer sees a layer in the paper's order") {
     s.model.decode(s.batch.decoder_input, source, &stages);
     CHECK(stages.seen == expected);
 
-    StageList steps;  // a cached step goes the same way
+    StageList steps;  // a cached step has the same stages
     IncrementalDecoder decoder(s.model, &steps);
     decoder.add_sentences(source, std::vector<SlotSize>(to_size(s.batch.source.sentences())));
     decoder.step(std::vector<int>{c.decoder_start_token_id}, std::vector<Index>{0},

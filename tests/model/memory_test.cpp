@@ -1,4 +1,4 @@
-// What is asked of the memory before a model is made or prepared.
+// Tests the memory checks before a model is made or prepared.
 #include "model/transformer.h"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@
 namespace attn::test {
 namespace {
 
-/// So many bytes of address space are left while it lives.
+/// Limits the remaining address space to this number of bytes during its lifetime.
 class AddressSpace {
  public:
   explicit AddressSpace(std::uint64_t left) {
@@ -38,7 +38,7 @@ class AddressSpace {
   rlimit before_{};
 };
 
-/// Some 12.8 million numbers, nearly all in its embeddings.
+/// Returns a model of about 12.8 million numbers, nearly all in its embeddings.
 ModelConfig many_words() {
   ModelConfig c;
   c.d_model = 64;
@@ -53,7 +53,7 @@ ModelConfig many_words() {
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
-/// Of a mapped file's pages those that stand in this process's memory, all its maps together.
+/// Returns how many bytes of a mapped file are resident in this process, over all its mappings.
 std::uint64_t resident_bytes_of(const std::string& path) {
   std::ifstream maps("/proc/self/smaps");
   std::uint64_t kilobytes = 0;
@@ -77,7 +77,7 @@ TEST_CASE("a prepared model takes four bytes a number, or one in 8 bits") {
   CHECK(wide == 4 * narrow);
   CHECK(model_bytes(c, Backend::panels) == 2 * wide);
   CHECK(model_bytes(c, Backend::int8) == wide + narrow);
-  // As much as the products take, and no more than half as much again.
+  // At least one byte per parameter, and at most half as much again.
   const std::uint64_t parameters = count_parameters(c).value();
   CHECK(narrow >= parameters);
   CHECK(narrow < parameters + parameters / 2 + 10'000);
@@ -98,22 +98,25 @@ TEST_CASE("a model's file does not stay in memory beside the weights that were p
   save_model(random_model(many_words(), 3, Backend::panels), {}, scene.path(), DType::f32);
   const std::string path = scene.file("model.safetensors");
   const SafetensorsFile mapped(path);
-  CHECK(resident_bytes_of(path) > 50 * kMegabyte);  // what opening it alone brings in
+  CHECK(resident_bytes_of(path) > 50 * kMegabyte);  // pages read when opening the file
   const LoadedModel model = load_model(scene.path(), Backend::panels);
-  CHECK(resident_bytes_of(path) < 55 * kMegabyte);  // the first map's, and little of the second
+  CHECK(resident_bytes_of(path) <
+        55 * kMegabyte);  // those of the first mapping, and little of the second
 }
 
-#ifndef ATTN_ASAN  // which takes the whole address space
+#ifndef ATTN_ASAN  // ASan reserves the whole address space
 TEST_CASE("where 32 bits have no room, 8 have: models of a directory, and random ones") {
   const TemporaryDirectory scene;
   save_model(random_model(many_words(), 3, Backend::panels), {}, scene.path(), DType::f32);
   {
-    // The file takes 51 MB of it; products take 77 MB, in 8 bits 19.
+    // The file takes 51 MB of it. Weights prepared for multiplication take 77 MB, or 19 MB as
+    // int8.
     const AddressSpace some(100 * kMegabyte);
     CHECK_THROWS_AS((void)load_model(scene.path(), Backend::panels), MemoryError);
     CHECK_NOTHROW((void)load_model(scene.path(), Backend::int8));
   }
-  // Numbers of 32 bits take 77 MB here (with what is kept in reserve), and products as before.
+  // 32-bit numbers take 77 MB here (including reserves), and prepared weights take the same as
+  // before.
   const AddressSpace some(125 * kMegabyte);
   CHECK_THROWS_AS((void)random_model(many_words(), 3, Backend::panels), MemoryError);
   CHECK_NOTHROW((void)random_model(many_words(), 3, Backend::int8));

@@ -1,5 +1,5 @@
-// The model's shape is told once: what is bound, what is counted and what is listed agree for every
-// combination of options, and every parameter has a place of its own.
+// Tests that bound, counted and listed parameters agree for every combination of options, and that
+// every parameter has memory of its own.
 #include "model/parameters.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ using namespace attn::test;
 
 namespace {
 
-/// All combinations of what decides which parameters there are.
+/// Returns all combinations of the settings that decide which parameters exist.
 std::vector<ModelConfig> all_configs() {
   std::vector<ModelConfig> configs;
   for (int bits = 0; bits < 32; ++bits) {
@@ -73,13 +73,14 @@ TEST_CASE("every parameter has a name and a place of its own, and ties point bac
           CAPTURE(info.name);
           if (!info.tied_to.empty()) CHECK(names.contains(info.tied_to));
           CHECK(names.insert(info.name).second);
-          // The table shared by both stacks is bound by its own name and by each stack's.
+          // A table that both stacks share is bound under its own name and under each stack's.
           const bool shared =
               c.share_embeddings && info.name == "model.encoder.embed_tokens.weight";
           CHECK(places.insert(&p).second != shared);
           p.data = nullptr;
         });
-    // A layer's weights and biases: 4 projections and a norm an attention, 2 and a norm behind.
+    // Weights and biases of a layer: 4 projections and a norm for each attention block, then 2
+    // matrices and a norm.
     const std::size_t encoder = 3 * 2 * (5 + 3);
     const std::size_t decoder = 2 * 2 * (5 + 5 + 3);
     const std::size_t norms =

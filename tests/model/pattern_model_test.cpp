@@ -1,4 +1,4 @@
-// Models whose attention follows patterns: whole sentences and cached steps are one model.
+// Tests models with sparse patterns: whole sentences and cached steps give the same results.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -28,7 +28,7 @@ ModelConfig pattern_config(PatternType type, int size) {
   return c;
 }
 
-/// Logits of every step of one hypothesis, whose rows lie among others' in the cache.
+/// Returns the logits of every step of one hypothesis whose cache rows are among those of others.
 Matrix stepwise(const Transformer& model, const EncodedSource& source,
                 const std::vector<int>& tokens, AttentionObserver* observer = nullptr) {
   IncrementalDecoder decoder(model, observer);
@@ -36,7 +36,7 @@ Matrix stepwise(const Transformer& model, const EncodedSource& source,
   Matrix logits(std::ssize(tokens), model.config().decoder_vocab_size);
   Index own = 0;
   for (std::size_t t = 0; t < tokens.size(); ++t) {
-    // The hypothesis moves to another row at each step; the other rows are its own forks.
+    // The hypothesis moves to another row at each step; the other rows are forks of it.
     const std::vector<Index> parents(3, own);
     own = to_index((t * 2 + 1) % 3);
     std::vector<int> step(3, 5);
@@ -65,7 +65,7 @@ TEST_CASE("patterns: cached steps compute what the whole sentence does") {
     Matrix whole(hidden.rows(), c.decoder_vocab_size);
     model.logits(hidden, whole);
     const Matrix steps = stepwise(model, encoded, tokens);
-    if (type == performer) {  // its whole sentences add up in blocks of keys
+    if (type == performer) {  // it sums whole sentences in blocks of keys
       CHECK((steps - whole).cwiseAbs().maxCoeff() < 1e-5F);
     } else {
       CHECK(steps == whole);
@@ -82,7 +82,7 @@ TEST_CASE("patterns: a cache holds what someone still sees") {
   };
   CHECK(bytes(windows, 100) == bytes(all, 5));
   CHECK(bytes(windows, 3) == bytes(all, 3));
-  CHECK(bytes(fixed, 100) == bytes(all, 6 + 13 * 2));  // a block of 8, two of each other one
+  CHECK(bytes(fixed, 100) == bytes(all, 6 + 13 * 2));  // a block of 8, and two of each other block
   CHECK(bytes(fixed, 8) == bytes(all, 8));
   CHECK(bytes(fixed, 3) == bytes(all, 3));
   ModelConfig whole_blocks = fixed;
@@ -114,7 +114,7 @@ TEST_CASE("performer: a cache of one size whatever the step, and as exact with a
   const ModelConfig c = pattern_config(PatternType::performer, 8);
   CHECK(IncrementalDecoder::cache_bytes(c, 2, 10, 0) ==
         IncrementalDecoder::cache_bytes(c, 2, 100, 0));
-  // An observer sees keys, which are kept for it: another way to the same steps.
+  // An observer needs keys, which are then cached: another way to compute the same steps.
   struct Watching : AttentionObserver {
     int heads = 0;
     void weights_ready(AttentionHead&) override { ++heads; }

@@ -1,4 +1,4 @@
-// Random weights: the same bits everywhere, and what a model directory promises about them.
+// Tests random weights: the same bits everywhere, and as a model directory promises.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -22,7 +22,7 @@ ModelConfig toy() {
   return c;
 }
 
-/// FNV-1a over all parameters in the visitor's order, row-major as in the file.
+/// Returns FNV-1a over all parameters in the visitor's order, row-major as in the file.
 std::uint64_t checksum(const Transformer& model) {
   std::vector<float> all;
   const auto visit = [&](const ParameterInfo& info, const Parameter& parameter) {
@@ -54,7 +54,7 @@ TEST_CASE("pad starts from zero and is never chosen; norms begin as the identity
   CHECK(p.logits_bias.at(0, 0) == 0.0F);
   CHECK(p.encoder_layers[0].feed_forward_norm.weight.at(0, 4) == 1.0F);
   CHECK(p.encoder_layers[0].feed_forward_norm.bias.at(0, 4) == 0.0F);
-  CHECK(p.output.data == p.encoder.embedding.data);  // tied: one memory
+  CHECK(p.output.data == p.encoder.embedding.data);  // tied: the same memory
 }
 
 TEST_CASE("heads change nothing in the weights") {

@@ -1,4 +1,4 @@
-// Safetensors files as bytes, right or wrong, made without the code under test.
+// Makes safetensors files as bytes, valid or invalid, without the code under test.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace attn::test {
 
-/// A file from a header and data, the length field right.
+/// Returns a file from a header and data, with a correct length field.
 inline std::string build(const std::string& header, std::size_t data_bytes) {
   const std::uint64_t length = header.size();
   std::string bytes(8, '\0');
@@ -25,7 +25,7 @@ inline std::string entry(const std::string& dtype, const std::string& shape,
   return "{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
 }
 
-/// One tensor "w" in a file with `data_bytes` bytes of data.
+/// Returns a file with one tensor "w" and `data_bytes` bytes of data.
 inline std::string one(const std::string& description, std::size_t data_bytes) {
   return build("{\"w\":" + description + "}", data_bytes);
 }

@@ -31,7 +31,7 @@ const std::string kGolden = ATTN_SOURCE_DIR "/tests/golden/safetensors/reference
 std::vector<float> values(const SafetensorsFile& file, const std::string& name) {
   const TensorInfo* tensor = file.find(name);
   REQUIRE_MESSAGE(tensor != nullptr, name);
-  std::vector<float> out(tensor->elements + 1, NAN);  // poisoned, and one beyond
+  std::vector<float> out(tensor->elements + 1, NAN);  // poisoned, with one extra element
   file.read(*tensor, out.data());
   CHECK(std::isnan(out.back()));
   out.pop_back();
@@ -77,7 +77,7 @@ TEST_CASE("what the format allows is read") {
   CHECK(open(build("{}     ", 0)).tensors().empty());
   CHECK(open(build("{\"__metadata__\":{}}", 0)).metadata().empty());
   CHECK(open(one(kGood, 24)).find("w")->elements == 6);
-  // Any order in the header; an empty tensor between two others; no alignment.
+  // Any order in the header, an empty tensor between two others, and no alignment.
   const SafetensorsFile file = open(build("{\"c\":" + entry("F32", "[1]", "[1,5]") +
                                               ",\"b\":" + entry("F32", "[3,0]", "[1,1]") +
                                               ",\"a\":" + entry("BOOL", "[]", "[0,1]") + "}",
@@ -124,7 +124,7 @@ TEST_CASE("a file cut anywhere or with wrong bytes is read or refused, never mor
     if (!is_read(bytes)) ++refused;
   }
   CHECK(refused > 2000);
-  CHECK(refused < 4000);  // a flip in the metadata's text is no error
+  CHECK(refused < 4000);  // a flipped bit in the metadata's text is not an error
 }
 
 std::vector<TensorToWrite> sample_tensors() {

@@ -1,4 +1,5 @@
-// Sentences that come and go between the decoder's steps: each has the bits that it has alone.
+// Tests sentences that join and leave between the decoder's steps: each has the same bits as
+// alone.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -15,12 +16,12 @@ using namespace attn::test;
 
 namespace {
 
-/// A sentence with its hypotheses' tokens, and in which order those fork.
+/// A sentence with its hypotheses' tokens, and the order in which they fork.
 struct Guest {
   std::vector<int> source;
   SlotSize size;
-  std::vector<std::vector<int>> tokens;     ///< of each step, one a hypothesis
-  std::vector<std::vector<Index>> parents;  ///< by number within the sentence
+  std::vector<std::vector<int>> tokens;     ///< tokens of each step, one per hypothesis
+  std::vector<std::vector<Index>> parents;  ///< parents by index within the sentence
 };
 
 Guest random_guest(std::mt19937& random, Index hypotheses, Index steps) {
@@ -39,14 +40,14 @@ Guest random_guest(std::mt19937& random, Index hypotheses, Index steps) {
   return guest;
 }
 
-/// Who is in the decoder, and what each has got so far.
+/// The sentences in the decoder, and the results of each so far.
 struct House {
   struct Inside {
     const Guest* guest;
     Index slot;
     Index step = 0;
-    Index first = 0;  ///< of its rows in the step before
-    Index leaves;     ///< after so many steps
+    Index first = 0;  ///< first of its rows in the previous step
+    Index leaves;     ///< leaves after this many steps
   };
 
   explicit House(const Transformer& model) : model_(model), decoder_(model) {}
@@ -131,9 +132,10 @@ void check_company(const ModelConfig& config) {
   house.let_in({guests.data(), &guests[1]});
   for (int i = 0; i < 4; ++i) house.step();
   house.let_in({&guests[2]});
-  house.youngest().leaves = 3;  // whose answer nobody waits for any more
+  house.youngest().leaves = 3;  // its answer is no longer needed
   for (int i = 0; i < 7; ++i) house.step();
-  house.let_in({&guests[3], &guests[4], &guests[5]});  // where the second and third were, and more
+  house.let_in(
+      {&guests[3], &guests[4], &guests[5]});  // take the rows of the second and third, and more
   for (int i = 0; i < 6; ++i) house.step();
   house.let_in({&guests[6], &guests[7]});
   while (!house.empty()) house.step();
@@ -195,7 +197,7 @@ TEST_CASE("rows: gaps are taken from the first on, and join when their rows come
   CHECK(rows.allocate(0) <= rows.rows());
   rows.release(0, 10);
   rows.release(10, 2);
-  CHECK(rows.allocate(15) == 0);  // three pieces in a row
+  CHECK(rows.allocate(15) == 0);  // three adjacent pieces
   rows.release(22, 6);
   CHECK(rows.allocate(9) == 22);  // the last gap grows
   CHECK(rows.rows() == 31);

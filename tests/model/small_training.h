@@ -11,7 +11,7 @@
 
 namespace attn::test {
 
-/// Post-norm as Marian, sizes that are no multiple of any block.
+/// Returns a post-norm model like Marian's, with sizes that are not multiples of any block size.
 inline ModelConfig small_config() {
   ModelConfig c;
   c.d_model = 15;
@@ -30,7 +30,7 @@ inline ModelConfig small_config() {
   return c;
 }
 
-/// Pre-norm with final norms and an activation without kinks.
+/// Returns a pre-norm model with final norms and an activation without kinks.
 inline ModelConfig small_pre_norm_config() {
   ModelConfig c = small_config();
   c.normalize_before = true;
@@ -39,7 +39,8 @@ inline ModelConfig small_pre_norm_config() {
   return c;
 }
 
-/// Everything else: two vocabularies, learned positions, untied output, unscaled scores.
+/// Returns a model with the remaining options: two vocabularies, learned positions, untied output,
+/// unscaled scores.
 inline ModelConfig small_untied_config() {
   ModelConfig c = small_config();
   c.activation = Activation::swish;
@@ -54,7 +55,7 @@ inline ModelConfig small_untied_config() {
   return c;
 }
 
-/// A published family with patterns that leave keys out of sentences of eight tokens.
+/// Returns a published family with patterns that leave out keys in sentences of eight tokens.
 inline ModelConfig small_family_config(const std::string& model_type) {
   ModelConfig c = small_config();
   c.model_type = model_type;
@@ -77,19 +78,19 @@ inline ModelConfig small_family_config(const std::string& model_type) {
     c.encoder_attention.block_size = 4;
     c.encoder_attention.shift = true;
     c.global_tokens = 2;
-    c.d_model = 18;  // its sinusoids' columns come in pairs
+    c.d_model = 18;  // the columns of its sinusoids come in pairs
     c.decoder_heads = 2;
     c.attention_biases = false;
   }
   return c;
 }
 
-/// BART's kin with norms before the blocks and M2M100, of whose ids <pad> is the second; BART
-/// itself with it there.
+/// Returns a multilingual family: mBART, with norms before the blocks, and M2M100, where <pad> is
+/// the second id; or BART with <pad> there.
 inline ModelConfig small_several_config(const std::string& model_type) {
   ModelConfig c = small_family_config(model_type);
   if (model_type == "m2m_100") {
-    c.d_model = 18;  // its sinusoids' columns come in pairs
+    c.d_model = 18;  // the columns of its sinusoids come in pairs
     c.decoder_heads = 2;
   }
   c.scale_embedding = true;
@@ -98,7 +99,8 @@ inline ModelConfig small_several_config(const std::string& model_type) {
   return c;
 }
 
-/// T5 and its kin: RMS norms, a gate, biases of distances in heads of a width of their own.
+/// Returns T5 or a related family: RMS norms, a gate, a relative position bias, and heads with a
+/// width of their own.
 inline ModelConfig small_t5_config(const std::string& model_type = "t5") {
   ModelConfig c = small_config();
   c.model_type = model_type;
@@ -112,7 +114,8 @@ inline ModelConfig small_t5_config(const std::string& model_type = "t5") {
   return c;
 }
 
-/// A model of the program's own parts, which `choose` picks, with an activation without kinks.
+/// Returns a model with some of the program's own parts, which `choose` sets, and an activation
+/// without kinks.
 template <typename Choose>
 ModelConfig small_own_config(Choose&& choose) {
   ModelConfig c = small_config();
@@ -144,7 +147,7 @@ struct NamedConfig {
   ModelConfig config;
 };
 
-/// Each part alone, and all together.
+/// Returns a model for each part, and one with all of them.
 inline std::vector<NamedConfig> small_own_configs() {
   using C = ModelConfig;
   return {{"head_dim", small_own_config([](C& c) { c.head_dim = 5; })},
@@ -175,7 +178,7 @@ inline std::vector<NamedConfig> small_own_configs() {
            })}};
 }
 
-/// `sentences` pairs of random tokens, `shortest` to `longest` on each side.
+/// Returns `sentences` pairs of random tokens, with `shortest` to `longest` tokens on each side.
 inline TrainingBatch random_batch(const ModelConfig& c, Index sentences, int shortest, int longest,
                                   const std::string& name) {
   const auto numbers = [&](const std::string& stream, std::size_t count, int below) {
@@ -207,7 +210,8 @@ inline TrainingBatch random_batch(const ModelConfig& c, Index sentences, int sho
   return batch;
 }
 
-/// Weights of a size at which every part of the model matters; initialisation leaves biases 0.
+/// Sets weights to a size at which every part of the model matters; initialization leaves biases
+/// at 0.
 inline void randomise(TrainableModel& model) {
   std::vector<float> noise(model.weights().size());
   fill_uniform(11, "noise", 0.1F, noise.data(), noise.size());
@@ -218,7 +222,7 @@ inline std::vector<float> copy_of(std::span<const float> numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
-/// The gradients of one run from zero.
+/// Returns the gradients of one run, starting from zero.
 inline std::vector<float> gradients_of(TrainableModel& model, TrainingPass& pass,
                                        const TrainingBatch& batch, const PassOptions& options) {
   std::fill(model.gradients().begin(), model.gradients().end(), 0.0F);

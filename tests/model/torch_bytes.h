@@ -1,4 +1,4 @@
-// Files of torch.save as bytes, right or wrong, made without the code under test.
+// Makes files of torch.save as bytes, valid or invalid, without the code under test.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace attn::test {
 
-/// A number as the formats have it, little-endian.
+/// Returns a number in the formats' byte order, little-endian.
 template <typename Number>
 std::string bytes_of(Number number) {
   std::string bytes(sizeof number, '\0');
@@ -19,14 +19,14 @@ std::string bytes_of(Number number) {
 struct ZipPart {
   std::string name;
   std::string bytes;
-  std::uint16_t method = 0;  ///< of compression
+  std::uint16_t method = 0;  ///< compression method
   std::uint16_t flags = 0;
-  std::string other_name = {};  ///< where it stands, if not `name`
-  std::int64_t moved = 0;       ///< of its place in the list
-  std::int64_t more = 0;        ///< of its size in the list
+  std::string other_name = {};  ///< name in the local header, if not `name`
+  std::int64_t moved = 0;       ///< error in its offset in the list
+  std::int64_t more = 0;        ///< error in its size in the list
 };
 
-/// What the end of an archive says, if not the truth.
+/// Deviations of the end of an archive from the truth.
 struct ZipEnd {
   std::int64_t more_entries = 0;
   std::int64_t moved = 0;
@@ -62,7 +62,7 @@ inline std::string zip_bytes(const std::vector<ZipPart>& parts, const ZipEnd& en
          bytes_of(static_cast<std::uint16_t>(end.comment.size())) + end.comment;
 }
 
-// Pickles, an opcode after another (Lib/pickletools.py).
+// Pickles, opcode by opcode (Lib/pickletools.py).
 
 inline std::string text(const std::string& words) {
   return "X" + bytes_of(static_cast<std::uint32_t>(words.size())) + words;
@@ -86,12 +86,12 @@ inline std::string table(const std::string& items) {
   return pickle("}(" + items + "u");
 }
 
-/// What a tensor is rebuilt from; the row of a table is its name and then this.
+/// The arguments from which a tensor is rebuilt. A table row is its name, followed by these.
 struct TorchTensor {
   std::string shape = integer(2) + integer(3);
   std::string strides = integer(3) + integer(1);
   std::int64_t offset = 0;
-  std::int64_t elements = 6;  ///< of the storage
+  std::int64_t elements = 6;  ///< elements of the storage
   std::string type = "FloatStorage";
   std::string entry = "0";
 
@@ -105,7 +105,7 @@ struct TorchTensor {
   }
 };
 
-/// A file of this pickle and a storage "0" of so many bytes.
+/// Returns a file with this pickle, and a storage "0" of `bytes` bytes.
 inline std::string torch_bytes(const std::string& pickled, std::size_t bytes = 24) {
   return zip_bytes({{"m/data.pkl", pickled},
                     {"m/byteorder", "little"},
@@ -113,7 +113,7 @@ inline std::string torch_bytes(const std::string& pickled, std::size_t bytes = 2
                     {"m/version", "3\n"}});
 }
 
-/// A file with one tensor "w".
+/// Returns a file with one tensor "w".
 inline std::string torch_bytes(const TorchTensor& tensor, std::size_t bytes = 24) {
   return torch_bytes(table(text("w") + tensor.bytes()), bytes);
 }

@@ -1,4 +1,5 @@
-// Hostile and damaged files of torch.save: each is refused in one line, and nothing in them runs.
+// Tests hostile and damaged files of torch.save: each is refused in one line, and none of their
+// code runs.
 #include <doctest/doctest.h>
 
 #include "check_error.h"
@@ -108,8 +109,8 @@ TEST_CASE("hostile pickles: lengths, places and values that are not there") {
 }
 
 TEST_CASE("hostile pickles: recursion and memo bombs") {
-  // A list in itself, as deep as it likes; each of a thousand lists holding the one before ten
-  // times; one long tuple called with a hundred thousand times.
+  // A list nested as deeply as possible, a thousand lists that each contain the previous one ten
+  // times, and one long tuple called a hundred thousand times.
   std::string deep = "]q\1";
   for (int i = 0; i < 100'000; ++i) deep += "h\1a]h\1a";
   std::string bomb = "]q\1";

@@ -1,4 +1,4 @@
-// pytorch_model.bin: the same bits as safetensors, and nothing else is believed.
+// Tests pytorch_model.bin: the same bits as safetensors, and nothing else is trusted.
 #include "model/directory/torch_file.h"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ using namespace test;
 const std::string kTorchGoldens = ATTN_SOURCE_DIR "/tests/golden/torch/";
 
 std::vector<float> numbers_of(const TensorFile& file, const TensorInfo& tensor) {
-  std::vector<float> out(to_size(tensor.elements) + 1, NAN);  // poisoned, and one beyond
+  std::vector<float> out(to_size(tensor.elements) + 1, NAN);  // poisoned, with one extra element
   file.read(tensor, out.data());
   CHECK(std::isnan(out.back()));
   out.pop_back();
@@ -83,13 +83,13 @@ TEST_CASE("what the format allows is read") {
   const auto read = [](const std::string& bytes) { return read_torch_table(bytes, "m.bin"); };
   CHECK(read(torch_bytes(TorchTensor{})).tensors.front().elements == 6);
   CHECK(read(torch_bytes(table(""))).tensors.empty());
-  // A comment behind the archive, a list that holds itself, a tensor without elements.
+  // A comment after the archive, a list that contains itself, and a tensor without elements.
   CHECK(read(zip_bytes({{"m/data.pkl", table("")}}, {.comment = "PK\5\6 no end"})).tensors.empty());
   CHECK(read(torch_bytes(table(text("a") + "]q\1h\1a" + text("w") + TorchTensor{}.bytes())))
             .tensors.size() == 1);
   const TorchTensor nothing{.shape = integer(0) + integer(4), .offset = 99};
   CHECK(read(torch_bytes(nothing)).tensors.front().elements == 0);
-  // Larger than its file: a number repeated.
+  // Larger than its file: one number is repeated.
   const TorchTensor repeated{.shape = integer(1 << 20) + integer(1 << 20),
                              .strides = integer(0) + integer(0)};
   CHECK(read(torch_bytes(repeated)).tensors.front().elements == std::uint64_t{1} << 40);

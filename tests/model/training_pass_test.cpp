@@ -1,5 +1,5 @@
-// What holds of every training pass: gradients of parts of a batch add up, no bit depends on the
-// threads or on the batches before, and the loss alone is the loss.
+// Tests properties of every training pass: gradients of parts of a batch add up, no bit depends on
+// the threads or on earlier batches, and computing only the loss gives the same loss.
 #include "model/training/training_pass.h"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
   return std::isnan(largest) ? INFINITY : largest;
 }
 
-/// Sentences [first, last) of a batch.
+/// Returns sentences [first, last) of a batch.
 TrainingBatch part_of(const TrainingBatch& batch, Index first, Index last, int start) {
   TrainingBatch part;
   for (Index b = first; b < last; ++b) {
@@ -66,7 +66,7 @@ TEST_CASE("gradients of two halves of a batch add up to the whole's") {
     TrainableModel model(c, 1);
     randomise(model);
     TrainingPass pass(model, Backend::panels);
-    // The whole has more than 512 rows of logits, which are computed in parts, too.
+    // The whole batch has more than 512 rows of logits, which are then computed in parts as well.
     const TrainingBatch whole = random_batch(c, 60, 3, 20, "whole");
     REQUIRE(whole.tokens() > 600);
     const PassOptions options = mean_over(whole, false);
@@ -89,7 +89,7 @@ TEST_CASE("gradients of two halves of a batch add up to the whole's") {
 TEST_CASE("gradients and loss have the same bits on 1, 2 and 3 threads") {
   for (const auto config : kConfigs) {
     ModelConfig c = config();
-    // Large enough that every layer's work is shared out, embeddings' columns too.
+    // Large enough for threads to share every layer's work, including the embeddings' columns.
     c.d_model = 75;
     c.encoder_layers = c.decoder_layers = 1;
     TrainableModel model(c, 1);
@@ -140,7 +140,7 @@ TEST_CASE("loss() is the loss of run() without dropout, and leaves the gradients
 TEST_CASE("R-Drop without dropout is the plain loss; with it, each kind makes the passes differ") {
   for (const auto config : kConfigs) {
     ModelConfig c = config();
-    // More rows than the output layer takes at a time.
+    // The batch has more rows than the output layer processes at a time.
     const TrainingBatch batch = random_batch(c, 60, 3, 20, "batch");
     REQUIRE(batch.tokens() > 600);
     TrainableModel model(c, 1);
@@ -223,12 +223,12 @@ TEST_CASE("each of the three dropouts acts, and only where the config has it") {
 }
 
 TEST_CASE("every place of every layer has its dropout") {
-  // With sentences of one token, the gradient at a bias is the gradient at one row: exactly 0 where
-  // dropout dropped the number, and nowhere else.
+  // With sentences of one token, the gradient of a bias is the gradient of one row: exactly 0 if
+  // dropout dropped the number, and nonzero otherwise.
   struct Place {
     float ModelConfig::*probability;
-    std::vector<std::string> parameters;  // ends of their names
-    int count;                            // in two encoder and two decoder layers
+    std::vector<std::string> parameters;  // suffixes of their names
+    int count;                            // total in two encoder and two decoder layers
   };
   const Place places[] = {
       {&ModelConfig::dropout, {"out_proj.bias", "fc2.bias", "embed_positions.weight"}, 6 + 4 + 2},

@@ -1,4 +1,4 @@
-// The weights of a directory in every form, and what an index may not say.
+// Tests the weights of a directory in every form, and errors in an index.
 #include "model/directory/weights.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ using namespace test;
 
 constexpr const char* kIndex = "model.safetensors.index.json";
 
-/// A file of one tensor of two numbers.
+/// Returns a file with one tensor of two numbers.
 std::string shard(const std::string& name) {
   return build("{\"" + name + "\":" + entry("F32", "[2]", "[0,8]") + "}", 8);
 }
@@ -54,7 +54,7 @@ TEST_CASE("shards are one table of tensors") {
   const TemporaryDirectory scene;
   scene.write("1.safetensors", shard("b"));
   scene.write("2.safetensors", shard("a"));
-  scene.write("3.safetensors", shard("c"));  // not listed: not the model's
+  scene.write("3.safetensors", shard("c"));  // not listed, so it does not belong to the model
   scene.write(kIndex, index_of(R"({"a":"2.safetensors","b":"1.safetensors"})"));
   const Weights weights(scene.path());
   CHECK(weights.path() == scene.file(kIndex));
@@ -104,7 +104,7 @@ TEST_CASE("an index that does not fit its shards") {
   refused(index_of(many + "}"), "1001 shards, expected at most 1000");
 }
 
-/// A golden model's tensors as a file of torch.save, every second one lying transposed.
+/// Returns a golden model's tensors as a file of torch.save; every second one is transposed.
 std::string as_torch(const SafetensorsFile& file) {
   std::string items;
   std::vector<ZipPart> parts{{"m/data.pkl", ""}};
@@ -140,7 +140,7 @@ std::string as_torch(const SafetensorsFile& file) {
   return zip_bytes(parts);
 }
 
-/// Every parameter's numbers, one after another.
+/// Returns the numbers of all parameters, one after another.
 std::vector<float> numbers_of(const Transformer& model) {
   std::vector<float> all;
   visit_parameters(model.config(), model.parameters(),

@@ -1,4 +1,4 @@
-// Linformer, Performer and LSH and their gradients against their PyTorch packages
+// Tests Linformer, Performer, LSH and their gradients against their PyTorch packages
 // (tests/golden/make_kind_goldens.py).
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr Index kRows = 23;
 constexpr Index kColumns = 3;
 
-/// number() of the script.
+/// Returns the script's number() of each element.
 Matrix kind_input(Index kind, Index rows = kRows, Index columns = kColumns) {
   Matrix x(rows, columns);
   for (Index i = 0; i < rows; ++i) {
@@ -45,7 +45,7 @@ Parameter whole(Matrix& m) {
   return row_major(m.data(), m.rows(), m.cols());
 }
 
-/// What a kind has besides, as the script makes it.
+/// The extra parameters of a pattern, made like the script's.
 struct KindExtras {
   Matrix first, second;
   ExtraAttentionParameters extras;
@@ -67,7 +67,7 @@ struct KindExtras {
   }
 };
 
-/// What the weights that observers see make of the values they see, and what else they are told.
+/// Keeps the products of the observed weights and values, and the other data that observers get.
 struct KindWatcher : AttentionObserver {
   Matrix made, scores, weights;
   LinformerMatrices mixing;
@@ -84,7 +84,7 @@ struct KindWatcher : AttentionObserver {
   }
 };
 
-/// The oracle's output is what the weights that are shown make.
+/// Checks that the observed weights give the golden output.
 void check_shown(const Json& golden, const AttentionShape& shape, const AttentionInput& input,
                  const KindExtras& own) {
   Matrix output = Matrix::Constant(kRows, kColumns, NAN);

@@ -1,4 +1,5 @@
-// What Linformer, Performer and LSH have in common with exact attention, and what observers see.
+// Tests properties that Linformer, Performer and LSH share with exact attention, and their
+// observers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ struct ApproximationRun {
   }
 };
 
-/// Rows of queries, keys and values.
+/// Returns rows of queries, keys and values.
 Matrix rows_of(Index n, Index heads = 2) {
   return random_matrix(n, 3 * heads * kHeadDim, "approximations");
 }
@@ -53,7 +54,7 @@ double relative_error(const Matrix& found, const Matrix& expected) {
   return static_cast<double>((found - expected).norm() / expected.norm());
 }
 
-/// The mean error over several draws of m features.
+/// Returns the mean error over several random sets of m features.
 double feature_error(const Matrix& rows, const Matrix& exact, Index m, bool orthogonal) {
   double sum = 0;
   constexpr int kDraws = 12;
@@ -72,7 +73,7 @@ double feature_error(const Matrix& rows, const Matrix& exact, Index m, bool orth
   return sum / kDraws;
 }
 
-/// Sums of rows, and the outputs that the weights make.
+/// Keeps the sums of rows, and the outputs that the weights give.
 struct Watching : AttentionObserver {
   double farthest_sum = 0;
   double farthest_output = 0;
@@ -120,7 +121,7 @@ TEST_CASE("linformer refuses a sentence beyond its projections") {
 
 TEST_CASE("a causal performer's blocks are what each row makes of the keys up to its own") {
   const Index n = 203, width = 2 * kHeadDim, m = 40;
-  // Large rows, so that the stabilisers rise on the way.
+  // The rows are large, so the stabilizers increase during the pass.
   const Matrix rows = random_matrix(n, 3 * width, "blocks", 2.5F);
   const Matrix doutput = random_matrix(n, width, "doutput");
   Matrix w = random_matrix(m, kHeadDim, "features", 2.0F);
@@ -158,7 +159,7 @@ TEST_CASE("a causal performer's blocks are what each row makes of the keys up to
   const Both blocks = run(whole), each = run(single);
   CHECK((blocks.output - each.output).cwiseAbs().maxCoeff() < 1e-5F);
   CHECK(relative_error(blocks.gradient, each.gradient) < 1e-5);
-  // A cached step keeps the sums alone and comes to the same.
+  // A cached step keeps only the sums and gives the same result.
   Matrix state = Matrix::Zero(1, 2 * PerformerState::size(m, kHeadDim));
   for (Index h = 0; h < 2; ++h) {
     PerformerState(state.data() + h * PerformerState::size(m, kHeadDim), m, kHeadDim).begin();
@@ -177,8 +178,8 @@ TEST_CASE("a causal performer's blocks are what each row makes of the keys up to
 }
 
 TEST_CASE("performer's error falls with the root of its features, orthogonal ones no slower") {
-  // Scores of which 16 features already tell something; of the larger ones of whole rows_of() the
-  // error is half of the output at first, and falls more slowly.
+  // With these scores, 16 features already give a useful estimate. With the larger scores of
+  // unscaled rows_of(), the error is half of the output at first and decreases more slowly.
   const Matrix rows = 0.5F * rows_of(96);
   const Matrix exact = ApproximationRun{}(rows);
   double x = 0, y = 0, xx = 0, xy = 0;
@@ -223,7 +224,7 @@ TEST_CASE("lsh: buckets are those of doubles, however close two of them are") {
   constexpr Index kRows = 500, kWidth = 64, kRounds = 8, kHalf = 8;
   const Matrix queries = random_matrix(kRows, kWidth, "queries", 4.0F);
   Matrix rotations = random_matrix(kWidth, kRounds * kHalf, "rotations");
-  // Neighbours that products of floats do not tell apart, up or down.
+  // Neighboring rotations so similar that float dot products cannot tell which one is larger.
   const Matrix little = random_matrix(kWidth, kRounds * kHalf, "little", 3e-7F);
   for (Index c = 1; c < rotations.cols(); c += 2) {
     rotations.col(c) = (c % 4 == 1 ? -1 : 1) * rotations.col(c - 1) + little.col(c);
@@ -295,7 +296,7 @@ TEST_CASE("observers of approximations: rows sum to 1, make the output, and chan
 
 TEST_CASE("performer: where no float holds a row's square, watched and unwatched are the same") {
   Matrix w = random_matrix(40, kHeadDim, "features", 2.0F);
-  Matrix positive = w.cwiseAbs();  // whose products with such a row are below every float
+  Matrix positive = w.cwiseAbs();  // their dot products with such a row are below every float
   for (const bool causal : {false, true}) {
     CAPTURE(causal);
     for (const float large : {1e20F, 1e30F, -3e38F}) {

@@ -1,4 +1,4 @@
-// attend() against lib/paper's attention in double, a head at a time. And the observer.
+// Tests attend() against lib/paper's attention in double, one head at a time, and its observer.
 #include "nn/attention/multi_head_attention.h"
 
 #include <doctest/doctest.h>
@@ -113,7 +113,7 @@ TEST_CASE("the fused product of query, key and value equals one small matrix a h
     Matrix fused = poisoned(5, 3 * d);
     layer.qkv_projection(x, fused);
     for (Index h = 0; h < heads; ++h) {
-      // The head's own [D, K] matrices, cut out of the big ones.
+      // The head's own [D, K] matrices, as slices of the large ones.
       const Matrix small_q = wq.middleCols(h * k, k);
       const Matrix small_v = wv.middleCols(h * k, k);
       const Matrix q = (x * small_q).rowwise() + bq.row(0).segment(h * k, k);
@@ -159,13 +159,13 @@ TEST_CASE("an observer sees the formula's quantities and changes no bit") {
 }
 
 TEST_CASE("masked keys contribute nothing, infinite values neither, watched or not") {
-  const Index d = 19;  // whole lanes of a kernel, and a rest
+  const Index d = 19;  // full vectors of a kernel, and a remainder
   const float infinity = std::numeric_limits<float>::infinity();
   const Matrix q = random_matrix(4, d, "q");
   Matrix kv = random_matrix(4, 2 * d, "kv");
   const std::vector<std::uint8_t> key_padding_mask{0, 1, 0, 0};
   kv.row(1).tail(d).setConstant(infinity);       // padding
-  kv.row(3).tail(d).setConstant(std::nanf(""));  // the future of all but the last query
+  kv.row(3).tail(d).setConstant(std::nanf(""));  // in the future for all but the last query
   Matrix finite = kv;
   finite.row(1).tail(d).setZero();
   finite.row(3).tail(d).setZero();
@@ -198,7 +198,7 @@ TEST_CASE("a row of scores below every float has no weights, and is no row witho
   const Matrix q = Matrix::Constant(3, d, 3e38F);
   Matrix kv = random_matrix(3, 2 * d, "kv");
   kv.leftCols(d).setConstant(-1.0F);
-  const std::vector<std::uint8_t> key_padding_mask{1, 0, 0};  // the first row of three sees nothing
+  const std::vector<std::uint8_t> key_padding_mask{1, 0, 0};  // the first row of three sees no keys
   const std::vector<AttentionGroup> groups{{0, 0, 3, 0, 3, nullptr, {true, key_padding_mask}}};
   const AttentionShape shape{AttentionSite::decoder_self, 0, 1, d, 0.5F};
   struct Silent : AttentionObserver {
@@ -224,7 +224,7 @@ TEST_CASE("weights are shown within 1e-6 of those that the fast code goes on wit
     for (const bool causal : {false, true}) {
       CAPTURE(n);
       CAPTURE(causal);
-      // Values that are the unit vectors: the output is the weights.
+      // The values are unit vectors, so the output is the weights.
       Matrix rows = Matrix::Zero(n, 3 * n);
       const Index width = std::min<Index>(n, 64);
       rows.leftCols(width) = random_matrix(n, width, "q", 2.0F);
@@ -241,7 +241,7 @@ TEST_CASE("weights are shown within 1e-6 of those that the fast code goes on wit
       farthest = std::max(farthest, distance);
     }
   }
-  CHECK(farthest > 0);  // they are computed apart
+  CHECK(farthest > 0);  // they are computed separately
 }
 
 TEST_CASE("weights that an observer changes are the ones used") {

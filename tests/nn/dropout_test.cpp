@@ -1,5 +1,5 @@
-// Dropout: the same mask forward and backward, the right share of zeros, and masks that know
-// nothing of each other.
+// Tests dropout: the same mask forward and backward, the right share of zeros, and independent
+// masks.
 #include "nn/dropout.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr Index kNumbers = 1 << 18;
 
-/// 1 where the element is dropped.
+/// Returns 1 for every dropped element.
 std::vector<std::uint8_t> dropped(const Dropout& dropout, Index n = kNumbers) {
   Matrix ones = Matrix::Ones(1, n);
   dropout.apply(ones);
@@ -29,12 +29,13 @@ std::vector<std::uint8_t> dropped(const Dropout& dropout, Index n = kNumbers) {
   return mask;
 }
 
-/// How many standard deviations `count` of n is from its expectation n · p.
+/// Returns how many standard deviations `count` of n is from its expectation n · p.
 double deviations(double count, double n, double p) {
   return std::abs(count - n * p) / std::sqrt(n * p * (1 - p));
 }
 
-/// The same for "both are dropped", of element i of one mask and element i + lag of another.
+/// Returns the same for "both are dropped", of element i of one mask and element i + lag of
+/// another.
 double joint_deviations(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b,
                         std::size_t lag, double p) {
   double both = 0;
@@ -43,8 +44,8 @@ double joint_deviations(const std::vector<std::uint8_t>& a, const std::vector<st
   return deviations(both, static_cast<double>(n), p * p);
 }
 
-/// Above this in a few hundred comparisons of random masks: once in a million runs. The masks are
-/// the same on every machine, so the tests cannot fail by chance.
+/// Random masks exceed this in a few hundred comparisons once in a million runs. The masks are the
+/// same on every machine, so the tests cannot fail by chance.
 constexpr double kMost = 5;
 
 }  // namespace
@@ -161,7 +162,7 @@ TEST_CASE("dropout: the same seed, pass and place give the same mask, another on
     return dropped(keys.next(0.5F), 999);
   };
   CHECK(third(4, 9) == third(4, 9));
-  CHECK(third(4, 9) == third(4, 9, 0.0F));  // a place without dropout counts, too
+  CHECK(third(4, 9) == third(4, 9, 0.0F));  // a site without dropout counts, too
   CHECK(third(4, 9) != third(4, 10));
   CHECK(third(4, 9) != third(5, 9));
   DropoutKeys keys(4, 9);
@@ -177,7 +178,8 @@ TEST_CASE("dropout_hash: every bit is even, and half of them change with one bit
     for (std::uint32_t bit = 0; bit < 32; ++bit) ones[bit] += (h >> bit) & 1U;
   }
   for (const double count : ones) CHECK(deviations(count, kTries, 0.5) < kMost);
-  for (std::uint32_t flipped = 0; flipped < 96; ++flipped) {  // 64 bits of the key, 32 of the index
+  for (std::uint32_t flipped = 0; flipped < 96;
+       ++flipped) {  // 64 bits of the key and 32 of the index
     CAPTURE(flipped);
     double changed = 0;
     for (std::uint32_t i = 0; i < kTries; ++i) {
@@ -186,8 +188,8 @@ TEST_CASE("dropout_hash: every bit is even, and half of them change with one bit
       const std::uint32_t index = flipped < 64 ? i : i ^ (1U << (flipped - 64));
       changed += std::popcount(dropout_hash(key, i) ^ dropout_hash(other, index));
     }
-    // The key's upper half comes in before the last multiplication only. Keys are hashes
-    // themselves (DropoutKeys), so two of them do not differ in one bit.
+    // The key's upper half is only used before the last multiplication. Keys are hashes themselves
+    // (DropoutKeys), so two keys do not differ in only one bit.
     const bool late = flipped >= 32 && flipped < 64;
     CHECK(changed / kTries / kBits == doctest::Approx(0.5).epsilon(late ? 0.25 : 0.03));
   }

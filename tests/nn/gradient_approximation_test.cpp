@@ -1,6 +1,6 @@
-// The backward passes of linformer, performer and lsh against numeric gradients of their formulas
-// in double: sentences of one token, of whole chunks and of one more, padding, dropout, several
-// heads.
+// Tests the backward passes of linformer, performer and lsh against numeric gradients of their
+// formulas in double: sentences of one token, of whole chunks and of one token more, padding,
+// dropout, several heads.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -50,7 +50,7 @@ struct ApproximationGroups {
     for (std::size_t b = 0; b < s.lengths.size(); ++b) {
       const Index n = s.lengths[b];
       for (Index j = 0; s.hide && j < n; ++j) {
-        // The second sentence is padding alone.
+        // The second sentence is only padding.
         key_padding_mask[b].push_back(j % 3 == 1 || b == 1 ? 1 : 0);
       }
       groups.push_back({to_index(b), rows, n, rows, n, nullptr, {s.causal, key_padding_mask[b]}});
@@ -64,7 +64,7 @@ bool sees(const AttentionGroup& g, Index i, Index j) {
          (g.mask.key_padding_mask.empty() || at(g.mask.key_padding_mask, j) == 0);
 }
 
-/// A head of a sentence in double.
+/// One head of a sentence in double.
 struct DoubleHead {
   const ApproximationSetting& s;
   const AttentionGroup& g;
@@ -75,7 +75,7 @@ struct DoubleHead {
   }
 };
 
-/// softmax(Q (Eᵀ K)ᵀ · scale) Fᵀ V, rows of padding left out of both sums.
+/// Returns softmax(Q (Eᵀ K)ᵀ · scale) Fᵀ V, with padding left out of both sums.
 DoubleMatrix linformer_of(const DoubleHead& h, const std::vector<DoubleMatrix>& in,
                           const DoubleMatrix& mask) {
   DoubleMatrix keys = DoubleMatrix::Zero(kRank, h.s.head_dim), values = keys;
@@ -90,13 +90,14 @@ DoubleMatrix linformer_of(const DoubleHead& h, const std::vector<DoubleMatrix>& 
   return weights.cwiseProduct(mask) * values;
 }
 
-/// w_f · s x of every row [n, m].
+/// Returns w_f · s x for every row [n, m].
 DoubleMatrix projected(const DoubleHead& h, const DoubleMatrix& x, const Matrix& features) {
   return h.part(x) * features.cast<double>().transpose() *
          std::sqrt(static_cast<double>(h.s.scale));
 }
 
-/// What stabilises the features of each query and, for each query, those of the keys: constants.
+/// The stabilizers of the features, which are constants: one per query and, for each query, those
+/// of the keys.
 struct Stabilisers {
   Eigen::VectorXd query, key;
 
@@ -137,8 +138,8 @@ DoubleMatrix performer_of(const DoubleHead& h, const std::vector<DoubleMatrix>& 
   return out;
 }
 
-/// One softmax over all that a token meets in all rounds, in an order that does not change; a token
-/// that meets itself alone has that.
+/// Returns one softmax over all tokens that a token meets in all rounds, in a fixed order. A token
+/// that meets only itself attends to itself.
 DoubleMatrix lsh_of(const DoubleHead& h, const std::vector<DoubleMatrix>& in, const LshOrder& order,
                     const Dropout& dropout) {
   DoubleMatrix keys = h.part(in[1]);
@@ -204,7 +205,7 @@ void check_kind_gradients(const ApproximationSetting& s) {
   gradient.extras = &dextras;
   attend_backward(shape, input, kept, doutput, gradient);
 
-  // Of one head of one sentence after the other: no other head or sentence has a part in it.
+  // Checks each head of each sentence alone, because no other head or sentence affects it.
   std::vector<DoubleMatrix> in{queries.cast<double>(), memory.leftCols(d).cast<double>(),
                                memory.rightCols(d).cast<double>(), e.cast<double>(),
                                f.cast<double>()};
@@ -290,7 +291,7 @@ TEST_CASE("linformer and lsh: gradients through dropout of the weights") {
 }
 
 TEST_CASE("performer: gradients of causal rows, beyond a tile too") {
-  // One narrow head: the formula in double is slow, under sanitizers most of all.
+  // One narrow head: the formula in double is slow, especially under sanitizers.
   ApproximationSetting s{PatternType::performer, kLengths, 1, 2, true};
   check_kind_gradients(s);
   s.hide = true;

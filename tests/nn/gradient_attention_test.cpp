@@ -1,4 +1,4 @@
-// Attention's backward pass against numeric gradients of the formula in double.
+// Tests attention's backward pass against numeric gradients of the formula in double.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -15,8 +15,8 @@ using namespace attn::test;
 
 namespace {
 
-/// Sentences, heads, masks and dropout of one test, with room between the rows of the sentences:
-/// nothing there may be read or written.
+/// Sentences, heads, masks and dropout of a test. The rows between sentences must be neither read
+/// nor written.
 struct Setting {
   std::vector<std::pair<Index, Index>> lengths;  ///< queries and keys of each sentence
   Index heads = 3;
@@ -25,11 +25,11 @@ struct Setting {
   bool causal = false;
   bool hide = false;
   Dropout dropout = {};
-  Index queries_per_kv_head = 1;          ///< heads that read one head's keys and values
-  RelativePositionBiasConfig relative{};  ///< none, or scores have biases of distances
+  Index queries_per_kv_head = 1;          ///< query heads that share one head's keys and values
+  RelativePositionBiasConfig relative{};  ///< none, or a relative position bias on the scores
 };
 
-/// The groups of a setting, one row left free before each sentence on both sides.
+/// The groups of a setting, with one unused row before each sentence on both sides.
 struct Rows {
   std::vector<AttentionGroup> groups;
   std::vector<std::vector<std::uint8_t>> key_padding_mask;
@@ -44,7 +44,7 @@ struct Rows {
         for (Index j = 0; j < m; ++j) key_padding_mask[b].push_back(j % 3 == 1 ? 1 : 0);
         if (b == 1)
           key_padding_mask[b].assign(key_padding_mask[b].size(),
-                                     1);  // a sentence that is padding alone
+                                     1);  // a sentence that is only padding
       }
       g.mask = {s.causal, key_padding_mask[b]};
       groups.push_back(g);
@@ -59,7 +59,7 @@ bool is_hidden(const AttentionGroup& g, Index i, Index j) {
   return future || (!g.mask.key_padding_mask.empty() && at(g.mask.key_padding_mask, j) != 0);
 }
 
-/// softmax of each row over the keys that its query may see; zeros where there are none.
+/// Returns the softmax of each row over the keys that its query may see; zeros if there are none.
 DoubleMatrix weights_of(const AttentionGroup& g, const DoubleMatrix& scores) {
   DoubleMatrix w = DoubleMatrix::Zero(g.queries, g.keys);
   for (Index i = 0; i < g.queries; ++i) {
@@ -72,7 +72,7 @@ DoubleMatrix weights_of(const AttentionGroup& g, const DoubleMatrix& scores) {
   return w;
 }
 
-/// Attention of all groups and heads in double. Rows between sentences stay 0.
+/// Computes attention of all groups and heads in double. Rows between sentences stay 0.
 DoubleMatrix attention(const Setting& s, const Rows& rows, const std::vector<DoubleMatrix>& masks,
                        const std::array<DoubleMatrix, 3>& qkv, const DoubleMatrix& table) {
   const RelativePositionBuckets buckets{s.relative.buckets, s.relative.max_distance, s.causal};
@@ -100,7 +100,8 @@ DoubleMatrix attention(const Setting& s, const Rows& rows, const std::vector<Dou
   return out;
 }
 
-/// The masks of dropout as attend_training() numbers the weights: groups, heads, queries, keys.
+/// Returns the dropout masks in the order in which attend_training() numbers the weights: groups,
+/// heads, queries, keys.
 std::vector<DoubleMatrix> masks_of(const Setting& s, const Rows& rows) {
   std::vector<DoubleMatrix> masks;
   Index first = 0;
@@ -115,14 +116,14 @@ std::vector<DoubleMatrix> masks_of(const Setting& s, const Rows& rows) {
   return masks;
 }
 
-/// NaN in the rows between sentences.
+/// Fills the rows between sentences with NaN.
 void poison_gaps(MatrixRef x, const Rows& rows, bool queries) {
   for (const AttentionGroup& g : rows.groups) {
     x.row((queries ? g.first_query : g.first_key) - 1).setConstant(NAN);
   }
 }
 
-/// Whether the rows between sentences are still NaN; makes them 0 for a comparison.
+/// True if the rows between sentences are still NaN. Sets them to 0 for a comparison.
 bool clear_gaps(MatrixRef x, const Rows& rows, bool queries) {
   bool still = true;
   for (const AttentionGroup& g : rows.groups) {
@@ -133,7 +134,7 @@ bool clear_gaps(MatrixRef x, const Rows& rows, bool queries) {
   return still;
 }
 
-/// Gradients of every head's own rows [S, I] → of those that heads share.
+/// Converts gradients of every head's own rows [S, I] to those of the rows that heads share.
 Matrix added_up(const Setting& s, const ConstMatrixRef& all) {
   Matrix sums = Matrix::Zero(all.rows(), all.cols() / s.queries_per_kv_head);
   for (Index h = 0; h < s.heads; ++h) {
@@ -147,7 +148,7 @@ void check_attention(const Setting& s) {
   const Rows rows(s);
   const Index d = s.heads * s.head_dim, shared = d / s.queries_per_kv_head;
   Matrix queries = random_matrix(rows.queries, d, "queries", 2.0F);
-  Matrix memory = random_matrix(rows.keys, 2 * shared, "memory", 2.0F);  // keys and then values
+  Matrix memory = random_matrix(rows.keys, 2 * shared, "memory", 2.0F);  // keys, followed by values
   Matrix table = random_matrix(std::max(s.relative.buckets, 1), s.heads, "table");
   DoubleMatrix biases = table.cast<double>();
   Matrix dout = random_matrix(rows.queries, d, "dout");

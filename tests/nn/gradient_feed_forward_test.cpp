@@ -1,4 +1,4 @@
-// The feed-forward layer's backward pass against numeric gradients of the formula in double.
+// Tests the feed-forward layer's backward pass against numeric gradients of the formula in double.
 #include <doctest/doctest.h>
 
 #include "nn/feed_forward.h"
@@ -21,7 +21,7 @@ double activated(Activation activation, double v) {
   return v / (1 + std::exp(-v));
 }
 
-/// Parameters of D → F → D in double, and the formula; without `wg` there is no gate.
+/// The formula and parameters of D → F → D in double; without `wg` there is no gate.
 struct Reference {
   Activation activation;
   DoubleMatrix x, w1, b1, w2, b2, mask;
@@ -73,7 +73,8 @@ void check_feed_forward(Activation activation, const Dropout& dropout, bool gate
   if (gated) gradient.gate = {view(dwg.now).transposed(), view(dbg.now)};
   TrainableFeedForward layer(parameters, gradient, Backend::panels);
   ActivationBuffer scratch;
-  for (const bool add : {false, true}) {  // the second time over what the first left in the buffers
+  for (const bool add :
+       {false, true}) {  // the second time with the buffers that the first left behind
     dwg.now = dwg.start;
     dbg.now = dbg.start;
     dw1.now = dw1.start;

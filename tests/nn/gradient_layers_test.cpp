@@ -1,5 +1,5 @@
-// Backward passes of layer norm, embedding and cross-entropy against numeric gradients of their
-// formulas in double.
+// Tests the backward passes of layer norm, embedding and cross-entropy against numeric gradients
+// of their formulas in double.
 #include <doctest/doctest.h>
 
 #include "base/at.h"
@@ -14,7 +14,7 @@ using namespace attn::test;
 
 namespace {
 
-/// Label-smoothed cross-entropy as its definition says it: a log-softmax, and the mean over
+/// Returns label-smoothed cross-entropy by its definition: a log-softmax, and the mean over
 /// classes.
 double smoothed_loss(const DoubleMatrix& logits, const std::vector<int>& targets, double smoothing,
                      double* nll = nullptr) {
@@ -114,7 +114,7 @@ TEST_CASE("layer norm: a row without variance gives finite gradients") {
   Matrix dw = Matrix::Zero(1, 9);
   Matrix db = Matrix::Zero(1, 9);
   LayerNorm{view(w), view(b)}.backward(x, dy, dx, {view(dw), view(db)});
-  for (Index t = 0; t < 2; ++t) {  // x̂ = 0: what is left is dy − its mean, times 1 / √ε
+  for (Index t = 0; t < 2; ++t) {  // x̂ = 0, which leaves dy − its mean, times 1 / √ε
     const Eigen::RowVectorXd d = dy.row(t).cast<double>();
     const DoubleMatrix expected =
         (d.array() - d.mean()) / std::sqrt(static_cast<double>(LayerNorm::kLayerNormEpsilon));
@@ -232,7 +232,7 @@ TEST_CASE("cross-entropy: logits of any size give finite gradients") {
   const LossSum sum = cross_entropy(logits, std::vector<int>{0, 2, 1}, 0.0F, 1.0F);
   CHECK(logits.allFinite());
   CHECK(std::isfinite(sum.loss));
-  CHECK(logits.row(0).isZero(0));  // certain, and right
+  CHECK(logits.row(0).isZero(0));  // certain and correct
   CHECK(logits(1, 2) == doctest::Approx(-0.8));
   CHECK(logits(2, 0) == doctest::Approx(1 / (1 + std::exp(1.0))));
 }

@@ -1,4 +1,4 @@
-// The linear layer's backward pass against numeric gradients of the formula in double.
+// Tests the linear layer's backward pass against numeric gradients of the formula in double.
 #include <doctest/doctest.h>
 
 #include <tuple>
@@ -15,11 +15,11 @@ DoubleMatrix affine(const DoubleMatrix& x, const DoubleMatrix& w, const DoubleMa
   return (x * w.transpose()).rowwise() + b.row(0);
 }
 
-/// A layer of `in` and `out` columns, its gradients begun with random numbers, and what the formula
-/// gives for a loss of Σ dy ⊙ y.
+/// A layer of `in` and `out` columns whose gradients begin as random numbers, and the formula's
+/// result for a loss of Σ dy ⊙ y.
 struct Case {
   Matrix x;
-  Matrix weight;  // [out, in], as it lies
+  Matrix weight;  // [out, in], as in memory
   Matrix bias;
   Matrix dy;
   AddedTo dweight;
@@ -119,7 +119,7 @@ TEST_CASE("linear: prepare() reads changed parameters, for both passes") {
 }
 
 TEST_CASE("linear: layers side by side are one, in both passes") {
-  // Memory of three layers of 5 → 7, 3 and 11 columns: all weights, then all biases.
+  // The memory of three layers of 5 → 7, 3 and 11 columns: all weights, then all biases.
   const Index widths[] = {7, 3, 11};
   const Index out = 21;
   Case c(6, 5, out);

@@ -1,4 +1,4 @@
-// Guided alignment against PyTorch (tests/golden/make_guided_alignment_goldens.py).
+// Tests guided alignment against PyTorch (tests/golden/make_guided_alignment_goldens.py).
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ DoubleMatrix golden_matrix(const Json& golden, const char* key) {
   return m;
 }
 
-/// One case of the golden file, ready for the functions under test.
+/// One case of the golden file, in the form that the functions under test take.
 struct GuidedCase {
   explicit GuidedCase(const Json& golden)
       : queries(golden_matrix(golden, "queries").cast<float>()),

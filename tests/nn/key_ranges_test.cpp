@@ -1,4 +1,4 @@
-// The ranges of every pattern against its definition, cell by cell.
+// Tests the key ranges of every pattern against its definition, cell by cell.
 #include "nn/attention/key_ranges.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ using namespace attn;
 
 namespace {
 
-/// The definitions that stand in key_ranges.h, as they stand there.
+/// The definitions as documented in key_ranges.h.
 using Sees = std::function<bool(Index i, Index j, Index n)>;
 
 struct RangeCase {
@@ -198,7 +198,7 @@ TEST_CASE("bigbird: as transformers in evaluation, block 0 counts once more for 
     CHECK(mask(i, 82) == 0.0F);
   }
   CHECK(mask(40, 56) == kMinusInfinity);
-  // (5 + 2 · 2) blocks of 8 see all.
+  // (5 + 2 · 2) blocks of 8 see all keys.
   CHECK(mask_matrix(shape_of(c), group_of(c, 72, 72, false), 0).isZero(0.0F));
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("an observer of a cached step does not see what took the place of drop
   const AttentionPattern pattern{PatternType::window, {2}};
   const AttentionShape shape{AttentionSite::decoder_self, 0, 1, 2, 1.0F, &pattern};
   const Matrix query = Matrix::Ones(1, 2), rows = Matrix::Constant(3, 4, 7.0F);
-  const std::vector<std::int32_t> places{0, 1, 2, 0, 1};  // a cache of three rows, five steps on
+  const std::vector<std::int32_t> places{0, 1, 2, 0, 1};  // a cache of three rows, after five steps
   const std::vector<AttentionGroup> groups{{0, 0, 1, 0, 5, places.data(), {true, {}}}};
   Matrix output(1, 2);
   attend(shape, {query, keys_and_values(rows), groups}, output, &watch);

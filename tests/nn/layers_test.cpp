@@ -1,4 +1,4 @@
-// Layer norm, feed-forward and embeddings against double arithmetic.
+// Tests layer norm, feed-forward and embeddings against double arithmetic.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -59,7 +59,7 @@ TEST_CASE("feed-forward is two products with the activation between them") {
     const Eigen::MatrixXd h = ((x * w1).rowwise() + b1.row(0)).cast<double>().unaryExpr(function);
     const Eigen::MatrixXd expected = (h * w2.cast<double>()).rowwise() + b2.row(0).cast<double>();
     CHECK((out.cast<double>() - expected).cwiseAbs().maxCoeff() < 1e-5);
-    for (const Index rows : {1, 2, 4}) {  // that are there at a time
+    for (const Index rows : {1, 2, 4}) {  // rows that the buffer holds at a time
       Matrix few = poisoned(rows, 11);
       Matrix again = poisoned(5, 6);
       layer.forward(x, few, again);

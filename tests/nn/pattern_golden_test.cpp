@@ -1,4 +1,5 @@
-// Attention by patterns and its gradients against PyTorch's (tests/golden/make_pattern_goldens.py).
+// Tests attention with sparse patterns and its gradients against PyTorch's
+// (tests/golden/make_pattern_goldens.py).
 #include <doctest/doctest.h>
 
 #include "base/at.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr Index kGoldenRows = 23;
 constexpr Index kGoldenColumns = 3;
 
-/// number() of the script.
+/// Returns the script's number() of each element.
 Matrix golden_input(Index kind) {
   Matrix x(kGoldenRows, kGoldenColumns);
   for (Index i = 0; i < kGoldenRows; ++i) {

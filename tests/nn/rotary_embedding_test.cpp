@@ -1,4 +1,5 @@
-// Rotary positions against their formula in double, and what they are for: products of distances.
+// Tests rotary position embedding against its formula in double, and its purpose: dot products
+// depend on distances.
 #include "nn/embedding.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr Index kTurnedHeads = 3, kTurnedColumns = 6, kTurnedPlaces = 40;
 
-/// Head and place of one row, turned as the formula says.
+/// Returns the row of a head at a position after rotation by the formula.
 Eigen::RowVectorXd turned_row(const Eigen::RowVectorXd& x, Index place) {
   Eigen::RowVectorXd y = x;
   const Index half = x.size() / 2;
@@ -44,7 +45,7 @@ TEST_CASE("rotary: every head of every row is turned by its place, and back") {
                           expected) < 1e-6);
     }
   }
-  CHECK(rows.view().row(0) == x.row(0));  // place 0 turns nothing
+  CHECK(rows.view().row(0) == x.row(0));  // position 0 is not rotated
   rotation.apply_rotary(rows.view(), places, RotaryEmbedding::Direction::backward);
   CHECK(largest_error(rows.view(), x.cast<double>()) < 1e-6);
 }

@@ -1,5 +1,5 @@
-// Attention through tiles, forward and back, against the formula in double under a mask that the
-// pattern's ranges make (key_ranges_test.cpp compares those with their definitions).
+// Tests attention in tiles, forward and backward, against the formula in double with the mask that
+// the pattern's ranges give (key_ranges_test.cpp compares those with their definitions).
 #include "nn/attention/tiled_attention.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Doubles = Eigen::MatrixXd;
 
-/// Heads, columns and a pattern; matrices hold all heads side by side.
+/// Heads, columns and a pattern. The matrices hold all heads side by side.
 struct TiledCase {
   AttentionPattern pattern = {};
   bool causal = false;
@@ -51,7 +51,7 @@ AttentionPattern pattern_of(PatternType type, int size) {
   return p;
 }
 
-/// Every type, with sizes that are no multiple of any tile.
+/// Returns a case for every type, with sizes that are not multiples of any tile size.
 std::vector<TiledCase> tiled_cases() {
   using enum PatternType;
   std::vector<TiledCase> all;
@@ -71,7 +71,7 @@ std::vector<TiledCase> tiled_cases() {
   return all;
 }
 
-/// One head in double: weights, and with dropout's factors the output and the gradients.
+/// One head in double: its weights and, with dropout's factors, its output and gradients.
 struct HeadInDouble {
   Doubles output, dquery, dkey, dvalue;
 
@@ -104,7 +104,7 @@ double error_of(const Matrix& found, const Doubles& expected) {
   return found.allFinite() ? error : HUGE_VAL;
 }
 
-/// Input rows of one sentence: [n, 3D] queries, keys, values.
+/// Returns the input rows of a sentence: [n, 3D] queries, keys, values.
 Matrix rows_for(const TiledCase& c, Index n) {
   return random_matrix(n, 3 * c.width(), "tiled rows", 1.5F);
 }
@@ -118,7 +118,8 @@ Matrix attended(const TiledCase& c, const Matrix& rows, std::span<const Attentio
   return out;
 }
 
-/// What dropout multiplies each weight with, seen through values that are the unit vectors.
+/// Returns the factors by which dropout multiplies each weight, measured with values that are the
+/// unit vectors.
 Doubles factors_of(const TiledCase& c, Index n, Index head, const Dropout& dropout) {
   TiledCase wide = c;
   wide.head_dim = n;
@@ -213,7 +214,7 @@ TEST_CASE("attention: gradients of many queries that look at few keys") {
   const Index keys = 30, d = c.width();
   for (const Index n : {0, 1, 512, 513, 1100}) {
     CAPTURE(n);
-    const Index rows = std::max<Index>(n, 1);  // there may be rows, and none of this group
+    const Index rows = std::max<Index>(n, 1);  // there may be rows, but none of this group
     const Matrix queries = random_matrix(rows, d, "many queries", 1.5F);
     const Matrix memory = random_matrix(keys, 2 * d, "few keys", 1.5F);
     const Matrix dout = random_matrix(rows, d, "tiled dout");
@@ -375,7 +376,7 @@ TEST_CASE("tiles: a cached step has the bits of its row in the whole sentence") 
     const Matrix rows = rows_for(c, n);
     const std::vector<AttentionGroup> whole{c.group(0, n)};
     const Matrix expected = attended(c, rows, whole);
-    // A cache that holds the rows in another order.
+    // The cache stores the rows in another order.
     std::vector<std::int32_t> order(to_size(n));
     Matrix cache(n, 3 * d);
     for (Index j = 0; j < n; ++j) {
@@ -477,7 +478,7 @@ TEST_CASE("tiles: global tokens with projections of their own") {
   AttentionInputGradient gradient = input_gradient(drows.leftCols(d), drows.rightCols(2 * d));
   gradient.global = &dglobal;
   attend_backward(c.shape(), input, kept, dout, gradient);
-  // Local rows read `rows`, global rows `others`: two attentions, each for its rows.
+  // Local rows read `rows`, global rows read `others`: two separate attentions.
   for (Index h = 0; h < c.heads; ++h) {
     const auto part = [&](const Matrix& x, Index column) {
       return x.middleCols(column + h * c.head_dim, c.head_dim);

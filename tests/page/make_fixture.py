@@ -213,7 +213,7 @@ def add_search(record, beams=4):
                 "decoder_self": [[head[t][:t + 1] for head in layer] for layer in hypothesis["decoder_self"]],
                 "cross": [[head[t] for head in layer] for layer in hypothesis["cross"]]})
     first = record["hypotheses"][0]["tokens"]
-    for t in range(0, len(first) - 1, 2):  # a dropped one beside every second step of the best
+    for t in range(0, len(first) - 1, 2):  # a dropped node beside every second step of the best path
         beside = dict(nodes[index[tuple(first[:t + 1])]])
         beside.update(id=98, token="\u2581oder", log_prob=-4.5, sum=shortest(beside["sum"] - 4), kept=False,
             ended=False)
@@ -258,7 +258,7 @@ def training_records():
         target = "Das ist" if i == 0 else "Die Gruppe ging nach Hause"
         records.append(maker.record(pieces("The group went home"), [pieces(target)], update=update))
     other = Maker().record(pieces("Another sentence"), [pieces("Ein anderer Satz")])
-    # Out of order, and with another sentence between: the page sorts and keeps them apart.
+    # Out of order, and with another sentence in between: the page sorts them and keeps them apart.
     return [records[3], other, records[0], records[4], records[1], records[2]]
 
 
@@ -291,7 +291,8 @@ def pattern_records():
                 row = [weight * (2 if k == 0 and q > 0 else 1) if k in seen else 0.0 for k, weight in enumerate(row)]
                 part = 0.5 if (layer, head, q) == (1, 1, 3) else 0.75
                 rows[q] = [shortest(part * weight / sum(row)) for weight in row]
-    # After one layer a row is made from what it sees, after two from all tokens: the global one hands them on.
+    # After one layer, a row depends on the tokens that it sees; after two, on all tokens, which the global one passes
+    # on.
     reach = [[0, n, 1]]
     for q in range(1, n):
         layers = [1 if k == 0 or abs(q - k) <= 1 else 2 for k in range(n)]

@@ -38,7 +38,7 @@ class Firefox:
                 [program, "--headless", "--marionette", "--no-remote", "--profile", self.profile, f"--width={width}", f"--height={height}"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, env={**os.environ, "MOZ_HEADLESS": "1"})
             self._connect(port)
-            self._receive()  # who speaks
+            self._receive()  # the server's introduction
             self._ask("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {"timeouts": {
                 "script": int(PATIENCE * 1000), "pageLoad": int(PATIENCE * 1000)}}}})
         except BaseException:

@@ -70,7 +70,7 @@ class PageCase(unittest.TestCase):
         self.browser.resize(self.width, self.height)
 
     def tearDown(self):
-        # After whatever the test did: nothing complained, nothing was fetched, no hostile text ran.
+        # After every test: no errors were logged, nothing was fetched, and no hostile text was executed.
         messages = [entry for entry in self.browser.logs() if entry["level"] in ("SEVERE", "WARNING")]
         self.assertEqual(messages, [], "the browser's console complains")
         for entry in self.browser.logs("performance"):

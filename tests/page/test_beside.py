@@ -53,7 +53,7 @@ class Linformer(Beside):
                     self.assertAlmostEqual(number, one, 5)
         size, colours = self.size("keys")
         self.assertEqual(size, [3, 5])
-        # Warm where something is mixed in with a minus.
+        # The color is warm where a negative weight is mixed in.
         for q in range(5):
             for k in range(3):
                 number = found["keys"][1][q][k]

@@ -2,7 +2,7 @@
 
 from page_case import PageCase
 
-# What is clicked in this file, or in those named.
+# The controls that are clicked in this file, or in the files named.
 KNOWN = (
     ".skip", ".jumps a", "#theme", "#help", "#sentence-picker", "#hypotheses input", "#branch-chip-close", "#fold",
     "#kind input", "#layer input", "#head input", "#mean input", "#unit input", "#view input", "#digits input",
@@ -50,7 +50,7 @@ class Controls(PageCase):
                 "return box.top < innerHeight && box.bottom > 0", part)
             self.assertEqual(self.js("return document.activeElement.id"), part)
             self.assertIn("layer=1", self.js("return location.hash"))
-        self.assertGreater(self.count(".node"), 0)  # the link unfolds the search
+        self.assertGreater(self.count(".node"), 0)  # the link opens the search
         self.open("#kind=encoder_self", "pattern")
         self.browser.click("#to-field")
         self.wait_for("the field", "return document.activeElement.id === 'field'")
@@ -85,7 +85,7 @@ class Controls(PageCase):
         self.choose("shade", "root")
         root = self.pixels("#heat-canvas")
         self.assertNotEqual(root, linear)
-        # Small weights are nearer to the paper; no cell is darker than by the root.
+        # Small weights are nearer to the background, and no cell is darker than with the square root.
         for i in range(0, len(root[1]), 4):
             self.assertGreaterEqual(sum(linear[1][i:i + 3]), sum(root[1][i:i + 3]))
         self.choose("shade", "linear")

@@ -217,7 +217,7 @@ class Screens(PageCase):
             self.assertGreater(min(steps), 0, "it only goes one way")
             self.assertLess(max(steps), 2.2 * min(steps), "equal steps of the scale look about equally large")
             faint = self.js("return getComputedStyle(document.querySelector('.quiet')).color.match(/[\\d.]+/g).map(Number)")
-            for rgb in self.ramp()[:int(240 * 0.005 ** 0.5) + 1]:  # weights that are written faintly
+            for rgb in self.ramp()[:int(240 * 0.005 ** 0.5) + 1]:  # weights that are shown in faint text
                 a, b = sorted((self.luminance(rgb), self.luminance(faint)))
                 self.assertGreater((b + 0.05) / (a + 0.05), 4.5)
 

@@ -103,7 +103,7 @@ class Experiment(PageCase):
         self.assertEqual(self.js(rows), self.texts(".heat-rowhead"))
         after = after["hypotheses"][0]["cross"][1][2]
         self.assertEqual(self.texts(".compare-figure:nth-child(2) .compare-number"),
-            [f"{weight:.2f}" for row in after for weight in row])  # zeros too
+            [f"{weight:.2f}" for row in after for weight in row])  # including zeros
         shown = [float(text.replace("\u2212", "-")) for text in self.differences()]
         self.assertEqual(len(shown), len(wanted))
         for told, difference in zip(shown, wanted):
@@ -124,7 +124,7 @@ class Experiment(PageCase):
         self.open()
         self.assertEqual(self.js("return [...document.querySelectorAll('.compare-head')].map(b => b.dataset.head)"),
             ["cross.0.1", "cross.1.2"])
-        self.assertEqual(self.texts(".compare-head")[0], "cross:0:1 100 %")  # it is off
+        self.assertEqual(self.texts(".compare-head")[0], "cross:0:1 100 %")  # the head is off
         self.browser.click(".compare-head[data-head='cross.0.1']")
         self.assertEqual(self.title(), "cross-attention · layer 0 · head 1")
         self.assertIn("Switched off", self.browser.text("#stage-says"))
@@ -181,7 +181,7 @@ class Screens(PageCase):
         self.open_path(write_page("thirty-one", [json.dumps(make_fixture.without_options(make_fixture.Maker().record(words, [words])))]))
         self.assertEqual(self.texts(".is-upright .heat-colhead.is-lying"), ["\u203f."])
         box = self.js("const b = document.querySelector('.is-lying bdi').getBoundingClientRect(); return [b.width, b.height]")
-        self.assertGreater(box[1], 13)  # not turned: as high as a line
+        self.assertGreater(box[1], 13)  # not rotated: one line high
         self.assertLess(box[0], 22)
 
     def test_few_words_beside_many_stand_further_apart(self):

@@ -301,7 +301,7 @@ class Training(PageCase):
         by_update = {r["model"].get("update"): r for r in self.records()
             if r["source"]["text"] == "The group went home"}
         self.assertEqual(self.count("#sentence-picker option"), 2)
-        self.assertIn("update 1,500", self.browser.text("#training-says"))  # it begins at the end
+        self.assertIn("update 1,500", self.browser.text("#training-says"))  # it begins with the last moment
         for index, update in enumerate(sorted(by_update)):
             self.moment(index)
             self.assertIn(f"update {update:,}", self.browser.text("#training-says"))
@@ -318,7 +318,7 @@ class Training(PageCase):
         self.wait_equal("play the training",
             "return document.getElementById('training-play').getAttribute('aria-label')")
         self.assertIn("5 of 5", self.browser.text("#training-says"))
-        self.browser.click("#training-play")  # from the beginning again
+        self.browser.click("#training-play")  # restarts from the beginning
         self.wait_for("the last moment",
             "return document.getElementById('training-says').textContent.includes('5 of 5')")
 

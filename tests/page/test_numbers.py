@@ -51,7 +51,7 @@ class Steps(PageCase):
         weights = owner[kind][layer][head][q]
         self.assertEqual(self.step("recorded"), weights[k])
         self.assertAlmostEqual(self.step("weight"), weights[k], delta=2e-5)
-        # The vectors as the record holds them, every number of them.
+        # The vectors as the record contains them, with all numbers.
         for more in self.browser.all("[data-more='vectors']")[:1]:
             self.browser.click("[data-more='vectors']")
         shown = self.js("""return [...document.querySelectorAll('.vectors')].map(table => [...table.tBodies[0].rows].map(row =>
@@ -72,7 +72,7 @@ class Steps(PageCase):
         self.assertEqual(self.texts("#sentence-picker option"),
             ["1. The group went home",
                 "2. The group went home \u00b7 forced cross:1:2:3=0, without cross:0:1"])
-        # It opens on the experiment; what was before is one choice away.
+        # It opens with the experiment; the original is one choice away.
         self.browser.click("#sentence-picker option[value='0']")
         self.wait_for("the first translation", "return ![...document.querySelectorAll('#facts li')].some(" +
             "item => item.textContent.startsWith('forced'))")
@@ -88,7 +88,7 @@ class Steps(PageCase):
         self.assertEqual(self.step("recorded"), 1)
         self.assertLess(self.step("weight"), 0.99)
         self.assertIn("forced cross:1:2:3=0", self.texts("[data-step='changed']")[0])
-        self.explain(2, 0)  # a row that nobody forced
+        self.explain(2, 0)  # a row that is not forced
         self.assertEqual(self.count("[data-step='changed']"), 0)
         self.assertNotIn("Switched off", self.texts("#stage-says")[0])
         self.choose("layer", 0)
@@ -188,7 +188,7 @@ class Steps(PageCase):
 class Search(PageCase):
     def test_every_node_is_there(self):
         self.open()
-        self.assertEqual(self.count(".node"), 0)  # folded until it is asked for
+        self.assertEqual(self.count(".node"), 0)  # closed until it is requested
         self.browser.click("#tree-fold")
         nodes = self.records()[0]["search"]["nodes"]
         labels = self.js("return Object.fromEntries([...document.querySelectorAll('.node')].map(n => [n.dataset.node, [n.getAttribute('aria-label'), n.getAttribute('class')]]))")
@@ -317,7 +317,7 @@ class Report(PageCase):
         self.assertEqual(marked - 1, together.index(max(together)))
         self.choose("over", "one")
         self.assertEqual(self.values("alignment"), alone)
-        self.open("#kind=cross&layer=0", name="several")  # how a reader begins
+        self.open("#kind=cross&layer=0", name="several")  # the state in which a reader begins
         self.assertEqual(self.values("alignment"), together)
 
     def test_one_sentence_has_no_choice_of_figures(self):

@@ -61,7 +61,7 @@ class NextWord(PageCase):
         self.assertTrue(says.startswith("Written: nach, second of 99. It is not the likeliest: it costs 0.250 of log-probability against"), says)
         self.assertIn("A search with 4 beams", says)
         self.assertIn("The search did not look at it", says)
-        # The third translation takes another piece where the first one goes on.
+        # The third translation chooses another token where the first one continues.
         self.open("#step=3", name="given")
         self.assertIn("this translation was given (--target), not searched for", self.browser.text("#next-reason"))
         self.open("#step=3", name="parts")

@@ -54,11 +54,11 @@ class Hostile(PageCase):
         self.assertNotIn("unsafe", policy)
         refused = self.js("try { document.createElement('div').innerHTML = '<b>x</b>'; return 'taken'; } catch (e) { return e.name; }")
         self.assertEqual(refused, "TypeError")
-        self.browser.logs()  # that this was refused is in the console, as it should be
+        self.browser.logs()  # the error is logged to the console, as it should be
 
     def test_nan_is_shown_as_such(self):
         record = json.loads(make_fixture.lines("bare")[0])
-        record["encoder_self"][0][0][1][1] = -99  # page_fixture.cpp makes NaN of it
+        record["encoder_self"][0][0][1][1] = -99  # page_fixture.cpp turns this into NaN
         self.open_path(write_page("nan", [json.dumps(record)]), "#kind=encoder_self&layer=0&head=0")
         self.assertEqual(self.shown_map()[1][1], "NaN")
         for address in ("#kind=encoder_self&layer=0&head=0&cell=1.0",
@@ -112,7 +112,7 @@ class Sizes(PageCase):
             self.choose("layer", layer)
             self.choose("head", head)
             rows = (record if kind == "encoder_self" else record["hypotheses"][0])[kind][layer][head]
-            # A large map has elements for the row one is in; the keyboard goes through all.
+            # A large map only has elements for the focused row, but the keyboard reaches all rows.
             self.js("document.querySelector('.heat-cell').focus()")
             self.browser.press("Control+Home", "PageDown", "PageDown", "Down")
             values = self.js("return [...document.querySelectorAll('.heat-cell')].map(c => c.dataset.value)")

@@ -16,8 +16,8 @@ import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-PATIENCE = float(os.environ.get("ATTN_PAGE_PATIENCE", 180))  # seconds that a slow machine may take for anything
-ATTEMPTS = 4  # to start the driver
+PATIENCE = float(os.environ.get("ATTN_PAGE_PATIENCE", 180))  # maximum seconds for any action on a slow machine
+ATTEMPTS = 4  # attempts to start the driver
 KEYS = {
     "Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Space": " ", "Shift": "\ue008", "Control": "\ue009",
     "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "End": "\ue010", "Home": "\ue011",
@@ -61,21 +61,21 @@ class Browser:
         self.profile = tempfile.mkdtemp(prefix="attn-page-")
         self.session = None
         self.driver = None
-        atexit.register(self.close)  # its processes are no children of the terminal: Ctrl-C does not reach them
+        atexit.register(self.close)  # its processes are not in the terminal's group, so Ctrl-C does not reach them
         try:
             self.url = f"http://127.0.0.1:{self._start(driver)}"
             arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                 "--hide-scrollbars",
                          "--force-device-scale-factor=1", f"--window-size={width},{height}",
                          f"--user-data-dir={self.profile}/user"]
-            arguments.extend(options)  # of Chromium's command line
+            arguments.extend(options)  # options of Chromium's command line
             if calm:
                 arguments.append("--force-prefers-reduced-motion")
             if dark:
                 arguments.append("--force-dark-mode")
             self._open(browser, arguments)
-            self._ask("POST", "/url", {"url": "about:blank"})  # leave the browser's own first page,
-            self.logs("performance")                           # and what it fetched
+            self._ask("POST", "/url", {"url": "about:blank"})  # leaves the browser's own first page
+            self.logs("performance")                           # and discards its requests
         except BaseException:
             self.close()
             raise
@@ -91,7 +91,7 @@ class Browser:
                                                start_new_session=True)
             end = time.monotonic() + PATIENCE / ATTEMPTS
             while time.monotonic() < end:
-                ended = self.driver.poll() is not None  # before reading: what it said last is read, too
+                ended = self.driver.poll() is not None  # checked before reading, so that its last output is read, too
                 with open(path, encoding="utf-8") as log:
                     said = log.read()
                 port = re.search(r"started successfully on port (\d+)", said)
@@ -130,7 +130,7 @@ class Browser:
         url = self.url + ("" if fresh else f"/session/{self.session}") + path
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
-        # Never through a proxy: the driver is on this machine.
+        # The driver is on this machine, so proxies are never used.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=2 * PATIENCE) as answer:
@@ -152,7 +152,7 @@ class Browser:
     # ---- pages
 
     def open(self, path, address=""):
-        self._ask("POST", "/url", {"url": "about:blank"})  # so that another #address is another page
+        self._ask("POST", "/url", {"url": "about:blank"})  # makes a change of the #address load a new page
         self._ask("POST", "/url", {"url": "file://" + os.path.abspath(path) + address})
 
     def resize(self, width, height):

@@ -189,8 +189,8 @@ class OtherNounsTest(unittest.TestCase):
 
     def test_the_same_gender_and_form(self):
         self.assertEqual(self.put("Seehund"), {("I saw a seal.", "Ich sah einen Seehund."), ("He plays with the seals.", "Er spielt mit den Seehunden.")})
-        self.assertEqual(self.put("Ameise"), {None})  # feminine, and its plural does not tell the dative
-        self.assertEqual(self.put("Brötchen"), {None})  # another class
+        self.assertEqual(self.put("Ameise"), {None})  # feminine, and its plural does not show the dative
+        self.assertEqual(self.put("Brötchen"), {None})  # belongs to another class
 
     def test_weak_nouns_stand_for_weak_ones(self):
         self.assertEqual(self.put("Affe"), {None})

@@ -1,4 +1,4 @@
-// The paper's gradients against numeric ones, and training's against the paper's.
+// Tests lib/paper's gradients against numeric ones, and training's gradients against lib/paper's.
 #include "paper/backward.h"
 
 #include <doctest/doctest.h>
@@ -16,14 +16,14 @@ using namespace attn::test;
 
 namespace {
 
-/// f(name, matrix) for a matrix or row of each of the models, which have the same shape.
+/// Calls f(name, matrix) for a matrix or row of each model; all of them have the same shape.
 template <typename F, typename... Linears>
 void each_of_linear(const std::string& name, const F& f, Linears&... linear) {
   f(name + ".weight", linear.weight...);
   f(name + ".bias", linear.bias...);
 }
 
-/// g(name, f, part) for a part that the models have or lack.
+/// Calls g(name, f, part) for a part that the models may have.
 template <typename G, typename First, typename... Parts>
 void each_if_any(const G& g, First& first, Parts&... parts) {
   if (first) g(*first, *parts...);
@@ -40,7 +40,7 @@ void each_of_attention(const std::string& name, const F& f, Layers&... layer) {
   }
 }
 
-/// The parts that layers of the encoder and the decoder have.
+/// Visits the parts that layers of the encoder and the decoder share.
 template <typename F, typename... Layers>
 void each_of_layer(const std::string& name, const F& f, Layers&... layer) {
   each_of_attention(name + ".self", f, layer.self_attention...);
@@ -75,7 +75,7 @@ void each_of_stack(const std::string& name, const F& f, First& first, Stacks&...
               first.final_norm, stack.final_norm...);
 }
 
-/// The same parameter of several models, by one name.
+/// Visits the same parameters of several models, under one name each.
 template <typename F, std::same_as<variants::Transformer>... Models>
 void each_parameter(const F& f, Models&... model) {
   each_of_stack("encoder", f, model.encoder...);
@@ -110,13 +110,13 @@ struct Sentence {
       : source(batch.source.ids), target(batch.decoder_input.ids), labels(batch.targets) {}
 };
 
-/// The loss and the gradient, of the classic model or of one of the variants.
+/// Computes the loss and the gradient of the classic model or of a variant.
 template <typename Model>
 std::pair<double, Model> loss_and_gradient(const Model& model, const Sentence& s) {
   return loss_and_gradient(model, s.source, s.target, s.labels);
 }
 
-/// Tied matrices get the sum of the gradients at all their places, as training stores them.
+/// Sets each tied matrix to the sum of its gradients in all uses, as training stores it.
 void add_up_tied(const ModelConfig& config, variants::Transformer& gradient) {
   paper::Matrix& encoder = gradient.encoder.embedding.tokens;
   paper::Matrix& decoder = gradient.decoder.embedding.tokens;
@@ -126,7 +126,7 @@ void add_up_tied(const ModelConfig& config, variants::Transformer& gradient) {
   if (config.tie_word_embeddings) gradient.output.weight = decoder.transpose();
 }
 
-/// Likewise all layers of a stack, where one table of biases serves them.
+/// Does the same for the layers of a stack that share one relative position bias.
 void add_up_tables(const ModelConfig& config, variants::Transformer& gradient) {
   if (!config.relative.enabled() || config.relative.per_layer) return;
   for (variants::Stack* stack : {&gradient.encoder, &gradient.decoder}) {
@@ -138,7 +138,7 @@ void add_up_tables(const ModelConfig& config, variants::Transformer& gradient) {
   }
 }
 
-/// T5's, with more layers.
+/// Returns T5's config with more layers.
 ModelConfig deep_t5_config() {
   ModelConfig config = family_defaults(family_of("t5"));
   config.d_model = 10;
@@ -149,7 +149,7 @@ ModelConfig deep_t5_config() {
   config.encoder_ffn_dim = config.decoder_ffn_dim = 7;
   config.vocab_size = config.decoder_vocab_size = 20;
   config.relative = {6, 5, false};
-  config.pad_token_id = config.decoder_start_token_id = 19;  // as training wants it
+  config.pad_token_id = config.decoder_start_token_id = 19;  // as training requires
   config.gated = config.scale_output = true;
   config.activation = Activation::gelu_new;
   return config;
@@ -162,7 +162,7 @@ const std::initializer_list<ModelConfig (*)()> kConfigs{small_config, small_pre_
 
 namespace {
 
-/// Compares some numbers of every gradient with central differences of the loss.
+/// Compares some elements of every gradient with central differences of the loss.
 template <typename Model>
 void check_slopes(Model model, const Sentence& s) {
   Model gradient = loss_and_gradient(model, s).second;
@@ -188,7 +188,7 @@ void check_slopes(Model model, const Sentence& s) {
   CHECK(checked > 300);
 }
 
-/// False for what lib/paper has and the model has not, or does not train.
+/// False for parameters that only lib/paper has, or that the model does not train.
 bool is_trained(const ModelConfig& config, const std::string& name) {
   if (name.ends_with(".positions")) return config.absolute_positions && !config.static_positions;
   if (!name.ends_with(".bias")) return true;
@@ -241,7 +241,7 @@ TEST_CASE("training's gradients are the paper's") {
     add_up_tied(config, expected);
     add_up_tables(config, expected);
     variants::Transformer found = variant_model(config, trainable.gradient_parameters());
-    const Index frozen = frozen_row(config);  // of <pad>, −1 if it is trained
+    const Index frozen = frozen_row(config);  // row of <pad>; −1 if it is trained
     int compared = 0;
     each_parameter(
         [&](const std::string& name, auto& fast, auto& exact) {
@@ -278,7 +278,7 @@ TEST_CASE("softmax hands no gradient through a mask") {
   const paper::Matrix q = paper::Matrix::Random(4, 3);
   const paper::AttentionCache cache = paper::attention(q, q.reverse(), 2 * q, 0.5, mask);
   paper::Matrix only_first = paper::Matrix::Zero(4, 3);
-  only_first.row(0).setOnes();  // of the query that sees the first key alone
+  only_first.row(0).setOnes();  // of the query that sees only the first key
   const auto d = paper::attention_backward(cache, 0.5, only_first);
   CHECK(d.q.isZero(0.0));
   CHECK(d.k.isZero(0.0));

@@ -1,5 +1,5 @@
-// From the formula to a model that has learned: lib/paper alone learns to copy, the first task of
-// "The Annotated Transformer" (Rush 2018), with its vocabulary of 11 and its length of 10.
+// Trains a model with the formulas of lib/paper alone: it learns to copy, the first task of "The
+// Annotated Transformer" (Rush 2018), with its vocabulary of 11 and its length of 10.
 #include <doctest/doctest.h>
 
 #include "base/random.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr Index kVocabulary = 11, kLength = 10;
 constexpr int kStart = 1, kNoEnd = 0;  // symbols are 1 to 10, and a sentence begins with 1
 
-/// [in, out], uniform within ±√(6 / (in + out)) (Glorot and Bengio 2010).
+/// Returns [in, out], uniform within ±√(6 / (in + out)) (Glorot and Bengio 2010).
 Matrix random_matrix(Index in, Index out, RandomGenerator& random) {
   const double bound = std::sqrt(6.0 / static_cast<double>(in + out));
   Matrix m(in, out);
@@ -23,7 +23,7 @@ Linear random_linear(Index in, Index out, RandomGenerator& random) {
   return {random_matrix(in, out, random), Row::Zero(out)};
 }
 
-/// D = 16, H = 2, F = 32, one layer on each side.
+/// Returns a model with D = 16, H = 2, F = 32, and one layer on each side.
 Transformer random_model(RandomGenerator& random) {
   const Index d_model = 16, heads = 2, ffn_dim = 32;
   const double root = std::sqrt(static_cast<double>(d_model));
@@ -51,7 +51,7 @@ Transformer random_model(RandomGenerator& random) {
   return model;
 }
 
-/// A sentence, to be copied.
+/// Returns a random sentence, to be copied.
 Example random_example(RandomGenerator& random) {
   std::vector<int> symbols{kStart};
   while (std::ssize(symbols) < kLength) {
@@ -68,7 +68,7 @@ std::vector<Batch> random_batches(int count, RandomGenerator& random) {
   return batches;
 }
 
-/// Of so many sentences that it has never seen, those that the model copies without an error.
+/// Returns how many of `sentences` unseen sentences the model copies without an error.
 int exact_copies(const Transformer& model, int sentences, RandomGenerator& random) {
   int exact = 0;
   for (int i = 0; i < sentences; ++i) {
@@ -91,7 +91,7 @@ TEST_CASE("the paper's Transformer learns to copy every sentence") {
   train(model, adam, random_batches(599, random));
   adam.factor /= 5;
   const double last_loss = train(model, adam, random_batches(400, random));
-  CHECK(first_loss > 9 * std::log(5.0));  // of 9 symbols, about a guess among all
+  CHECK(first_loss > 9 * std::log(5.0));  // for 9 symbols: about as bad as guessing
   CHECK(last_loss < 0.1);
   CHECK(exact_copies(model, 500, random) == 500);
 }

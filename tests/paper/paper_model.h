@@ -1,4 +1,4 @@
-// A model's parameters as lib/paper has them: the bridge from the fast code to the one to be read.
+// Converts a model's parameters to those of lib/paper, from the fast code to the readable one.
 #pragma once
 
 #include "model/layers.h"
@@ -17,7 +17,7 @@ inline paper::Matrix paper_matrix(const Parameter& p) {
   return m;
 }
 
-/// [columns], 0 where the model has no such parameter.
+/// Returns [columns], 0 if the model has no such parameter.
 inline paper::Row paper_row(const Parameter& p, Index columns) {
   if (!p.exists()) return paper::Row::Zero(columns);
   return paper_matrix(p).row(0);
@@ -35,7 +35,7 @@ inline variants::LayerNorm paper_norm(const ModelConfig& config, const LayerNorm
           config.normalize_before};
 }
 
-/// gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016); gelu_new is their formula without erf.
+/// Returns gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016); gelu_new is their formula without erf.
 inline double gelu(double x) {
   return x * std::erfc(-x / std::sqrt(2.0)) / 2;
 }
@@ -88,7 +88,7 @@ inline variants::MultiHead paper_multi_head(const ModelConfig& config, Attention
 }
 
 inline void fill_ends(const ModelConfig& config, const StackParameters& from, variants::Stack& to) {
-  constexpr Index kLongest = 512;  // tokens of a test's sentence
+  constexpr Index kLongest = 512;  // maximum tokens of a test sentence
   to.embedding.tokens = paper_matrix(from.embedding);
   to.embedding.positions = config.absolute_positions
                                ? paper_matrix(position_rows(config, from.positions))
@@ -98,7 +98,7 @@ inline void fill_ends(const ModelConfig& config, const StackParameters& from, va
   if (config.add_final_layer_norm) to.final_norm = paper_norm(config, from.final_norm);
 }
 
-/// Also of a model's gradients, which lie in the same structures.
+/// Also takes a model's gradients, which are in the same structures.
 inline variants::Transformer variant_model(const ModelConfig& c, const ModelParameters& from) {
   variants::Transformer to;
   fill_ends(c, from.encoder, to.encoder);
@@ -132,8 +132,8 @@ inline variants::Transformer variant_model(const Transformer& model) {
   return variant_model(model.config(), model.parameters());
 }
 
-/// Whether a model has only parts of the paper's: post-norm, sinusoids or learned positions, and no
-/// variant but its activation.
+/// True if a model only has parts of the paper's: post-norm, sinusoids or learned positions, and
+/// no variant except its activation.
 inline bool is_classic(const ModelConfig& c) {
   return !c.normalize_before && !c.normalize_embedding && !c.add_final_layer_norm &&
          c.absolute_positions && !c.relative.enabled() && !c.rotary && c.norm != NormType::rms &&
@@ -141,7 +141,7 @@ inline bool is_classic(const ModelConfig& c) {
          c.decoder_kv_heads() == c.decoder_heads;
 }
 
-/// The same model without the fields of variants, which must not be in use.
+/// Returns the same model without the fields of variants, which must be unused.
 inline paper::Transformer classic_model(const variants::Transformer& from) {
   paper::Transformer to;
   to.source = from.encoder.embedding;

@@ -1,4 +1,5 @@
-// lib/paper translates by itself, agrees with PyTorch, and the fast layers agree with it.
+// Tests that lib/paper translates on its own and agrees with PyTorch, and that the fast layers
+// agree with lib/paper.
 #include <doctest/doctest.h>
 
 #include "base/at.h"
@@ -13,7 +14,7 @@ using namespace attn::test;
 
 namespace {
 
-/// The golden models of what lib/paper states: full attention, and activations that it has.
+/// Returns the golden models that lib/paper supports: full attention, and only its activations.
 std::vector<std::string> paper_golden_names() {
   std::vector<std::string> names = full_golden_names();
   std::erase_if(names, [](const std::string& name) { return name.starts_with("bigbird-"); });
@@ -68,7 +69,7 @@ void for_each_map(const PaperRun& run, F&& f) {
   }
 }
 
-/// How far float32 is from float64 by itself in a golden case, as PyTorch has measured.
+/// Returns the distance of float32 from float64 in a golden case, as measured in PyTorch.
 double error_of(const Json& golden_case, const char* what) {
   return golden_case["error"][what].get<double>();
 }

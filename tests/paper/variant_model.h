@@ -1,5 +1,6 @@
-// A Transformer of the parts in paper/variants.h, and its gradients: the oracle for every family of
-// models. The parts of a model say which variants it has; without any it is the paper's.
+// A Transformer with the parts of paper/variants.h, and its gradients: the reference for every
+// family of models. The parts of a model determine its variants; without any, it is the paper's
+// model.
 #pragma once
 
 #include "paper/backward.h"
@@ -10,13 +11,13 @@ namespace attn::paper::variants {
 struct Layer {
   MultiHead self_attention;
   LayerNorm self_norm;
-  std::optional<MultiHead> cross_attention = {};  ///< of decoder layers
+  std::optional<MultiHead> cross_attention = {};  ///< in decoder layers
   LayerNorm cross_norm = {};
   FeedForward feed_forward;
   LayerNorm feed_norm;
 };
 
-/// A block of a layer: the norm is computed before the block or after it.
+/// A block of a layer, whose norm is computed before or after it.
 template <typename Block>
 struct BlockCache {
   LayerNormCache before, after;
@@ -29,7 +30,7 @@ struct LayerCache {
   const Matrix& output() const { return feed.after.output; }  // [L, D]
 };
 
-/// x [L, D]; a decoder's layers look at memory [S, D].
+/// Runs a layer on x [L, D]; a decoder's layers look at memory [S, D].
 inline LayerCache run_layer(const Layer& layer, const Matrix& x, const Matrix& memory) {
   const Index n = x.rows();
   const Matrix self_mask = layer.cross_attention ? causal_mask(n, n) : no_mask(n, n);
@@ -54,7 +55,7 @@ inline LayerCache run_layer(const Layer& layer, const Matrix& x, const Matrix& m
 
 /// The encoder or the decoder.
 struct Stack {
-  Embedding embedding;                      ///< positions are 0 if attention knows them
+  Embedding embedding;                      ///< positions are 0 if attention handles them
   std::optional<LayerNorm> embedding_norm;  ///< BART's
   std::vector<Layer> layers;
   std::optional<LayerNorm> final_norm;  ///< of pre-norm models
@@ -166,7 +167,7 @@ inline Gradient<FeedForward> feed_forward_backward(const FeedForward& layer,
   return {first.x + gate.x, d_layer};
 }
 
-/// The gradient at the sum of the residual stream and the block's output.
+/// Returns the gradient at the sum of the residual stream and the block's output.
 inline Matrix after_backward(const LayerNorm& norm, const LayerNormCache& cache, const Matrix& d_y,
                              LayerNorm& d_norm) {
   if (norm.pre_norm) return d_y;
@@ -175,7 +176,7 @@ inline Matrix after_backward(const LayerNorm& norm, const LayerNormCache& cache,
   return d.x;
 }
 
-/// The gradient at the residual stream: of the sum, and by way of the block.
+/// Returns the gradient at the residual stream: that of the sum, and that through the block.
 inline Matrix before_backward(const LayerNorm& norm, const LayerNormCache& cache,
                               const Matrix& d_sum, const Matrix& d_block, LayerNorm& d_norm) {
   if (!norm.pre_norm) return d_sum + d_block;
@@ -214,7 +215,7 @@ inline Matrix norm_if_any_backward(const std::optional<LayerNorm>& norm,
   return d.x;
 }
 
-/// Adds the gradient at memory to d_memory.
+/// Runs the backward pass of a stack, and adds the gradient at memory to d_memory.
 inline Stack stack_backward(const Stack& stack, const StackCache& cache, Tokens tokens,
                             const Matrix& d_y, Matrix& d_memory) {
   Stack gradient = stack;

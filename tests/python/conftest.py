@@ -19,7 +19,7 @@ def model():
 def program():
     """Runs the program; gives its exit code, stdout and stderr."""
 
-    # The program may bring its sanitizer itself, and two of them are one too many.
+    # The program may load its sanitizer itself, and two of them conflict.
     own = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 
     def run(*arguments, stdin=""):
@@ -32,6 +32,6 @@ def program():
 
 @pytest.fixture(scope="session")
 def lines():
-    # Under a sanitizer the program takes minutes for a hundred.
+    # Under a sanitizer, the program takes minutes for a hundred lines.
     count = 16 if "ATTN_DEMO_SANITIZED" in os.environ else 100
     return (SOURCE / "data/toy/test.en").read_text().splitlines()[:count]

@@ -49,7 +49,7 @@ def main() -> int:
            "ATTN_DEMO_PROGRAM": os.path.abspath(arguments.program),
            "PYTHONDONTWRITEBYTECODE": "1"}
     if arguments.preload:
-        # Python itself keeps memory until the end, and its tests are slow enough.
+        # Python itself keeps memory until it exits, and its tests are slow enough.
         own |= {"LD_PRELOAD": arguments.preload, "ASAN_OPTIONS": "detect_leaks=0",
                 "ATTN_DEMO_SANITIZED": "1"}
     command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", HERE, *rest]

@@ -132,7 +132,7 @@ def test_the_page_stands_in_a_notebook(model, program, tmp_path):
     a = model.attend(SENTENCE)
     shown = a._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!') and shown.endswith("</iframe>")
-    assert shown.count('"') == 4  # nothing of the page ends the attribute
+    assert shown.count('"') == 4  # nothing in the page ends the attribute
     code, _, _ = program("translate", SENTENCE, "--html", str(tmp_path / "page.html"))
     assert code == 0
     assert a.page() == (tmp_path / "page.html").read_text()
@@ -181,7 +181,7 @@ def test_the_widget_knows_what_is_selected(model):
     widget = model.attend(SENTENCE).widget(view="kind=cross&layer=1&head=2")
     assert '"embed":true' in widget.page
     assert widget.head == ("cross", 1, 2) and widget.cell is None
-    widget.view = "sentence=0&kind=encoder_self&layer=4&head=0&cell=3.1"  # as the page tells it
+    widget.view = "sentence=0&kind=encoder_self&layer=4&head=0&cell=3.1"  # as the page reports it
     assert widget.head == ("encoder", 4, 0) and widget.cell == (3, 1)
 
 

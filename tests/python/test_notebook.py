@@ -11,7 +11,7 @@ from conftest import SOURCE
 NOTEBOOK = SOURCE / "docs/attention.ipynb"
 
 
-INSEQ = "needs-inseq"  # a cell whose saved output is of a run with inseq, which is not installed here
+INSEQ = "needs-inseq"  # marks a cell whose saved output needs inseq, which is not installed here
 
 
 def is_of_inseq(cell):

@@ -108,7 +108,7 @@ def test_a_head_ends_with_its_call_and_its_arrays_do_not(model):
     for what in (lambda: head.key, lambda: head.kind):
         with pytest.raises(ValueError, match="^a head can be read while fn runs; keep its arrays"):
             what()
-    weights[:] = 7  # nobody's but ours by now
+    weights[:] = 7  # only ours by now
     assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
 
 
@@ -147,7 +147,7 @@ def test_values_and_outputs_may_be_written(model, name):
             changed = model.attend(SENTENCE)
         assert changed.text == expected.text != model.translate(SENTENCE)
         assert np.allclose(changed.log_probs, expected.log_probs, atol=1e-4)
-    assert changed.cross[2].any()  # weights are what they were
+    assert changed.cross[2].any()  # the weights did not change
 
 
 def test_another_value_gives_the_output_of_its_weights(model):
@@ -218,7 +218,7 @@ def test_activations_are_patched_by_hand(model):
 
     def patch_one(stage):
         if (stage.kind, stage.layer, stage.name) == ("encoder", 0, "embedded"):
-            stage.rows[1] = kept[stage.kind, stage.layer, stage.name][1]  # the word that differs
+            stage.rows[1] = kept[stage.kind, stage.layer, stage.name][1]  # the differing word
 
     without = model.attend(corrupt, target=target)
     assert without.log_probs[1] < expected.log_probs[1] - 1

@@ -26,7 +26,7 @@ def translate_in_child(lines):
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_child_of_fork_goes_on(model, lines):
-    expected = model.translate(lines, threads=2)  # the parent has workers now
+    expected = model.translate(lines, threads=2)  # the parent has workers by now
     translate_in_child.model = model
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(translate_in_child, [lines, lines], chunksize=1) == [expected] * 2
@@ -187,7 +187,7 @@ def test_training_goes_to_its_end_and_saves_at_ctrl_c(tmp_path, program):
     attn_demo.train(CONFIG, tmp_path / "run", resume=True, threads=1, set=[f"train.updates={made + 2}"],
                     progress=lambda what, _, figures: updates.append(figures.get("update")) if what == "update" else 0)
     assert updates == [made + 1, made + 2]
-    # It goes on, where the run has fewer updates left than it has made: to its end.
+    # The run continues to its end if it has fewer updates left than it has made.
     code, _, err = program("train", CONFIG, "--out", str(tmp_path / "run"), "--resume", "--set",
                            "train.updates=1")
     assert code in (0, 3), err

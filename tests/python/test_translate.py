@@ -239,7 +239,7 @@ def test_eight_bits(model, program):
     for key in ("ids", "score", "log_probs", "cross", "decoder_self"):
         assert best[key] == other[key], key
     assert eight.translate(SENTENCE) == "Die Gruppe ging nach Hause"
-    # Asked of a model that was loaded without: the same, and the model itself stays as it was.
+    # Requested for one call, the option gives the same result and does not change the model.
     asked = json.loads(model.attend(SENTENCE, precision="int8").json())
     assert asked == record
     assert json.loads(model.attend(SENTENCE).json())["hypotheses"] != record["hypotheses"]

@@ -21,7 +21,7 @@ each: list[list[attn_demo.Translation]] = model.translate(["a"], beam=2, n_best=
 rows: int = model.attend("a", without="cross:2:2").cross[2, 2].shape[0]
 trained: attn_demo.Model = model.train("config.json", "out", set=["train.updates=1"], progress=True)
 """
-# What pybind11's classes have of their own.
+# Attributes that pybind11 adds to its classes.
 ALLOWED = """
 attn_demo._core.(Facts|Observer)
 attn_demo._core.(Head|LineTranslation|Model|Record|Stage)(.__init__)?

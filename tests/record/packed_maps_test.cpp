@@ -1,4 +1,4 @@
-// Packed maps, read back by code of their own: each weight has the bits that it had.
+// Tests packed maps with an independent decoder: each weight must keep its bits.
 #include "record/json/maps_json.h"
 
 #include <doctest/doctest.h>
@@ -59,7 +59,7 @@ Unpacked unpacked(const std::string& text, std::size_t count) {
     }
     result.weights.push_back(std::bit_cast<float>(word));
   }
-  CHECK(bits.size() - at < 13);  // nothing follows but what fills up
+  CHECK(bits.size() - at < 13);  // only padding bits follow
   return result;
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("packed maps: what is masked is left out where all maps are triangles"
   std::vector<float> both = map;
   both.insert(both.end(), map.begin(), map.end());
   CHECK(unpacked(packed(both, 3, 3), 12).triangle);
-  both[9 + 2] = -0.0F;  // the second one looks ahead
+  both[9 + 2] = -0.0F;  // a weight above the diagonal of the second map
   const Unpacked whole = unpacked(packed(both, 3, 3), 18);
   CHECK(!whole.triangle);
   CHECK(word_of(whole.weights[11]) == word_of(-0.0F));

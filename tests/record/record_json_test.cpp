@@ -32,7 +32,7 @@ std::vector<std::string> keys_of(const Json& object) {
   return keys;
 }
 
-/// The float that a reader gets from the JSON number, bit by bit.
+/// Returns the bits of the float that a reader gets from the JSON number.
 std::uint32_t bits_of(const Json& number) {
   REQUIRE(number.is_number());
   return std::bit_cast<std::uint32_t>(static_cast<float>(number.get<double>()));
@@ -245,7 +245,7 @@ TEST_CASE("json: what a pattern computed, why, and how far tokens see") {
                                                  std::vector<float>(4 * 5, 0.25F)};
   const Json json = parsed(record);
   CHECK_FALSE(json["hypotheses"][0].contains("seen"));
-  CHECK(json["encoder_self"][1][1].size() == 5);  // dense, as ever
+  CHECK(json["encoder_self"][1][1].size() == 5);  // dense, as always
   CHECK(json["seen"].dump() ==
         R"({"encoder_self":{"reasons":["window","global"],"patterns":[[[0,5,1],[0,1,1,1,2,0],)"
         R"([0,1,1,1,3,0],[0,1,1,2,3,0],[0,1,1,3,2,0]]],"of":[[0,0],[0,0]],"own_global":[[)"

@@ -1,4 +1,4 @@
-// Records from outside: what the page's scripts read must be as they take it.
+// Tests records from outside: everything that the page's scripts read must be as they expect.
 #include "record/json/record_reader.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ Json seed(const std::string& name) {
   return read_json_file(ATTN_SOURCE_DIR "/tests/fuzz/seeds/record/" + name);
 }
 
-/// A record that has every key of docs/json.md, of one layer and head.
+/// Returns a record of one layer and head with every key of docs/json.md.
 Json full_record() {
   return seed("full.json");
 }
@@ -38,16 +38,16 @@ std::string message_of(const Json& record) {
 
 struct Change {
   const char* place;
-  const char* value;     ///< JSON; empty: the key goes
+  const char* value;     ///< JSON; empty: the key is removed
   const char* expected;  ///< after "r.json:1: "
 };
 
-/// The same with what a pattern computed.
+/// Returns the same record with the data of a pattern.
 Json pattern_record() {
   return seed("pattern.json");
 }
 
-/// A map of a pattern that is too large to be dense: every token sees itself.
+/// Returns a map of a pattern that is too large to be dense: every token sees itself.
 Json large_pattern_record() {
   constexpr std::size_t tokens = 1025;
   Json record = pattern_record();
@@ -236,7 +236,7 @@ constexpr Change kLargeChanges[] = {
      "seen.encoder_self.weights[0][0][1024][0] is null; expected a number"},
 };
 
-/// Each change of a record is refused with its words.
+/// Checks that each change of a record is refused with its error.
 void check_changes(const Json& whole, std::span<const Change> changes) {
   CHECK(message_of(whole) == "accepted");
   for (const Change& change : changes) {
@@ -261,7 +261,7 @@ TEST_CASE("what a pattern computed: dense and large maps, and what is wrong with
 
 TEST_CASE("a record with every key is taken as it is, and keys that are not known pass") {
   const Json whole = full_record();
-  // Without regard to the order of keys, which is the writer's.
+  // Compares without the order of keys, which the writer chooses.
   const auto unordered = [](const std::string& text) { return nlohmann::json::parse(text); };
   for (const Json& record : {whole, pattern_record(), large_pattern_record(), seed("lsh.json"),
                              seed("linformer.json"), seed("performer.json")}) {
@@ -333,7 +333,7 @@ TEST_CASE("figures over several sentences are looked at, too") {
 }
 
 TEST_CASE("a record may have as many numbers as its maps have cells") {
-  // 4,200² weights are more than 2^24, the bound of other JSON texts.
+  // 4,200² weights are more than 2^24, the limit for other JSON texts.
   constexpr int kTokens = 4200;
   AttentionRecord record;
   record.model.d_model = 2;

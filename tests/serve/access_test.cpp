@@ -1,4 +1,5 @@
-// Who may ask: every rule of the gate by itself; tests/serve/test_answers.py asks the server.
+// Tests every rule of access on its own; tests/serve/test_answers.py tests them through the
+// server.
 #include "serve/access.h"
 
 #include <doctest/doctest.h>
@@ -27,7 +28,7 @@ RequestOrigin knock_at(const std::string& host) {
   return caller;
 }
 
-/// 0: it passes.
+/// Returns the status that the rules give; 0 if the request may pass.
 int status_of(const AccessRules& rules, const RequestOrigin& caller) {
   const auto no = check_access(rules, caller);
   return no ? no->status : 0;
@@ -73,7 +74,7 @@ TEST_CASE("behind a balancer its name is one, with any port, encrypted or not") 
   CHECK(from("https://translate.example.org") == 0);
   CHECK(from("http://translate.example.org") == 0);
   CHECK(from("https://evil.example") == 403);
-  // Without a balancer nothing is encrypted, so that such a page is not this server's own.
+  // Without a load balancer there is no encryption, so such a page is not this server's own.
   RequestOrigin caller = knock_at("localhost:8080");
   caller.origin = "https://localhost:8080";
   CHECK(status_of(rules, caller) == 403);
@@ -104,7 +105,7 @@ TEST_CASE("a page of another site may not ask") {
   };
   CHECK(from("http://127.0.0.1:8080") == 0);
   CHECK(from("HTTP://127.0.0.1:8080") == 0);
-  CHECK(from("http://localhost:8080") == 403);  // another name than the one that was asked
+  CHECK(from("http://localhost:8080") == 403);  // a different name than the requested one
   CHECK(from("https://127.0.0.1:8080") == 403);
   CHECK(from("http://127.0.0.1") == 403);
   CHECK(from("null") == 403);
@@ -141,7 +142,7 @@ TEST_CASE("the token is taken from the header, the address or the cookie, and wh
         }) == 0);
   CHECK(with([&](RequestOrigin& caller) { caller.cookie = "attn-demo-8081=" + token; }) == 401);
   CHECK(with([&](RequestOrigin& caller) { caller.cookie = "attn-demo-8080="; }) == 401);
-  // A wrong one in the header is not made good by the cookie.
+  // A correct cookie does not make up for a wrong key in the header.
   CHECK(with([&](RequestOrigin& caller) {
           caller.authorization = "Bearer x";
           caller.cookie = "attn-demo-8080=" + token;
@@ -205,5 +206,5 @@ TEST_CASE("pages of allowed origins pass, and no others") {
   }
   rules.allowed_origins = {"*"};
   CHECK(from("null") == 0);
-  CHECK(from("") == 403);  // Sec-Fetch-Site alone names no origin
+  CHECK(from("") == 403);  // Sec-Fetch-Site alone does not name an origin
 }

@@ -1,4 +1,4 @@
-// Which connections are closed, and when: on sockets of this machine.
+// Tests which connections are closed, and when, on sockets of this machine.
 #include "serve/connections.h"
 
 #include <arpa/inet.h>
@@ -28,7 +28,7 @@ class Socket {
     if (number_ >= 0) close(number_);
     number_ = -1;
   }
-  /// Its own port.
+  /// Returns the socket's own port.
   int port() const {
     sockaddr_in address{};
     socklen_t size = sizeof address;
@@ -70,14 +70,14 @@ struct Pair {
   explicit Pair(const Listener& listener)
       : client(listener.connected()), served(listener.accepted()) {}
   ConnectionMonitor::Peer peer() const { return {"127.0.0.1", client.port()}; }
-  /// And the server reads it.
+  /// Sends bytes, and lets the server read them.
   void sends(std::size_t bytes) const {
     const std::string text(bytes, 'x');
     REQUIRE(send(client.number(), text.data(), text.size(), 0) == std::ssize(text));
     while (recv(served.number(), received.data(), received.size(), MSG_DONTWAIT) > 0) {
     }
   }
-  /// Whether the server has closed it.
+  /// True if the server has closed the connection.
   bool closed() const {
     pollfd wait{client.number(), POLLIN, 0};
     char byte = 0;
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Served, "who does not get a request together is cut off, other
   connections.sweep(false);
   CHECK(slow.closed());
   CHECK_FALSE(answered.closed());  // it waits for the server
-  CHECK_FALSE(foreign.closed());   // another port's
+  CHECK_FALSE(foreign.closed());   // of another port
   connections.end(answered.peer(), false);
   connections.sweep(false);
   CHECK_FALSE(answered.closed());
@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(Served, "who sends a request without end is cut off") {
   CHECK_FALSE(first.closed());
   CHECK_FALSE(later.closed());
   CHECK(endless.closed());
-  // Each request has as much, and no one is cut off while it waits for its answer.
+  // Each request has the same limit, and none is cut off while it waits for its answer.
   connections.begin(later.peer(), nullptr);
   later.sends(2 * kMostBytes);
   connections.sweep(false);

@@ -1,4 +1,4 @@
-// What of a request is read, and in which words it is refused.
+// Tests how requests are read, and the errors for those that are refused.
 #include "serve/http.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ httplib::Request post(const httplib::Headers& headers) {
 
 const std::pair<const std::string, std::string> kJson{"Content-Type", "application/json"};
 
-/// Status and message that a stopped job ends with.
+/// Returns the status and message with which a stopped job ends.
 std::pair<int, std::string> stopped(StopReason reason, bool begun) {
   Job job;
   job.started = begun;

@@ -1,4 +1,4 @@
-// Languages that models' names say, for clients of LibreTranslate.
+// Tests languages taken from models' names, for clients of LibreTranslate.
 #include "serve/server_handler.h"
 
 #include <doctest/doctest.h>
@@ -47,6 +47,6 @@ TEST_CASE("every language is listed once, with what it becomes") {
   CHECK(both[1] ==
         Json{{"code", "deu_Latn"}, {"name", "German"}, {"targets", {"eng_Latn", "deu_Latn"}}});
   known.target_language_method =
-      TargetLanguageMethod::source_language_tag;  // the sources are not said
+      TargetLanguageMethod::source_language_tag;  // the source languages are not named
   CHECK(languages_json({"mine"}, known) == Json::array());
 }

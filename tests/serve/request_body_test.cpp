@@ -1,4 +1,4 @@
-// Forms as clients send them, and language detection.
+// Tests forms as clients send them, and language detection.
 #include "serve/request_body.h"
 
 #include <doctest/doctest.h>

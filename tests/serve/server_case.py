@@ -11,10 +11,10 @@ import time
 import unittest
 
 PROGRAM = None  # attn-demo, as CMake built it; set by run_tests.py
-PATIENCE = float(os.environ.get("ATTN_SERVE_PATIENCE", 120))  # seconds for anything, on a slow machine
+PATIENCE = float(os.environ.get("ATTN_SERVE_PATIENCE", 120))  # maximum seconds for any action on a slow machine
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SENTENCE = "The group went home"
-PARTS = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]  # longer than the model has learned
+PARTS = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]  # longer than the sources that the model has learned
 SHIPPED = os.path.join(ROOT, "data", "models", "en-de")
 
 
@@ -118,7 +118,7 @@ class Server:
         if self.program.poll() is None:
             self.program.send_signal(number)
         _, errors = self.program.communicate(timeout=PATIENCE)
-        # Leaks are found at the end.
+        # Leaks are reported when the process exits.
         assert "Sanitizer" not in errors and "runtime error" not in errors, errors
         return self.program.returncode, time.monotonic() - begun, errors
 

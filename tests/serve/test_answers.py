@@ -151,13 +151,13 @@ class Answers(ServerCase):
             self.assertEqual(status, 422)
             self.assertIn("target_lang Germn: ", answer["error"])
             self.assertIn("the nearest is deu_Latn (German)", answer["error"])
-            # What the page offers.
+            # The choices that the page offers.
             choices = ask("/api/page", choices=True, target_lang="fr")[1]["live"]["choices"]
             self.assertEqual((len(choices["languages"]), choices["source"], choices["target"]), (202, "eng_Latn", ""))
             self.assertIn(["zho_Hans", "Chinese (Simplified)"], choices["languages"])
             self.assertNotIn("choices", ask("/api/page")[1]["live"])
             self.assertEqual(ask("/api/page", choices=True, model=t5)[1]["live"]["choices"], {"prefixes": ["to German: ", "to French: "]})
-            # A request's prefix counts instead of the server's.
+            # A request's prefix replaces the server's.
             sources = [ask("/api/attend", model=t5, text="group", **more)[1]["source"]["text"] for more in ({}, {"prefix": "to German: "}, {"prefix": ""})]
             self.assertEqual(sources, ["The group", "to German: group", "group"])
 
@@ -232,7 +232,7 @@ class Answers(ServerCase):
     def test_what_a_record_may_hold_more_is_the_commands(self):
         status, _, text = self.server.post("/api/attend", {"text": SENTENCE, "vectors": True, "tree": True, "report": True})
         self.assertEqual(status, 200)
-        # The command ends with the figures over all sentences.
+        # The command ends with the statistics over all sentences.
         lines = translated(SENTENCE, "--vectors", "--tree", "--report", "--align", "--json", "-").splitlines(True)
         self.assertEqual(text, lines[0])
 
@@ -264,7 +264,7 @@ class Answers(ServerCase):
             self.assertEqual(status, 422)
             self.assertRegex(message, r"^the answer may take \d+ MB, and at most 256 are made; ask for a shorter sentence, "
                 "a smaller max_length, fewer translations, or leave tree and vectors out$")
-        # A page leaves out what is too large.
+        # A page omits the parts that are too large.
         whole = {"beams": 2, "vectors": True, "tree": True}
         for count, holds in ((1, {"vectors", "search"}), (20, {"vectors"}), (60, set())):
             status, _, answer = self.server.post("/api/page", {"text": "The group went home and " * count, **whole})
@@ -317,7 +317,7 @@ class Answers(ServerCase):
             status, _, answer = self.server.post("/api/translate", {"text": text, "beams": 1, "max_length": 5})
             self.assertEqual(status, 200)
             self.assertIn(note, json.loads(answer)["notes"])
-        _, _, answer = self.server.post("/api/translate", {"text": "a \u2603"})  # spelled in bytes: nothing is unknown
+        _, _, answer = self.server.post("/api/translate", {"text": "a \u2603"})  # spelled in bytes, so nothing is unknown
         self.assertNotIn("notes", json.loads(answer))
 
     def test_an_empty_sentence_is_answered(self):
@@ -483,7 +483,7 @@ class Starting(server_case.unittest.TestCase):
         try:
             self.assertEqual(server.post("/api/translate", {"text": SENTENCE})[0], 200)
             status, _, text = server.post("/api/translate", {"text": SENTENCE, "model": "/no/model"})
-            # Whoever asks has done nothing wrong, and the server's folders are not their business.
+            # The client has made no mistake, and must not learn the names of the server's folders.
             self.assertEqual((status, json.loads(text)["error"]), (503, "the model /no/model cannot be loaded; the server's own messages say why"))
             self.assertEqual(server.post("/api/translate", {"text": SENTENCE})[0], 200)
         finally:
@@ -505,7 +505,8 @@ class Token(server_case.unittest.TestCase):
                     {"Content-Type": "application/json", **headers})
                 self.assertEqual((status, json.loads(text)), (401, {"error": message}))
             self.assertEqual(server.ask("GET", "/?token=x")[0], 401)
-            # In the address of the page alone: those of other paths stand in logs and histories.
+            # The token is accepted only in the page's address, because addresses of other paths end up in logs and
+            # histories.
             self.assertEqual(server.ask("POST", "/api/translate?token=" + token, {"text": ""})[0], 401)
             status, headers, _ = server.ask("GET", "/?token=" + token)
             self.assertEqual(status, 200)

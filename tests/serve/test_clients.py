@@ -66,7 +66,7 @@ class Clients(ServerCase):
             answer = json.loads(text)
             self.assertEqual((status, answer["translatedText"]), (200, self.german))
             self.assertEqual(answer["detectedLanguage"]["language"], "en")
-        # curl -X POST says nothing of a body.
+        # curl -X POST does not announce a body.
         self.assertEqual(self.answer_to(head(self.server.port, path + "&source=en", "Connection: close"))[0], 422)  # two sources
         status, answer = self.answer_to(head(self.server.port, path, "Connection: close"))
         self.assertEqual((status, answer["translatedText"]), (200, self.german))
@@ -189,7 +189,7 @@ class Clients(ServerCase):
             self.assertEqual((status, found[0]["language"]), (200, language), text)
             self.assertEqual(found, sorted(found, key=lambda one: -one["confidence"]))
             self.assertTrue(50 <= found[0]["confidence"] <= 100, found)
-        # Unknown languages are not claimed: only those of /languages are ever named.
+        # Unknown languages are never guessed: only those of /languages are named.
         for text in ("Le groupe est rentré à la maison parce qu'il était fatigué.", "Группа пошла домой.", "彼らは家に帰った。"):
             _, found = self.ask({"q": text}, "/detect")
             self.assertLess(found[0]["confidence"], 25, found)
@@ -226,7 +226,7 @@ class OtherSites(server_case.unittest.TestCase):
             self.assertIn("Content-Type", headers["Access-Control-Allow-Headers"])
             self.assertEqual(headers["Access-Control-Allow-Private-Network"], "true")
             self.assertNotIn("Access-Control-Allow-Credentials", headers)
-            # An unknown path's error can be read as well.
+            # The error for an unknown path can be read as well.
             status, headers, _ = self.server.ask("OPTIONS", "/nothing", None, asks)
             self.assertEqual((status, headers["Access-Control-Allow-Origin"]), (404, origin))
         for origin in ("https://evil.example", "http://app.example", "https://app.example.evil", "null"):
@@ -245,7 +245,7 @@ class OtherSites(server_case.unittest.TestCase):
             self.assertEqual((status, answer.get("Access-Control-Allow-Origin"), answer["Vary"]), (expected, page["Origin"], "Origin"))
         status, answer, _ = self.server.ask("POST", "/translate", {"q": "a", "target": "de"}, {**json_type, "Origin": "https://evil.example"})
         self.assertEqual((status, answer.get("Access-Control-Allow-Origin"), answer["Vary"]), (403, None, "Origin"))
-        # A name of another site is refused all the same (DNS rebinding).
+        # Another site's name is refused in any case (DNS rebinding).
         self.assertEqual(self.server.ask("GET", "/languages", None, {**page, "Host": "app.example"})[0], 421)
 
     def test_origins_are_checked_at_the_start(self):
@@ -285,10 +285,10 @@ class WithToken(server_case.unittest.TestCase):
         for wrong in ("x", self.token[:-1], self.token + "0"):
             self.assertEqual(ask({"api_key": wrong})[0], 403)
             self.assertEqual(ask({}, FORM, f"{form}&api_key={wrong}")[0], 403)
-        # Nothing is searched without it, and no other path takes a key in its body.
+        # Without the key nothing is searched, and no other path accepts a key in its body.
         self.assertEqual(ask({}, None, {"q": "a", "target": "xx"})[0], 401)
         self.assertEqual(ask({}, None, {"text": "a", "api_key": self.token}, "/api/translate")[0], 401)
-        # The languages need no key, as in LibreTranslate.
+        # As in LibreTranslate, the list of languages needs no key.
         self.assertEqual(self.server.ask("GET", "/languages")[0], 200)
         self.assertEqual(self.server.ask("POST", "/languages", f"api_key={self.token}", FORM)[0], 200)
 

@@ -59,7 +59,7 @@ class Hostile(ServerCase):
     def test_a_body_that_is_too_large(self):
         status, found = self.refused(request(self.server.port, b" " * 70000, more=b"Connection: close\r\n"))
         self.assertEqual((status, found), (413, "the body is larger than 65536 bytes"))
-        # Its length alone is enough.
+        # The announced length alone is enough.
         head = (f"POST /api/translate HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nContent-Type: application/json\r\n"
                 "Content-Length: 65537\r\n\r\n").encode()
         begun = time.monotonic()
@@ -118,7 +118,7 @@ class Hostile(ServerCase):
     def test_headers_without_end_are_cut_off(self):
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE) as endless:
             endless.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\n".encode())
-            endless.settimeout(3)  # who has closed takes no more, and may not say so
+            endless.settimeout(3)  # a closed connection reads no more, and may not report that
             sent, before = 0, self.server.memory()
             try:
                 while sent < 30_000_000:
@@ -247,7 +247,7 @@ class Hostile(ServerCase):
     def test_half_requests_are_cut_off(self):
         begun = time.monotonic()
         with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as slow:
-            # A byte now and then is no request: the whole of it has ten seconds.
+            # A byte now and then is not a request: the whole request must arrive within ten seconds.
             slow.settimeout(1)
             for byte in request(self.server.port)[:60]:
                 try:
@@ -266,7 +266,7 @@ class Hostile(ServerCase):
     def test_killed_clients(self):
         for i in range(50):
             client = socket.create_connection(("127.0.0.1", self.server.port))
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close resets
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closing resets the connection
             data = request(self.server.port, path="/api/page")
             client.sendall(data if i % 2 else data[:len(data) * i // 50])
             client.close()
@@ -276,7 +276,7 @@ class Hostile(ServerCase):
         """Random damage, mostly to a good request; the memory after the second half is that after the first."""
         chance = random.Random(16)
         good = request(self.server.port)
-        # ATTN_SERVE_MALFORMED=10000 for the long run.
+        # For the long run, set ATTN_SERVE_MALFORMED=10000.
         count = int(os.environ.get("ATTN_SERVE_MALFORMED", 400))
         sizes = []
         for i in range(count):
@@ -337,7 +337,7 @@ class Hostile(ServerCase):
         sizes = []
         try:
             for _ in range(3):
-                # Anew each time: the server may close a connection that has waited for its turn.
+                # New connections each time, because the server may close one that has waited for its turn.
                 clients = [socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
                            for _ in range(200)]
                 for client in clients:
@@ -378,7 +378,7 @@ class Hostile(ServerCase):
 
     def test_ending_finishes_what_runs(self):
         text = "The group went home and the old dog sleeps in the warm kitchen"
-        for beams in (64, 32, 16, 4, 1):  # what takes well below the second that it has
+        for beams in (64, 32, 16, 4, 1):  # takes well below the second that is allowed
             begun = time.monotonic()
             status, _, alone = self.server.post("/api/attend", {"text": text, "beams": beams})
             self.assertEqual(status, 200)

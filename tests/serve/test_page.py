@@ -19,8 +19,8 @@ LONG = "The old dog sleeps in the warm kitchen, because nobody wants to go out i
 class LivePage(ServerCase):
     browser = None
     width, height = 1400, 1000
-    files = ()  # that a test opens
-    gone = []  # addresses of servers that were stopped under a page: the browser may complain of one a test later
+    files = ()  # files that a test opens
+    gone = []  # addresses of servers that were stopped while a page was open: the browser may log an error one test later
 
     @classmethod
     def setUpClass(cls):
@@ -38,7 +38,8 @@ class LivePage(ServerCase):
     def tearDown(self):
         super().tearDown()
         messages = [entry for entry in self.browser.logs() if entry["level"] in ("SEVERE", "WARNING")]
-        # 422: what the server refuses; 503: a model that it cannot load; 409: a cancelled request may still hear that its place is taken.
+        # 422: refused by the server; 503: the model cannot be loaded; 409: a cancelled request may still get the
+        # answer that it was replaced.
         expected = [*(f"status of {code}" for code in (409, 422, 503)), *(f"{url}/api/page - Failed to load resource: net::ERR_CONNECTION_" for url in LivePage.gone)]
         self.assertEqual([m for m in messages if not any(words in m["message"] for words in expected)], [],
             "the browser's console complains")
@@ -113,7 +114,7 @@ class LivePage(ServerCase):
         self.wait_text("#live-target", self.german(text="The old dog sleeps"))
         self.assertEqual(self.js("return [...document.querySelectorAll('.line-word, #line-columns [data-index]')].length > 0"), True)
         until("the time of the last key", lambda: self.text("#live-says").endswith(" ms"))
-        # After a pause the search and the vectors are there, too.
+        # After a pause, the search and the vectors are shown, too.
         self.whole()
 
     def drawn(self):
@@ -189,7 +190,7 @@ class LivePage(ServerCase):
         self.type("#live-text", text)
         self.wait_text("#parts", " ".join(german))
         self.assertEqual(self.text("#parts"), self.german(text=text))
-        # The part of the caret is on show, also where it moves without a letter.
+        # The part with the caret is shown, also when the caret moves without typing.
         self.wait_part(3, german[2])
         self.assertEqual(self.text("#live-part"), "part 3 of 3")
         self.whole()
@@ -216,7 +217,7 @@ class LivePage(ServerCase):
         until("the comparison", lambda: self.shown("#compare"))
         self.settle()
         self.assertEqual((self.text("#source-text"), self.text("#live-text"), self.chosen_part(), top()), (parts[1], text, 2, before))
-        # Another part has the same head off; what is typed goes on with the part of the caret.
+        # The same head is off in another part, and typed text belongs to the part with the caret.
         self.browser.click(".line-part:nth-of-type(3)")
         until("the last part", lambda: self.text("#source-text") == parts[2])
         self.assertTrue(self.shown("#compare"))
@@ -229,7 +230,7 @@ class LivePage(ServerCase):
         self.browser.click("#live-changes button")
         until("the model as it is", lambda: not self.shown("#compare"))
         self.wait_part(2, german[1])
-        # Its words are those that one swaps.
+        # The words to swap are those of the part.
         self.browser.click("#live-swap-open")
         self.assertEqual(self.js("return [...document.querySelectorAll('#live-word option')].map((o) => o.textContent)"), parts[1].split())
         self.js("document.getElementById('live-word').value = 3")
@@ -239,7 +240,7 @@ class LivePage(ServerCase):
         self.browser.click("#live-changes button")
         self.browser.click("#live-swap-open")
         self.wait_text("#parts", " ".join(german))
-        # A translation that is given is the part's, and ends with it.
+        # A given translation belongs to the part, and ends with it.
         self.type("#live-target", "Ich bin Elena.")
         until("the given translation", lambda: "given, not searched for" in self.text("#hypotheses"))
         self.assertEqual((self.text("#source-text"), self.chosen_part()), (parts[1], 2))
@@ -247,7 +248,7 @@ class LivePage(ServerCase):
         self.browser.click(".line-part:nth-of-type(1)")
         self.wait_part(1, german[0])
         self.assertFalse(self.shown("#live-search"))
-        # So is a comparison, which may be emptied.
+        # The same holds for a comparison, which may be empty.
         self.browser.click("#live-compare-open")
         self.type("#live-compare", "T")
         until("the comparison", lambda: self.shown("#compare"))
@@ -274,10 +275,10 @@ class LivePage(ServerCase):
             self.settle()
             self.browser.command("Input.imeSetComposition", {"text": "¨", "selectionStart": 1, "selectionEnd": 1})
             changes = self.text("#live-changes")
-            self.js("document.getElementById('live-off').click()")  # an answer, and the field keeps the focus
+            self.js("document.getElementById('live-off').click()")  # an answer; the field keeps the focus
             until("the answer", lambda: self.text("#live-changes") != changes)
             self.settle()
-            time.sleep(0.6)  # and the rest of it
+            time.sleep(0.6)  # and the rest of the answer
             self.assertEqual(self.text(selector), "zw¨")
             self.browser.command("Input.insertText", {"text": "ö"})
             self.browser.press("l", "f")
@@ -454,7 +455,7 @@ class LivePage(ServerCase):
         self.browser.press(*"bc")
         self.wait_text("#source-text", "a " * 600 + "bc")
         until("the note again", lambda: "positions: its end was left out" in self.text("#live-says"))
-        for bytes in (8_001, 100_000):  # more than the server takes of a sentence, and of a body
+        for bytes in (8_001, 100_000):  # more than the server accepts in a sentence, and in a body
             self.put("ä" * (bytes // 2) + "a" * (bytes % 2))
             self.wait_text("#live-says", f"this text has {bytes:,} bytes, and at most 8,000 are taken")
         self.type("#live-text", "Tom laughs")
@@ -526,7 +527,7 @@ class LivePage(ServerCase):
         until("the comparison", lambda: self.shown("#compare"))
         seen = []
         self.js("document.getElementById('live-text').focus()")
-        for _ in range(20):  # ten of them are sentences to try
+        for _ in range(20):  # ten of them are example sentences
             self.browser.press("Tab")
             seen.append(self.browser.focused()["id"])
         for one in ("live-target", "live-beams", "live-swap-open", "live-compare-open", "live-link", "live-save"):
@@ -603,7 +604,7 @@ class LivePage(ServerCase):
                 self.assertTrue(self.shown("#live-model"))
                 self.js("const m = document.getElementById('live-model'); m.value = arguments[0]; m.dispatchEvent(new Event('change'))", other)
                 until("the other model", lambda: self.js("return document.querySelector('#facts span').title") == other)
-                # What was asked of a part ends with the model that cut the text.
+                # Requests about a part end with the model that split the text.
                 self.type("#live-text", f"{SENTENCE}. " * 5)
                 until("the parts", lambda: self.shown("#parts"))
                 self.type("#live-target", "Die Leute")
@@ -634,7 +635,7 @@ class LivePage(ServerCase):
                 self.assertEqual([self.heading(field) for field in fields], [["", "English"], ["", "choose one"], None])
                 self.assertEqual(self.js("return document.getElementById('live-languages').options.length"), 202)
                 self.assertEqual(self.js("return document.getElementById('live-text').placeholder"), "The group went home")
-                # A code or a name counts once it is there; what the field then says is the name.
+                # A code or a name takes effect once it is complete; then the field shows the name.
                 self.type("#live-target-lang", "deu_Latn")
                 until("the language", lambda: self.js("return location.hash.includes('target_lang=deu_Latn')"))
                 self.settle()
@@ -646,11 +647,12 @@ class LivePage(ServerCase):
                 until("the source's language", lambda: self.js("return location.hash.includes('source_lang=fra_Latn')"))
                 self.settle()
                 self.assertIn("fra_Latn", self.text("#heat-grid"))
-                # What the model has not is refused with the nearest, and what stood there stays.
+                # A language that the model does not have is refused with the nearest one, and the previous choice is
+                # kept.
                 self.type("#live-target-lang", "Germn")
                 self.browser.press("Enter")
                 until("the nearest", lambda: "the nearest is deu_Latn (German)" in self.text("#live-says"))
-                # An address says them, and another model has its own.
+                # The address contains the languages, and another model has its own.
                 self.open({"text": "home", "target_lang": "zho_Hans"}, server)
                 self.assertEqual(self.heading("live-target-lang")[0], "Chinese (Simplified)")
                 expected = {t5: [None, None, ["", ""]], opus: [None, ["", "choose one"], None], SHIPPED: [None, None, None]}
@@ -681,14 +683,14 @@ class LivePage(ServerCase):
                 theirs = self.german_of(server, text=SENTENCE, model=other)
                 self.assertNotEqual(theirs, "Die Gruppe ging nach Hause")
                 self.wait_text("#live-target", theirs)
-                # Both type, a key each in turn.
+                # Both users type, taking turns after each keystroke.
                 for key in " now":
                     for browser in (first, second):
                         browser.click("#live-text")
                         browser.press("End", "Space" if key == " " else key)
                 text = SENTENCE + " now"
                 self.wait_text("#live-target", self.german_of(server, text=text, model=other))
-                # The second one goes in the middle of a search that would take long.
+                # The second request arrives during a search that would take long.
                 slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500, "model": shipped}
                 second.run("fetch('/api/attend', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: arguments[0]}).catch(() => 0); return 1",
                     json.dumps(slow))

@@ -1,4 +1,4 @@
-// Who computes when.
+// Tests which requests compute, and when.
 #include "serve/worker_pool.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Waits for what another thread does; a test that would wait for ever has failed.
+/// Waits for another thread's action; fails the test instead of waiting forever.
 void wait_for(const std::function<bool()>& what) {
   const auto end = std::chrono::steady_clock::now() + 60s;
   while (!what()) {
@@ -22,7 +22,7 @@ void wait_for(const std::function<bool()>& what) {
   }
 }
 
-/// A request on a thread of its own, whose work goes on until it is let go or stopped.
+/// A request on a thread of its own, whose work continues until it is released or stopped.
 class Asked {
  public:
   Asked(WorkerPool& workers, const std::string& page = "", std::int64_t number = 0,
@@ -57,7 +57,7 @@ class Asked {
   std::thread thread_;
 };
 
-/// Long enough for a thread to come to where it waits, or to do what it must not.
+/// Waits long enough for a thread to reach its waiting point, or to do something wrong.
 void give_time() {
   std::this_thread::sleep_for(200ms);
 }
@@ -102,7 +102,8 @@ TEST_CASE("a newer request of a page stops its older ones, whether they wait or 
   WorkerPool workers({1, 0}, 10);
   Asked computing(workers, "one");
   wait_for([&] { return computing.working.load(); });
-  // The other page comes before the second of the first page, which stops the one that computes.
+  // The other page's request arrives before the first page's second one, which stops the one that
+  // is computing.
   Asked other(workers, "two");
   give_time();
   Asked waiting(workers, "one"), nameless(workers);
@@ -111,7 +112,7 @@ TEST_CASE("a newer request of a page stops its older ones, whether they wait or 
   wait_for([&] { return computing.finished && waiting.finished; });
   CHECK(computing.job.reason == StopReason::superseded);
   CHECK(waiting.job.reason == StopReason::superseded);
-  CHECK(waiting.worker != computing.worker);  // it did its work itself, and took no turn
+  CHECK(waiting.worker != computing.worker);  // it did its own work without waiting for a worker
   CHECK_FALSE(waiting.job.started);
   for (Asked* one : {&other, &nameless, &newest}) one->let_go = true;
   for (Asked* one : {&other, &nameless, &newest}) one->join();
@@ -132,7 +133,7 @@ TEST_CASE("an older request of a page that comes later is the one that is stoppe
   Asked other(workers, "two", 1), newest(workers, "one", 9);
   wait_for([&] { return newer.finished.load(); });
   CHECK(newer.job.reason == StopReason::superseded);
-  other.let_go = newest.let_go = true;  // whichever has its turn first
+  other.let_go = newest.let_go = true;  // whichever is first
   other.join();
   newest.join();
   CHECK(newest.job.reason == StopReason::none);

@@ -1,4 +1,4 @@
-// Errors carry the field's name, and each front end words it.
+// Tests that errors carry the field's name, and that each front end words it.
 #include "service/field_text.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ using namespace attn;
 
 namespace {
 
-/// What an action refuses, in the program's words; the second is what() of the error.
+/// Returns the error of an action in the program's words, and what() of the error.
 template <typename Action>
 std::pair<std::string, std::string> refused(Action&& action) {
   try {
@@ -66,7 +66,7 @@ TEST_CASE("settings of a search are checked wherever they come from") {
   options.beam = 4;
   options.max_length = 9;
   CHECK(decode_options(options).num_beams == 4);
-  CHECK(decode_options(options).max_length == 10);  // generate counts the start symbol, too
+  CHECK(decode_options(options).max_length == 10);  // generate also counts the start symbol
   options.n_best = 1001;
   CHECK(refused([&] { decode_options(options); }).second.starts_with("n_best 1001: expected"));
   options.n_best = -1;

@@ -1,4 +1,4 @@
-// A training that is watched has the numbers of the run that `train` makes.
+// Tests that a live training has the same numbers as the run that `train` makes.
 #include "service/training/live_training.h"
 
 #include <doctest/doctest.h>
@@ -41,7 +41,7 @@ class Alone : public TrainingFrontEnd {
   std::atomic<int> never_{0};
 };
 
-/// Losses and looks of a run's train.jsonl, as the watched one tells them.
+/// Losses and validations of a run's train.jsonl, in the form that live training reports them.
 struct Told {
   Json losses = Json::array();
   Json looks = Json::array();
@@ -64,7 +64,7 @@ std::string weights_of(const std::string& run) {
   const auto checkpoint = newest_checkpoint(run + "/checkpoints", notes);
   REQUIRE(checkpoint);
   const std::string bytes = read_file(checkpoint->path);
-  // Behind its first line, eight bytes of a length and the header of that length.
+  // The first line is followed by eight bytes with the header's length, and then the header.
   const std::size_t at = bytes.find('\n') + 1;
   std::size_t header = 0;
   for (std::size_t i = 8; i-- > 0;)

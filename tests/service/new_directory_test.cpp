@@ -1,4 +1,4 @@
-// Directories that are made, and no others.
+// Tests that only the requested directories are created.
 #include "service/output_safety.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ TEST_CASE("a way back from a folder that is not there does not make it") {
   CHECK(way("new/deep/../../x/y") == scene.file("x/y"));
   CHECK(way("x/y") == scene.file("x/y"));
   CHECK(normalize_output_path("new/../x") == "x");
-  // What is there keeps its way: behind a link, .. is another folder.
+  // Existing paths keep their meaning: after a link, .. is another folder.
   fs::create_directories(scene.file("there/inside"));
   fs::create_directory_symlink(scene.file("there/inside"), scene.file("link"));
   CHECK(way("link/../x") == scene.file("link/../x"));

@@ -21,7 +21,7 @@ std::string svg_of(const std::string& width, const std::string& height) {
          "\"><rect width=\"4\" height=\"4\" fill=\"#0000ff\"/></svg>";
 }
 
-/// The file with what its streams hold in place of them: objects may be packed, too.
+/// Returns the file with its streams decompressed, because objects may be inside streams.
 std::string unpacked(const std::string& pdf) {
   std::string text = pdf;
   for (std::size_t at = 0; (at = pdf.find("stream\n", at)) != std::string::npos;) {
@@ -56,7 +56,8 @@ TEST_CASE("pdf: the same SVG gives the same bytes, a second later, too") {
   const std::string text = unpacked(pdf);
   const std::size_t date = text.find("/CreationDate (");
   REQUIRE(date != std::string::npos);
-  CHECK(text.substr(date, 40).find("20000101000000Z") != std::string::npos);  // no year of ours
+  CHECK(text.substr(date, 40).find("20000101000000Z") !=
+        std::string::npos);  // not the current year
 }
 
 TEST_CASE("pdf: what is no SVG, or too large, is refused") {

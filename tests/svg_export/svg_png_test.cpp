@@ -23,7 +23,7 @@ namespace {
 
 using namespace test;
 
-/// A PNG, read back by libpng.
+/// A PNG, decoded by libpng.
 struct Pixels {
   explicit Pixels(const std::string& png) {
     png_image image{};
@@ -58,7 +58,7 @@ bool librsvg_is_loaded() {
 }
 
 TEST_CASE("png: librsvg is loaded with the first picture, not with the program") {
-  // Another test may have come before, so this one starts the program again.
+  // The program is started again, because earlier tests may have had an effect on this process.
   if (std::getenv("ATTN_PNG_FRESH") == nullptr) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
     const std::string command =
@@ -71,7 +71,7 @@ TEST_CASE("png: librsvg is loaded with the first picture, not with the program")
   CHECK(librsvg_is_loaded());
 }
 
-/// Nothing is drawn at the edges, with the fonts that this machine has.
+/// Checks that nothing is drawn at the edges, with the fonts of this machine.
 void check_margin(const Pixels& pixels, int margin) {
   int drawn = 0;
   for (int y = 0; y < pixels.height; ++y) {
@@ -84,7 +84,7 @@ void check_margin(const Pixels& pixels, int margin) {
   CHECK(drawn == 0);
 }
 
-/// The colours of all cells near their corners, where no number stands.
+/// Checks the colors of all cells near their corners, where there is no number.
 void check_cells(const AttentionRecord& record, const AttentionSvgOptions& choice, double scale) {
   CAPTURE(scale);
   const std::string svg = attention_svg(record, choice);
@@ -109,7 +109,7 @@ void check_cells(const AttentionRecord& record, const AttentionSvgOptions& choic
   CHECK(cells > 20);
 }
 
-/// The colours of the small maps, in the middle of each cell.
+/// Checks the colors of the small maps in the middle of each cell.
 void check_overview(const AttentionRecord& record, double scale) {
   const std::string svg = attention_svg(record);
   const Document document(svg);
@@ -168,7 +168,7 @@ TEST_CASE("png: no text is clipped, whatever it is") {
 TEST_CASE("png: real letters are drawn") {
   const std::string svg = attention_svg(demo_record());
   const Pixels pixels(svg_to_png(svg, 1));
-  int ink = 0;  // of the title
+  int ink = 0;  // dark pixels of the title
   for (int y = 20; y < 48; ++y) {
     for (int x = 20; x < 300; ++x) ink += pixels.at(x, y) == Rgb{31, 35, 40} ? 1 : 0;
   }

@@ -1,4 +1,4 @@
-// Added tokens of the older files: <NAME> has its id, or the directory is refused.
+// Tests added tokens of the older files: <NAME> has its id, or the directory is refused.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace test;
 
-/// A copy of a golden tokenizer.
+/// Copies a golden tokenizer.
 void copy_golden(const std::string& name, const TemporaryDirectory& scene) {
   for (const auto& file : std::filesystem::directory_iterator(std::string(ATTN_SOURCE_DIR) +
                                                               "/tests/golden/tokenizer/" + name)) {

@@ -27,7 +27,7 @@ TEST_CASE("words of byte-level BPE: contractions, letters, numbers, signs, blank
   CHECK(byte_level_words("a   b  ") == Words{"a", "  ", " b", "  "});
   CHECK(byte_level_words("a\n\n b\u00a0c") == Words{"a", "\n\n", " b", "\u00a0", "c"});
   CHECK(byte_level_words("e\u0301 東京3") == Words{"e", "\u0301", " 東京", "3"});
-  // Later than Unicode 15.0: a Todhri letter and a Kirat Rai digit.
+  // Added after Unicode 15.0: a Todhri letter and a Kirat Rai digit.
   CHECK(byte_level_words("\U000105c0a\U00016d70\U00016d71") ==
         Words{"\U000105c0a", "\U00016d70\U00016d71"});
 }
@@ -86,7 +86,7 @@ TEST_CASE("byte-level BPE: pieces, special ones, bytes that the vocabulary lacks
   CHECK(encoded.pieces[2] == "▁group");
   CHECK(encoded.pieces.back() == "</s>");
   CHECK(tokenizer.source_vocab_size() == 601);
-  CHECK(tokenizer.source_ids_in_use() == 600);  // <mask> is the last and is never typed
+  CHECK(tokenizer.source_ids_in_use() == 600);  // <mask> is the last id and never occurs in text
   CHECK(tokenizer.decode_target({600, 1, 0, 2, 3}).empty());
 
   const DirectoryCopy copy(kGolden + "bytes");
@@ -97,7 +97,7 @@ TEST_CASE("byte-level BPE: pieces, special ones, bytes that the vocabulary lacks
   CHECK(cut.ids == std::vector<int>{0, 6, 5, 4, 2});
   CHECK(cut.unknown == 1);
   copy.write("tokenizer_config.json", R"({"add_prefix_space": true})");
-  CHECK(Tokenizer(copy.path()).encode_source("a").unknown == 1);  // the blank
+  CHECK(Tokenizer(copy.path()).encode_source("a").unknown == 1);  // the space
   CHECK(Tokenizer(copy.path()).encode_source("").ids == std::vector<int>{0, 2});
 }
 

@@ -1,5 +1,5 @@
-// Tokenizers that know languages: ids of transformers' classes
-// (tests/golden/make_language_goldens.py), what is refused, and Marian's marks.
+// Tests multilingual tokenizers: ids of transformers' classes
+// (tests/golden/make_language_goldens.py), errors, and Marian's language tags.
 #include "text/languages.h"
 
 #include <doctest/doctest.h>
@@ -58,7 +58,8 @@ TEST_CASE("languages are those of the class, with the ids of published weights")
   const Tokenizer m2m100(kLanguages + "M2M100");
   CHECK(m2m100.languages().tokens.size() == 100);
   CHECK(m2m100.source_token(m2m100.languages().find("de")->id) == "__de__");
-  // Its words that only fill up the table are no pieces: the class writes <unk>, without a blank.
+  // Placeholder words that fill up the table are not tokens: the class writes <unk>, without a
+  // space.
   const int made_up = m2m100.target_vocab_size() - 1;
   CHECK(m2m100.decode_target({made_up, made_up, 2}) == "<unk><unk>");
   std::vector<int> ids = m2m100.encode_target("home").ids;
@@ -68,7 +69,8 @@ TEST_CASE("languages are those of the class, with the ids of published weights")
   Copy older("M2M100");
   older.settings(R"({"tokenizer_class": "M2M100Tokenizer", "language_codes": "wmt21"})");
   CHECK(Tokenizer(older.path()).languages().tokens.size() == 8);
-  // Pieces of which no text is made need rows of an embedding, as any of them may be asked for.
+  // Tokens that never occur in text still need embedding rows, because any of them may be
+  // requested.
   CHECK(nllb.target_ids_in_use() == nllb.target_vocab_size() - 1);
 }
 
@@ -89,7 +91,7 @@ TEST_CASE("src_lang and tgt_lang stand around texts, and NLLB's language behind 
 }
 
 TEST_CASE("the class makes the frame, whatever tokenizer.json's template says") {
-  // Published files of NLLB still have the order of old: text, </s>, language.
+  // Published NLLB files still have the old order: text, </s>, language.
   test::DirectoryCopy nllb(test::kSource + "/tests/golden/tokenizer_json/nllb");
   Json json = read_json_file(nllb.file("tokenizer.json"));
   Json& single = json["post_processor"]["single"];

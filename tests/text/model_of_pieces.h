@@ -1,4 +1,4 @@
-// A SentencePiece model as the parser gives it, from a list of pieces.
+// Makes a SentencePiece model in the parser's form from a list of pieces.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace attn::test {
 
-/// The pieces' ids are their places in the list; their texts outlive the model.
+/// The pieces' ids are their positions in the list. Their texts must outlive the model.
 inline SentencePieceModel model_of(std::vector<SentencePieceEntry> pieces) {
   SentencePieceModel model;
   model.pieces = std::move(pieces);

@@ -1,5 +1,6 @@
-// Cuts drawn at random: against every cut there is, and against SentencePiece's own sampling
-// (tests/golden/make_sampling_goldens.py). The seeds are fixed: what passes once passes always.
+// Tests subword sampling against all possible segmentations, and against SentencePiece's own
+// sampling (tests/golden/make_sampling_goldens.py). The seeds are fixed, so a test that passes
+// once always passes.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -24,13 +25,14 @@ namespace {
 
 using Counts = std::map<std::string, double>;
 
-/// Far above what χ² with so many degrees of freedom ever is by chance (about 1 in 10⁷).
+/// Returns a bound that χ² with this many degrees of freedom exceeds by chance in about 1 of 10⁷
+/// cases.
 double chi_squared_bound(std::size_t degrees) {
   const auto n = static_cast<double>(degrees);
   return n + 5 * std::sqrt(2 * n) + 10;
 }
 
-/// Counts by what `kept` has, all others together.
+/// Returns the counts of the keys in `kept`, and all others together.
 Counts pooled(const Counts& counts, const Counts& kept) {
   Counts result;
   for (const auto& [what, count] : kept) result[what] = 0;
@@ -38,9 +40,9 @@ Counts pooled(const Counts& counts, const Counts& kept) {
   return result;
 }
 
-/// Pearson's: how far counts are from what was expected of them.
+/// Checks counts against expected ones with Pearson's test.
 void check_counts(const Counts& counts, const Counts& expected) {
-  constexpr double kRare = 5;  // the statistic is χ² only where more are expected
+  constexpr double kRare = 5;  // the statistic is χ² only if more are expected
   Counts kept;
   for (const auto& [what, count] : expected) {
     if (count >= kRare) kept[what] = count;
@@ -58,8 +60,8 @@ void check_counts(const Counts& counts, const Counts& expected) {
   CHECK(statistic < chi_squared_bound(kept.size()));
 }
 
-/// The same of two samples of one size: are both from one distribution? `theirs` may leave out what
-/// is rare.
+/// Checks that two samples of the same size are from one distribution. `theirs` may omit rare
+/// values.
 void check_same(const Counts& ours, Counts theirs, double samples) {
   const Counts kept = theirs;
   theirs["(rest)"] = samples;
@@ -102,14 +104,14 @@ SentencePieceModel small_model() {
   return test::model_of(few_pieces());
 }
 
-/// What SentencePiece counts a piece as: the unknown one 10 below the least score, a user-defined
-/// one by its length times the largest (which is at least FLT_MIN) − 0.1.
+/// Returns SentencePiece's score of an entry: the unknown one has the lowest score minus 10, a
+/// user-defined one its length times the largest score (at least FLT_MIN) minus 0.1.
 double score_of(const SentencePieceEntry& piece) {
   return piece.type == PieceType::user_defined ? -0.1 : static_cast<double>(piece.score);
 }
 constexpr double kUnknownScore = -6.0 - 10.0;
 
-/// All ways to cut `text`, each with its exp(alpha · Σ score), found without a lattice.
+/// Finds all segmentations of `text`, each with exp(alpha · Σ score), without a lattice.
 void enumerate(const std::string& text, double alpha, const std::string& before, double weight,
                Counts& cuts) {
   if (text.empty()) {

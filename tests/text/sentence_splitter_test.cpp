@@ -1,4 +1,4 @@
-// Where a text is cut into sentences, and where it is not: each case is a text with | at the cuts.
+// Tests where a text is split into sentences: each case is a text with | at the splits.
 #include "text/sentence_splitter.h"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,8 @@ using namespace attn;
 
 namespace {
 
-/// The text with its cuts as marks; "‖" where the next sentence begins inside a pair.
+/// Returns the text with marks at its splits; "‖" where the next sentence begins inside a pair of
+/// quotes or brackets.
 std::string cut(const std::string& text) {
   std::string out;
   std::size_t last = 0;
@@ -23,7 +24,7 @@ std::string cut(const std::string& text) {
   return out;
 }
 
-/// What `marked` holds without its marks is cut as it says.
+/// Checks that `marked` without its marks is split at the marks.
 void check(const std::string& marked) {
   std::string text = marked;
   for (const std::string mark : {"|", "‖"}) {
@@ -210,7 +211,7 @@ TEST_CASE("a text without capitals is cut, too") {
   check("i live in munich.| my name is wolfgang.| who are you?");
   check("mr. smith lives here.| he is old.");
   check("fruit, e.g. apples, is good.| i eat it.");
-  // With a capital somewhere, a small letter goes on with the sentence.
+  // If the text has a capital letter, a lower-case letter continues the sentence.
   check("Fruit, esp. apples, is good.| I eat it.");
 }
 
@@ -239,7 +240,7 @@ TEST_CASE("every paragraph of recipes/en-de/typed is cut where its sentences end
     if (line.empty() || line.starts_with('#')) continue;
     ++paragraphs;
     for (const SentenceSpan& sentence : split_sentences(line)) {
-      // Every sentence there has a mark.
+      // Every sentence there has an end mark.
       const std::string text = line.substr(sentence.begin, sentence.end - sentence.begin);
       if (text.find('[') != std::string::npos) ++marked;
       ++sentences;

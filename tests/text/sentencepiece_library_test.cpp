@@ -1,5 +1,5 @@
-// Pieces and texts against the SentencePiece library itself, on lines made of a model's own pieces
-// and of characters that it has never seen.
+// Tests tokens and texts against the SentencePiece library, on lines made of a model's own pieces
+// and of characters that it does not have.
 #include <doctest/doctest.h>
 #include <sentencepiece_processor.h>
 
@@ -20,8 +20,8 @@ using Processor = sentencepiece::SentencePieceProcessor;
 using test::kSource;
 constexpr int kLines = 4'000;
 
-/// What is special to the rules: blanks of all kinds, ▁, ligatures, full width, combining marks,
-/// Hangul.
+/// Characters that are special to the rules: spaces of all kinds, ▁, ligatures, full-width forms,
+/// combining characters, Hangul.
 constexpr char32_t kRare[] = {' ',     ' ',    0x3000, 0x2581, 0xA0,   0xFB01, 0xFF21,
                               0x301,   0x1100, 0x1161, 0xAD,   0x200B, 0xBD,   0x2126,
                               0x1F600, 0xE4,   0xDF,   0xFFFD, 0x2028, '<'};
@@ -73,7 +73,7 @@ void compare(const std::string& path) {
     std::vector<std::string> expected;
     REQUIRE(library.Encode(line, &expected).ok());
     const std::vector<std::string> cut = model.encode(line);
-    // Cuts that are as likely come out of the library in another order (unigram.h).
+    // Equally likely segmentations are returned in another order by the library (unigram.h).
     if (model.segmentation() == SegmentationType::unigram && cut != expected) {
       ++ties;
       CHECK(joined(cut) == joined(expected));

@@ -1,4 +1,4 @@
-// Damaged SentencePiece models: each rule of the check, on models written byte by byte.
+// Tests damaged SentencePiece models: each rule of the check, on models written byte by byte.
 #include "text/sentencepiece/sentencepiece_model.h"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ std::string piece(const std::string& name, int type = 1) {
   return text(1, text(1, name) + score(2, -1.5F) + number(3, static_cast<std::uint64_t>(type)));
 }
 
-/// </s>, <unk>, ▁a and what is given.
+/// Returns a model of </s>, <unk>, ▁a and the given pieces.
 std::string model(const std::string& more = "") {
   return piece("</s>", 3) + piece("<unk>", 2) + piece("▁a") + more;
 }
@@ -141,12 +141,12 @@ TEST_CASE("user-defined pieces that begin alike are bounded") {
   refuse_pieces(model(pieces + piece(std::string(65, 'x'), 4)), "more than 64 user-defined pieces");
 }
 
-/// A double array of one block whose root has the child 'a' (unit 'a' ^ 0), which has a leaf.
+/// A double array of one block. Its root has the child 'a' (unit 'a' ^ 0), which has a leaf.
 struct Charsmap {
   std::vector<std::uint32_t> units = std::vector<std::uint32_t>(256);
   std::string strings = "b\0"s;
 
-  /// Unit i with the label and the offset; label and leaf bits as Darts-clone lays them out.
+  /// Sets unit i to this label and offset, with label and leaf bits in Darts-clone's layout.
   void set(std::size_t i, std::uint32_t label, std::uint32_t offset, bool leaf) {
     units[i] = label | (leaf ? 0x100u : 0u) | offset << 10;
   }
@@ -159,7 +159,7 @@ struct Charsmap {
 
 Charsmap sound_charsmap() {
   Charsmap map;
-  for (std::uint32_t i = 0; i < 256; ++i) map.set(i, i ^ 1, 0, false);  // no one's children
+  for (std::uint32_t i = 0; i < 256; ++i) map.set(i, i ^ 1, 0, false);  // not a child of any unit
   map.set(0, 0, 2, false);                   // the root's children are units 2 ^ label
   map.set('a' ^ 2, 'a', 'a' ^ 2 ^ 4, true);  // "a": its value is unit 4
   map.units[4] = 1u << 31 | 0;
@@ -187,7 +187,7 @@ TEST_CASE("tables of normalisation rules that lead outside are refused") {
   map.units[4] = 1u << 31 | 2;
   refuse_pieces(map, "leads to string byte 2 of 2");
   map = sound_charsmap();
-  map.units[4] = 0x7FFFFFFF;  // the mark of a value is not even needed to be read as one
+  map.units[4] = 0x7FFFFFFF;  // a value does not even need the flag of a value to be read as one
   refuse_pieces(map, "leads to ");
   map = sound_charsmap();
   map.strings = "b";
@@ -212,7 +212,7 @@ TEST_CASE("rules without end, and too many that begin alike, are refused") {
   map.set('a' ^ 2, 'a', 'a', false);  // "a" leads back to the root's children
   refuse_pieces(map, "a normalisation rule without end");
   map = sound_charsmap();
-  map.set(0, 'a', 'a', true);  // the root is its own child: "aaa…" matches as often as one likes
+  map.set(0, 'a', 'a', true);  // the root is its own child: "aaa…" matches any number of times
   map.units['a'] = 1u << 31;
   refuse_pieces(map, "a normalisation rule without end");
   // A chain: the unit of each "aa…a" has the next base, and a leaf.

@@ -1,4 +1,4 @@
-// Test sets in SGML, XML, TMX and tables: recognized by content, read strictly.
+// Tests test sets in SGML, XML, TMX and tables: recognized by content, read strictly.
 #include <doctest/doctest.h>
 
 #include "check_error.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// The lines of the first text of a role; {"plain"} for a plain file.
+/// Returns the lines of the first text with a role; {"plain"} for a plain file.
 Lines lines_of(const std::string& bytes, TextRole role, const std::string& path = "file") {
   const std::optional<RoleTexts> found = texts_of_role(bytes, path, role);
   return found ? found->texts.front().lines : Lines{"plain"};

@@ -1,4 +1,4 @@
-// What MarianTokenizer, BartTokenizer and PegasusTokenizer make of the same texts
+// Tests tokenizers against MarianTokenizer, BartTokenizer and PegasusTokenizer on the same texts
 // (tests/golden/make_tokenizer_goldens.py).
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// tokenizer.json: the ids of the tokenizers library, and every part that is not known refused by
-// its name (tests/golden/make_tokenizer_json_goldens.py).
+// Tests tokenizer.json: the ids are those of the tokenizers library, and every unsupported part is
+// refused by name (tests/golden/make_tokenizer_json_goldens.py).
 #include "text/pipeline/tokenizer_json.h"
 
 #include <doctest/doctest.h>
@@ -56,7 +56,7 @@ TEST_CASE("an added token has its id, in a text and decoded") {
 }
 
 TEST_CASE("the model's own marks are text where they are typed") {
-  // A unigram model whose pieces they are cuts them out of it, here as in the library.
+  // A unigram model that has the special tokens as pieces finds them in text, as in the library.
   for (const char* name : {"bart", "led", "nllb"}) {
     CAPTURE(name);
     const Tokenizer tokenizer(kJsonGoldens + name);
@@ -77,7 +77,7 @@ TEST_CASE("a translation stands in its own language's frame") {
   CHECK(nllb.encode_target("a").pieces.front() == "deu_Latn");
 }
 
-/// A file of byte pairs that is read.
+/// Returns a valid file with byte pairs.
 Json good_pairs() {
   return Json::parse(R"({
     "version": "1.0", "truncation": null, "padding": null,
@@ -121,7 +121,7 @@ void refused(const Json& json, const std::string& message) {
               "tokenizer.json");
 }
 
-/// The good file with another value at a place.
+/// Returns the valid file with another value at a path.
 Json with(Json json, const char* pointer, const char* value) {
   json[Json::json_pointer(pointer)] = Json::parse(value);
   return json;

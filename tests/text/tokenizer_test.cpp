@@ -95,7 +95,7 @@ TEST_CASE("each missing file is named") {
     refuse_tokenizer(copy.path(), name + ": no such file");
   }
   const DirectoryCopy copy(kDemo);
-  copy.remove("tokenizer_config.json");  // MarianTokenizer has defaults for all of it
+  copy.remove("tokenizer_config.json");  // MarianTokenizer has defaults for all its keys
   CHECK(Tokenizer(copy.path()).source_vocab_size() == 133);
 }
 
@@ -155,7 +155,8 @@ TEST_CASE("checksums are verified where they are present") {
   refuse_tokenizer(copy.path(), "SHA256SUMS: line 2: expected 64 hexadecimal digits");
 }
 
-/// Loads a directory and uses it; whether it loaded. Anything but InputError fails the test.
+/// Loads a directory and uses it; returns true if it loaded. Any error but InputError fails the
+/// test.
 bool loads(const std::string& directory) {
   try {
     const Tokenizer tokenizer(directory);
@@ -170,7 +171,7 @@ bool loads(const std::string& directory) {
   }
 }
 
-/// Damages source.spm in many ways, at places from `begin` to `end`, the same in every run.
+/// Damages source.spm in many ways, at positions from `begin` to `end`, the same in every run.
 void damage(const std::string& original, std::size_t begin, std::size_t end, int count) {
   const DirectoryCopy copy(original);
   const std::string sound = read_file(copy.file("source.spm"));
@@ -193,7 +194,7 @@ TEST_CASE("a damaged model is refused or works, and never crashes the library") 
   damage(kDemo, 0, SIZE_MAX, 1500);
   damage(kGolden + "separate", 0, SIZE_MAX, 600);
   damage(kGolden + "joint", 0, SIZE_MAX, 300);
-  // The library crashes on damage at the head of the table of normalisation rules.
+  // The library crashes if the head of the table of normalization rules is damaged.
   const std::string joint = read_file(kGolden + "joint/source.spm");
   const std::size_t rules = joint.find("nmt_nfkc\x12");
   REQUIRE(rules != std::string::npos);

@@ -13,7 +13,7 @@ namespace {
 
 using Pieces = std::vector<std::string>;
 
-/// A model of <unk> and these pieces, whose texts outlive it.
+/// Returns a model of <unk> and these pieces, whose texts must outlive it.
 SentencePieceModel model_of(std::vector<SentencePieceEntry> pieces) {
   pieces.insert(pieces.begin(), {"<unk>", 0, PieceType::unknown});
   return test::model_of(std::move(pieces));

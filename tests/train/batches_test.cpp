@@ -63,7 +63,8 @@ TEST_CASE("the budget counts the longer side, and is filled to its last token") 
     CHECK(batch.size() * longest(corpus, batch) <= 39);
   }
   CHECK(plan_by_length(corpus, 39).size() == 2);
-  CHECK(plan_by_length(corpus, 1).size() == 4);  // a pair beyond the budget is a batch of its own
+  CHECK(plan_by_length(corpus, 1).size() ==
+        4);  // a pair larger than the budget becomes a batch of its own
 }
 
 TEST_CASE("the order depends on seed and epoch alone") {

@@ -1,4 +1,4 @@
-// Every way a checkpoint file can be wrong is recognised, and never crashes.
+// Tests that every kind of damage to a checkpoint file is recognized and never crashes.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ using test::TemporaryDirectory;
 constexpr const char* kOlder = "checkpoint-000000001";
 constexpr const char* kNewer = "checkpoint-000000002";
 
-/// A folder with a good checkpoint and the bytes of a second good one.
+/// A folder with a good checkpoint, and the bytes of a second good one.
 struct Folder {
   Folder() {
     SmallRun run;
@@ -31,7 +31,8 @@ struct Folder {
     bytes = read_file(directory.file(kNewer));
   }
 
-  /// Puts `content` in the newer one's place; why it was passed over, or "" where it was taken.
+  /// Writes `content` in place of the newer checkpoint. Returns why it was skipped, or "" if it
+  /// was read.
   std::string reason(const std::string& content) const {
     directory.write(kNewer, content);
     std::vector<std::string> notes;
@@ -50,7 +51,7 @@ struct Folder {
   std::string bytes;
 };
 
-/// A file with this header and these bytes of arrays, and a right checksum.
+/// Returns a file with this header, these bytes of arrays, and a valid checksum.
 std::string with_header(const std::string& header, const std::string& arrays = "") {
   std::string bytes = "attn-demo checkpoint 1\n";
   const std::uint64_t length = header.size();

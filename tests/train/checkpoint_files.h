@@ -1,4 +1,4 @@
-// A small checkpoint as the tests write and read it.
+// A small checkpoint, which the tests write and read.
 #pragma once
 
 #include <string>

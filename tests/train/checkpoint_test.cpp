@@ -20,7 +20,7 @@
 #include "temporary_directory.h"
 #include "train/checkpoint_files.h"
 
-// The system calls that make a file durable, seen on their way to the system.
+// Intercepts the system calls that make a file durable.
 namespace {
 std::vector<std::string> calls;
 }  // namespace
@@ -57,7 +57,7 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-/// Arrays of the same sizes, poisoned.
+/// Returns arrays of the same sizes, poisoned.
 SmallRun poisoned() {
   SmallRun run;
   for (float& value : run.weights) value = std::numeric_limits<float>::quiet_NaN();
@@ -70,14 +70,14 @@ TEST_CASE("a checkpoint comes back bit by bit") {
   const std::string folder = directory.file("checkpoints");
   SmallRun run;
   std::vector<std::string> notes;
-  CHECK_FALSE(newest_checkpoint(folder, notes).has_value());  // no folder yet
+  CHECK_FALSE(newest_checkpoint(folder, notes).has_value());  // the folder does not exist yet
   run.write(folder, 250);
   const auto found = newest_checkpoint(folder, notes);
   REQUIRE(found.has_value());
   CHECK(found->path == folder + "/checkpoint-000000250");
   CHECK(found->update == 250);
   CHECK(found->state == run.state);
-  CHECK(found->state.dump() == run.state.dump());  // the order of the keys, too
+  CHECK(found->state.dump() == run.state.dump());  // including the order of the keys
   CHECK(notes.empty());
   SmallRun read = poisoned();
   read_arrays(*found, read.arrays());
@@ -112,10 +112,10 @@ TEST_CASE("the newest two are kept") {
   SmallRun run;
   for (const std::uint64_t update : {999999999u, 5u, 90u, 100u})
     run.write(directory.path(), update);
-  // The first was of a later update than the run had reached when it went on.
+  // The first checkpoint was of a later update than the run had reached when it resumed.
   CHECK(names_in(directory.path()) ==
         std::vector<std::string>{"checkpoint-000000090", "checkpoint-000000100"});
-  run.write(directory.path(), 100);  // once more
+  run.write(directory.path(), 100);  // the same one again
   CHECK(names_in(directory.path()) ==
         std::vector<std::string>{"checkpoint-000000090", "checkpoint-000000100"});
   run.write(directory.path(), 1234567890);  // more than nine digits
@@ -235,7 +235,7 @@ TEST_CASE("a full disk leaves the older checkpoint and nothing else") {
   CHECK(names_in(directory.path()) == std::vector<std::string>{"checkpoint-000000001"});
   std::vector<std::string> notes;
   CHECK(newest_checkpoint(directory.path(), notes)->update == 1);
-  run.write(directory.path(), 3);  // what fits is written again
+  run.write(directory.path(), 3);  // with enough space, it is written again
   CHECK(newest_checkpoint(directory.path(), notes)->update == 3);
 }
 

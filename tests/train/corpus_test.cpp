@@ -10,7 +10,7 @@ namespace {
 
 const std::string kTokenizer = std::string(ATTN_SOURCE_DIR) + "/data/demo/tokenizer";
 
-/// Two files, and what read_parallel makes of them.
+/// Two files, and the result of read_parallel for them.
 struct Files {
   TemporaryDirectory directory;
   ParallelFiles files{directory.file("en"), directory.file("de")};

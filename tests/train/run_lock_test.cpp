@@ -16,7 +16,7 @@ namespace {
 using test::check_error;
 using test::TemporaryDirectory;
 
-/// Whether another process gets the lock.
+/// True if another process gets the lock.
 bool another_gets(const std::string& directory) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
@@ -54,7 +54,7 @@ TEST_CASE("a killed run's lock goes with it") {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a failing check does not leave it behind
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // is killed with this process if a check fails
     const RunLock lock(directory.path());
     if (write(ready[1], "x", 1) == 1) pause();
     _exit(1);

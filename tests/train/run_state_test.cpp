@@ -26,7 +26,7 @@ RunState some_state() {
   return state;
 }
 
-/// Through text, as a checkpoint's header is.
+/// Writes the state as text and reads it, as in a checkpoint's header.
 RunState round_trip(const RunState& state) {
   return RunState::from_json(Json::parse(state.to_json().dump()), "where");
 }
@@ -74,7 +74,7 @@ TEST_CASE("what is no run's state is refused by its key") {
   refuse(changed("best_score", "good"), "best_score");
   refuse(changed("since_log", 3), "since_log");
   refuse(changed("in_epoch", {{"loss", 1.0}, {"nll", 1.0}}), "in_epoch.tokens is missing");
-  constexpr std::uint64_t kBeyond = std::uint64_t{1} << 63;  // what no Index holds
+  constexpr std::uint64_t kBeyond = std::uint64_t{1} << 63;  // too large for Index
   refuse(changed("in_epoch", {{"loss", 1.0}, {"nll", 1.0}, {"tokens", kBeyond}}),
          "in_epoch.tokens is 9223372036854775808: no run counts so far");
   refuse(changed("log_bytes", kBeyond), "log_bytes is 9223372036854775808");

@@ -15,7 +15,7 @@ namespace {
 const std::string kJointTokenizer = std::string(ATTN_SOURCE_DIR) + "/tests/golden/tokenizer/joint";
 constexpr std::size_t kMostTokens = 30;
 
-/// 300 pairs, and some between them that no corpus takes.
+/// Returns 300 pairs, among others that a corpus skips.
 ParallelText some_text() {
   ParallelText text;
   for (int i = 0; i < 300; ++i) {
@@ -149,7 +149,8 @@ TEST_CASE("the largest batch holds in every epoch") {
   const Scene scene;
   TrainConfig train;
   train.batch_tokens = 100;
-  const SubwordSampledText sampled = scene.sampled(0.0);  // every cut is as likely: long ones
+  const SubwordSampledText sampled =
+      scene.sampled(0.0);  // every segmentation is equally likely, which gives long ones
   const BatchShape largest = largest_batch(sampled, train);
   CHECK(largest.longest == kMostTokens);
   for (std::uint64_t epoch = 1; epoch < 5; ++epoch) {
@@ -160,7 +161,7 @@ TEST_CASE("the largest batch holds in every epoch") {
     CHECK(batch.longest <= largest.longest);
   }
   CHECK(scene.sampled(0.2, 1, 1000).max_side_tokens() <
-        80);  // what the text can be cut into at most
+        80);  // the most tokens that the text can be split into
 }
 
 }  // namespace attn::test

@@ -1,4 +1,4 @@
-// A corpus of given lengths, whose ids say which pair they are of.
+// A corpus of given lengths, whose ids show the pair that they belong to.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,8 @@
 
 namespace attn::test {
 
-/// Pair i has lengths[i].first source and lengths[i].second target ids, all of them i.
+/// Returns a corpus in which pair i has lengths[i].first source and lengths[i].second target ids,
+/// all of them i.
 inline Corpus corpus_of(const std::vector<std::pair<int, int>>& lengths) {
   Corpus corpus;
   int id = 0;
@@ -21,7 +22,7 @@ inline Corpus corpus_of(const std::vector<std::pair<int, int>>& lengths) {
   return corpus;
 }
 
-/// `size` pairs of many lengths from 2 to 30.
+/// Returns `size` pairs of many lengths from 2 to 30.
 inline Corpus mixed_corpus(int size) {
   std::vector<std::pair<int, int>> lengths;
   for (int i = 0; i < size; ++i) lengths.emplace_back(2 + (i * 7) % 23, 2 + (i * 11) % 29);

@@ -1,4 +1,4 @@
-// Training against PyTorch: loss, every parameter's gradient, and 20 updates of Adam.
+// Tests training against PyTorch: loss, every parameter's gradient, and 20 updates of Adam.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,12 +16,13 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
-    if (!(difference <= largest)) largest = difference;  // also where it is NaN
+    if (!(difference <= largest)) largest = difference;  // true for NaN as well
   }
   return largest;
 }
 
-/// As for log-probabilities: three times PyTorch's own distance from float64.
+/// Returns the tolerance used for log-probabilities: three times PyTorch's own distance from
+/// float64.
 double tolerance(const Json& error, double least) {
   return std::max(least, 3 * error.get<double>());
 }
@@ -82,7 +83,7 @@ TEST_CASE("twenty updates of Adam are PyTorch's") {
       const std::string& parameter = trained.info.name;
       CAPTURE(parameter);
       const std::vector<float> now = in_file_order(trained.info, trained.weight);
-      if (g.is_noise(parameter)) {  // a gradient of rounding errors alone: Adam scales it up
+      if (g.is_noise(parameter)) {  // a gradient of only rounding errors, which Adam scales up
         CHECK(largest_difference(now, read_tensor(before, parameter)) <=
               expected["noise_bound"].get<double>());
         return;

@@ -24,7 +24,7 @@ TEST_CASE("a log grows line by line") {
   CHECK(read_file(path).empty());
   log.append("one");
   CHECK(log.bytes() == 4);
-  CHECK(read_file(path) == "one\n");  // at once
+  CHECK(read_file(path) == "one\n");  // immediately
   log.append("");
   log.append(std::string(100000, 'x'));
   log.sync();

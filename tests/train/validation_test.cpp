@@ -14,7 +14,7 @@
 namespace attn::test {
 namespace {
 
-/// The smallest model of this vocabulary.
+/// Returns the smallest model with this vocabulary.
 ModelConfig smallest(const Tokenizer& tokenizer) {
   ModelConfig config;
   config.vocab_size = config.decoder_vocab_size = tokenizer.source_vocab_size();

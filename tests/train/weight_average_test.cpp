@@ -8,9 +8,9 @@
 namespace attn::test {
 namespace {
 
-constexpr std::size_t kSize = 9001;  // no multiple of a block, nor of a vector
+constexpr std::size_t kSize = 9001;  // not a multiple of a block or of a vector
 
-/// The weights after update t.
+/// Returns the weights after update t.
 std::vector<float> weights_at(std::uint64_t t) {
   std::vector<float> weights(kSize);
   for (std::size_t i = 0; i < kSize; ++i) {
@@ -85,7 +85,7 @@ TEST_CASE("the exponential average is that of double arithmetic") {
 TEST_CASE("the average of checkpoints is the mean of the last ones") {
   WeightAverage average(config_of(WeightAveraging::checkpoints, 0.9, 3), weights_at(0));
   const auto now = shared(weights_at(99));
-  CHECK(average.evaluation_weights(now) == now);  // none yet
+  CHECK(average.evaluation_weights(now) == now);  // no average yet
   const std::vector<std::vector<std::uint64_t>> expected = {
       {10}, {10, 20}, {10, 20, 30}, {20, 30, 40}, {30, 40, 50}};
   for (std::uint64_t n = 1; n <= expected.size(); ++n) {
@@ -107,7 +107,7 @@ TEST_CASE("an average restored from its arrays goes on to the same bits") {
     for (std::uint64_t t = 1; t <= 3; ++t) {
       step(whole, t);
       whole.evaluation_weights(
-          shared(weights_at(t)));  // what a validation asks for must leave no trace
+          shared(weights_at(t)));  // a validation's request must not change the average
     }
     WeightAverage resumed(config, weights_at(7));
     std::vector<CheckpointArray> from = whole.arrays();

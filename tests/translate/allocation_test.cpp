@@ -1,5 +1,5 @@
-// After the first step, decoding allocates nothing that grows with the model: counted by replacing
-// this test program's operator new and asking malloc for what is in use.
+// Tests that after the first step, decoding allocates nothing that grows with the model. Counted
+// by replacing this test program's operator new and by asking malloc for the memory in use.
 #include <doctest/doctest.h>
 #include <malloc.h>
 
@@ -35,7 +35,8 @@ using namespace attn;
 
 namespace {
 
-/// Bytes asked of operator new, and by which malloc's use grew, from the second step on.
+/// Returns the bytes requested from operator new, and the growth of malloc's memory, from the
+/// second step on.
 std::pair<std::size_t, std::size_t> bytes_after_first_step(int d_model) {
   ModelConfig c;
   c.d_model = d_model;

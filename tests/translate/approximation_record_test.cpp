@@ -1,5 +1,5 @@
-// What records hold beside the weights of linformer, performer and lsh: the forward pass's own
-// numbers, and what the formulas make of its queries and keys in double precision.
+// Tests the data besides weights in records of linformer, performer and lsh: the forward pass's
+// own numbers, and the results of the formulas for its queries and keys in double precision.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ RecordedKind record_kind(PatternType type, int tokens) {
   source.add(ids);
   VectorRecorder recorder(true);
   EncodedSource encoded = model.encode(source, &recorder);
-  CHECK(encoded.rows == model.encode(source).rows);  // recording changes no bit
+  CHECK(encoded.rows == model.encode(source).rows);  // recording does not change any bit
   AttentionMaps maps = recorder.take(AttentionSite::encoder_self, 0);
   REQUIRE(maps.approximation.has_value());
   return {std::move(model), std::move(maps), recorder.take_vectors(AttentionSite::encoder_self),
@@ -55,7 +55,7 @@ double dot(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
-/// Scores of a query with all keys, in double precision.
+/// Returns the scores of a query with all keys, in double precision.
 std::vector<double> scores_of(const RecordedKind& kind, int layer, int head, int query) {
   std::vector<double> scores;
   for (int key = 0; key < kind.vectors.key.rows; ++key) {
@@ -128,8 +128,8 @@ TEST_CASE("performer's record: the exact weights of the same queries and keys be
       }
     }
   }
-  CHECK(apart > 1e-3);  // the weights are those of the features
-  // Large maps would be twice as large.
+  CHECK(apart > 1e-3);  // the weights are those implied by the features
+  // For large maps, exact weights would double the size.
   CHECK(record_kind(PatternType::performer, 1025).maps.approximation->exact.empty());
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("lsh's record: tokens in the order of their buckets, and who met the b
       double mass = 0;
       for (int key = 0; key < 45; ++key) mass += at(at(met, query), key) ? at(exact, key) : 0;
       CHECK(static_cast<double>(at(hashed.mass, query)) == doctest::Approx(mass).epsilon(1e-5));
-      // What is seen is what was met.
+      // The recorded cells are those that tokens met.
       std::size_t cells = 0;
       for (const CellRun& run : maps.pattern_cells_of(layer, head)->row(query)) {
         for (int key = run.first; key < run.end; ++key) CHECK(at(at(met, query), key));

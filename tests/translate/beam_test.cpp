@@ -1,4 +1,5 @@
-// The bookkeeping of one sentence's beam, by hand; the goldens check whole searches.
+// Tests the bookkeeping of a sentence's beams with examples computed by hand; the goldens test
+// whole searches.
 #include "translate/search/beam_search.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +25,8 @@ DecodeConfig two_beams(EarlyStopping early_stopping) {
   return decode;
 }
 
-/// One hypothesis ends at once; at the second step another ends while a better one runs on.
+/// Returns a search in which one hypothesis ends at once, and another at the second step while a
+/// better one continues.
 SentenceBeam after_two_steps(EarlyStopping early_stopping) {
   SentenceBeam beam(two_beams(early_stopping), {kEnd}, 10);
   const std::vector<SentenceBeam::Candidate> first{
@@ -43,7 +45,7 @@ SentenceBeam after_two_steps(EarlyStopping early_stopping) {
 
 TEST_CASE("early stopping decides whether a full list of ended hypotheses is enough") {
   CHECK(after_two_steps(EarlyStopping::yes).done());
-  // −0.24 / 2 is better than the worst that ended, −0.26 / 2: the search goes on.
+  // −0.24 / 2 is better than the worst finished one, −0.26 / 2, so the search continues.
   CHECK(!after_two_steps(EarlyStopping::no).done());
   CHECK(!after_two_steps(EarlyStopping::never).done());
 }
@@ -161,7 +163,7 @@ TEST_CASE("before the first step all beams are one row, which all rows of the se
   c.encoder_layers = c.decoder_layers = 1;
   c.encoder_heads = c.decoder_heads = 2;
   c.encoder_ffn_dim = c.decoder_ffn_dim = 32;
-  c.vocab_size = c.decoder_vocab_size = 3;  // so few that later beams' candidates are needed
+  c.vocab_size = c.decoder_vocab_size = 3;  // so few tokens that later beams' candidates are needed
   c.pad_token_id = c.decoder_start_token_id = 2;
   const Transformer model = random_model(c, 5, default_backend());
   DecodeConfig decode;

@@ -1,5 +1,5 @@
-// Several models that choose each token together: against PyTorch, against one model twice, and
-// what may not be put together.
+// Tests ensembles: against PyTorch, against one model used twice, and models that cannot be
+// combined.
 #include "translate/ensemble.h"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ DecodeConfig decode_of(const Json& c, const DecodeOptions& options) {
   return decode;
 }
 
-/// The models of a golden case; they stay while it lives.
+/// The models of a golden case, which live as long as this object.
 struct Loaded {
   explicit Loaded(const Json& names) {
     for (const Json& name : names) {
@@ -171,7 +171,7 @@ TEST_CASE("all models' caches count against the memory") {
   decode.num_beams = 1000;
   PackedTokens source;
   for (int i = 0; i < 100'000; ++i) source.add(std::vector<int>{3, 0});
-  // "the cache … takes about 1.3 TB of memory, and …": terabytes, which no machine here has.
+  // "the cache … takes about 1.3 TB of memory, and …": terabytes, more than any test machine has.
   const auto taken = [&](const Ensemble& models) {
     try {
       search(models, source, decode);

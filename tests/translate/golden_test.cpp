@@ -1,5 +1,5 @@
-// Maps, log-probabilities, greedy and beam results against PyTorch and transformers, for models
-// that differ in every option (tests/golden/README.md says how they were made).
+// Tests maps, log-probabilities, greedy and beam results against PyTorch and transformers, for
+// models that differ in every option (tests/golden/README.md describes how they were made).
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kKinds[] = {"encoder_self", "decoder_self", "cross"};
 
-/// Largest distance of our maps from the golden ones; the shapes must agree.
+/// Returns the largest distance of our maps from the golden ones; the shapes must agree.
 double map_distance(const AttentionMaps& ours, const Json& golden) {
   REQUIRE(to_size(ours.layers) == golden.size());
   double worst = 0;
@@ -30,11 +30,11 @@ double map_distance(const AttentionMaps& ours, const Json& golden) {
         const Json& row = at(head, q);
         REQUIRE(to_size(ours.keys) == row.size());
         double sum = 0;
-        double expected_sum = 0;  // less than 1 where Pegasus-X looks at its own global tokens
+        double expected_sum = 0;  // less than 1 if Pegasus-X looks at its own global tokens
         for (int k = 0; k < ours.keys; ++k) {
           const double expected = at(row, k).get<double>();
           const double found = ours.at(l, h, q, k);
-          if (expected == 0.0) CHECK(found == 0.0);  // masked exactly
+          if (expected == 0.0) CHECK(found == 0.0);  // masked, so exactly 0
           worst = std::max(worst, std::abs(found - expected));
           sum += found;
           expected_sum += expected;

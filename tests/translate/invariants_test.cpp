@@ -1,5 +1,5 @@
-// What must hold for any shape, whatever the weights: checked on random shapes and random models,
-// in float32 and in 8 bits in turn.
+// Tests invariants of any shape and any weights on random shapes and random models, alternately in
+// float32 and int8.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -197,7 +197,7 @@ TEST_CASE("decoding step by step equals decoding the whole, also after beams cro
     IncrementalDecoder decoder(t.model);
     decoder.add_sentences(source, std::vector<SlotSize>{{3, 5}, {3, 5}});
     std::mt19937 generator(seed);
-    // Six hypotheses, three a sentence, that fork at random within their sentence.
+    // Six hypotheses, three per sentence, that fork at random within their sentence.
     std::vector<std::vector<int>> pasts(6);
     const std::vector<Index> sentences{0, 0, 0, 1, 1, 1};
     for (int step = 0; step < 5; ++step) {

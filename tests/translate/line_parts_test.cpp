@@ -1,4 +1,4 @@
-// Translations of a line's parts, put together.
+// Tests how the translations of a line's parts are put together.
 #include "translate/line_parts.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What records hold of a token's way and of the next piece: the forward pass's own numbers, each
+// Tests the residual stream and next-token data in records: the forward pass's own numbers, each
 // checked against the formula in double precision, for every golden model.
 #include <doctest/doctest.h>
 
@@ -15,11 +15,12 @@ using namespace attn::test;
 
 namespace {
 
-constexpr double kRounding = 1e-5;  // of 32-bit sums, relative to the largest number of the row
+constexpr double kRounding =
+    1e-5;  // error of 32-bit sums, relative to the largest number of the row
 
 using Row = std::vector<double>;
 
-/// Row t of a step.
+/// Returns row t of a step.
 Row row_of(const ResidualStreamState& step, std::size_t t) {
   const auto width = to_size(step.columns);
   const auto first = step.values.begin() + to_index(t * width);
@@ -86,7 +87,7 @@ double activated(Activation activation, double x) {
   return x / (1 + std::exp(-x));
 }
 
-/// The blocks of a layer in order, with what each has of parameters.
+/// The blocks of a layer in order, each with its parameters.
 struct Block {
   std::string name;
   const LayerNorm* norm;
@@ -110,7 +111,7 @@ std::vector<std::vector<Block>> blocks_of(const ModelParameters& p, bool encoder
   return layers;
 }
 
-/// Takes the steps one after another.
+/// Reads the steps one after another.
 class Walk {
  public:
   explicit Walk(const std::vector<ResidualStreamState>& residual_stream) : way_(residual_stream) {}
@@ -131,7 +132,8 @@ class Walk {
   std::size_t next_ = 0;
 };
 
-/// The whole way of token t, each station from the ones before it. Returns the last vector.
+/// Checks the residual stream of token t, each step from the earlier ones. Returns the last
+/// vector.
 Row check_way(const std::vector<ResidualStreamState>& residual_stream, const Transformer& model,
               bool encoder, std::size_t t) {
   const ModelConfig& config = model.config();
@@ -255,7 +257,7 @@ TEST_CASE(
       model.logits(hidden, logits);
       const Index vocabulary = logits.cols();
       const Alternatives all = likeliest_tokens(logits, target, to_int(vocabulary) + 5);
-      REQUIRE(all.count == vocabulary);  // no more than there are
+      REQUIRE(all.count == vocabulary);  // not more tokens than the vocabulary has
       const Alternatives ten = likeliest_tokens(logits, target, recorded_alternatives);
       const std::vector<float> log_probs = log_probabilities(logits, target);
       for (std::size_t t = 0; t < target.size(); ++t) {

@@ -1,5 +1,5 @@
-// What happens to scores before a token is chosen: each rule alone, and all of them against what
-// transformers' generate finds (tests/golden/make_rule_goldens.py).
+// Tests the rules that change scores before a token is chosen: each rule alone, and all of them
+// against transformers' generate (tests/golden/make_rule_goldens.py).
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kLast = 0, kStart = 9;
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-/// A row of ten equal logits after processing.
+/// Returns a row of ten equal logits after processing.
 std::vector<float> processed(const DecodeConfig& decode, std::vector<int> produced,
                              std::vector<int> source = {}, float logit = 2.0F) {
   std::vector<float> row(10, logit);
@@ -60,7 +60,8 @@ TEST_CASE("no n-gram of the source comes") {
   decode.encoder_no_repeat_ngram_size = 2;
   CHECK(forbidden(decode, {}, {1, 2, 1, 3}).empty());
   CHECK(forbidden(decode, {1}, {1, 2, 1, 3}) == Ids{2, 3});
-  CHECK(forbidden(decode, {1}, {1, 77}).empty());  // a piece that the target does not have
+  CHECK(
+      forbidden(decode, {1}, {1, 77}).empty());  // a token that the target vocabulary does not have
   decode.encoder_no_repeat_ngram_size = 1;
   CHECK(forbidden(decode, {}, {4, 5}) == Ids{4, 5});
 }
@@ -75,7 +76,7 @@ TEST_CASE("a translation is not shorter, and what is suppressed does not come") 
   decode.begin_suppress_tokens = {6};
   CHECK(forbidden(decode, {}) == Ids{3, 4, 6});
   CHECK(forbidden(decode, {1}) == Ids{3, 4});
-  decode.forced_bos_token_id = 1;  // the beginning is then what follows it
+  decode.forced_bos_token_id = 1;  // the text then begins after that token
   CHECK(forbidden(decode, {1}) == Ids{3, 4, 6});
 }
 

@@ -1,5 +1,5 @@
-// Tokens that are drawn: what is left to draw against transformers' warpers
-// (tests/golden/make_warper_goldens.py), and that draws are the same everywhere.
+// Tests sampling: the remaining tokens against transformers' warpers
+// (tests/golden/make_warper_goldens.py), and that samples are the same on every machine.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -128,7 +128,7 @@ TEST_CASE("only the likeliest is drawn where one token is left") {
 TEST_CASE("settings of draws are checked, and beams do not count") {
   DecodeOptions options;
   options.num_beams = 4;
-  options.temperature = 0.0F;  // nobody draws: not looked at
+  options.temperature = 0.0F;  // not checked without sampling
   CHECK(resolve_decode_options(options, 0, "x").num_beams == 4);
   options.do_sample = true;
   check_error([&] { resolve_decode_options(options, 0, "x"); }, ExitCode::input,

@@ -1,4 +1,4 @@
-// Requests of several threads that are searched in the same steps.
+// Tests requests of several threads that are searched in the same steps.
 #include "translate/search/search_queue.h"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ PackedTokens sentences(int count, int number) {
 
 constexpr int kLong = 3000;
 
-/// Settings of many kinds.
+/// Returns settings of many kinds.
 DecodeConfig settings(int number) {
   DecodeConfig decode;
   decode.num_beams = 1 + number % 5;
@@ -58,8 +58,8 @@ DecodeConfig settings(int number) {
   return decode;
 }
 
-/// Translations that never end by themselves: of 400 tokens, or of so many that others come
-/// meanwhile.
+/// Returns settings for translations that never end by themselves: of 400 tokens, or of enough for
+/// other requests to arrive meanwhile.
 DecodeConfig endless(int beams = 1, int tokens = 400) {
   DecodeConfig decode;
   decode.num_beams = beams;
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(
 TEST_CASE_FIXTURE(Fixture, "a failure is the sentence's own, and so is its message") {
   SearchQueue queue(model, {96, 2});
   DecodeConfig steep = settings(0);
-  steep.length_penalty = 99;  // 400 ^ 99 is beyond a float
+  steep.length_penalty = 99;  // 400 ^ 99 overflows a float
   steep.min_new_tokens = steep.max_new_tokens = 300;
   PackedTokens unknown;
   unknown.add(std::vector<int>{1, 4000, 0});
@@ -225,13 +225,14 @@ TEST_CASE_FIXTURE(Fixture, "clients take turns: one with many sentences holds up
   SearchQueue queue(model, {4, 1});
   Asked many(queue, sentences(60, 1), endless(1, kLong), 1);  // 90,000 steps, two at a time
   wait_for([&] { return steps_of(queue) > 0; });
-  // While others are here it has one row, a quarter; before and after two, half.
+  // While others are present, the client has one row, a quarter of all. Before and after, it has
+  // two, half of all.
   CHECK(queue.sizes().counts[1] > 0);
   CHECK(queue.sizes().counts[2] == 0);
   Asked one(queue, sentences(1, 2), endless(), 2), other(queue, sentences(1, 3), endless(), 3);
   wait_for([&] { return one.done && other.done; });
   CHECK_FALSE(many.done);
-  wait_for([&] { return queue.sizes().counts[1] > kLong; });  // of its next two
+  wait_for([&] { return queue.sizes().counts[1] > kLong; });  // steps of its next two sentences
   CHECK(same(one.found, search(model, sentences(1, 2), endless())));
   CHECK(same(other.found, search(model, sentences(1, 3), endless())));
 }
@@ -249,7 +250,7 @@ TEST_CASE_FIXTURE(Fixture, "heavy sentences share no steps with others, and take
   SearchQueue queue(model, {96, 1});
   std::deque<Asked> heavy;
   for (int i = 0; i < 3; ++i)
-    heavy.emplace_back(queue, sentences(1, 10), endless(32, kLong));  // of 12 tokens
+    heavy.emplace_back(queue, sentences(1, 10), endless(32, kLong));  // sources of 12 tokens
   wait_for([&] { return steps_of(queue) > 20; });
   const std::uint64_t before = queue.sizes().counts[5];
   Asked light(queue, sentences(1, 2), endless());
@@ -273,7 +274,7 @@ TEST_CASE_FIXTURE(Fixture, "a batch that nobody shares has all threads, and the 
   set_threads(1);
 }
 
-#ifndef ATTN_TSAN  // whose run time does not go on in a child of several threads
+#ifndef ATTN_TSAN  // its runtime cannot continue in a forked child of several threads
 TEST_CASE_FIXTURE(Fixture, "a child of fork() that is made while others search begins anew") {
   SearchQueue queue(model, {96, 1});
   Asked running(queue, sentences(1, 1), endless(1, kLong));

@@ -1,4 +1,4 @@
-// Sentences that take one another's places in a search find what they find side by side.
+// Tests that sentences that replace one another in a search get the same results as side by side.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Searches for translations with given terms, against an exhaustive search of tiny vocabularies.
+// Tests searches for translations with given terms, against an exhaustive search of tiny
+// vocabularies.
 #include "translate/search/term_search.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@
 
 using namespace attn;
 
-// Named, because several tests are compiled as one file.
+// Has a name because several tests are compiled as one file.
 namespace term_search_test {
 namespace {
 
@@ -39,7 +40,7 @@ PackedTokens packed(const Ids& ids) {
   return one;
 }
 
-/// Counts the positions where a form of the term ends, in the plainest way.
+/// Counts the positions where a form of the term ends, in the simplest way.
 int ends_of(const SentenceTerm& term, const Ids& ids) {
   int found = 0;
   for (std::size_t end = 1; end <= ids.size(); ++end) {
@@ -58,7 +59,7 @@ bool holds_all(const SentenceTerms& terms, const Ids& ids) {
       terms, [&](const SentenceTerm& term) { return ends_of(term, ids) >= term.times; });
 }
 
-/// Every translation that ends or has `kLongest` tokens.
+/// Returns every translation that ends or has `kLongest` tokens.
 std::vector<Ids> all_translations() {
   std::vector<Ids> all;
   const std::function<void(Ids)> extend = [&](const Ids& ids) {
@@ -76,7 +77,7 @@ std::vector<Ids> all_translations() {
   return all;
 }
 
-/// The score of a translation by one pass of the decoder over all of its tokens.
+/// Computes the score of a translation in one pass of the decoder over all of its tokens.
 float score_of(const Transformer& model, const EncodedSource& source, const Ids& ids) {
   Ids input{kStart};
   input.insert(input.end(), ids.begin(), ids.end() - 1);
@@ -105,7 +106,7 @@ SearchHypothesis searched(const Transformer& model, const Ids& source, const Sen
   return search(model, packed(source), decode, {.terms = one}).front().front();
 }
 
-/// One to two terms of one to two forms with one to three tokens.
+/// Returns one to two terms, each with one to two forms of one to three tokens.
 SentenceTerms random_terms(std::mt19937& random) {
   const auto upto = [&](int most) {
     return 1 + static_cast<int>(random() % static_cast<unsigned>(most));
@@ -150,7 +151,7 @@ TEST_CASE("with room for every hypothesis, the search finds the best translation
       const SearchHypothesis found = searched(model, source, terms, config(300));
       CHECK(found.ids == *best);
       CHECK(found.score == doctest::Approx(best_score).epsilon(1e-4));
-      // A small beam may miss the best, but never a term.
+      // A small beam may miss the best translation, but never a term.
       for (const int beams : {1, 2, 4}) {
         const SearchHypothesis small = searched(model, source, terms, config(beams));
         CHECK(holds_all(terms, small.ids));
@@ -172,7 +173,7 @@ TEST_CASE("terms that cannot be completed end a search all the same") {
   const SearchHypothesis too_long =
       searched(model, source, {{"b", {{1, 2, 3, 1, 2, 3}}, 1}}, config(4));
   CHECK(too_long.ids.size() <= kLongest);
-  // The form that fits is taken where another does not.
+  // The form that fits is used if the other one does not.
   const SentenceTerms either{{"c", {{1, 2, 3, 1, 2, 3}, {3}}, 1}};
   CHECK(holds_all(either, searched(model, source, either, config(4)).ids));
 }

@@ -1,5 +1,5 @@
-// Experiments: heads switched off, weights forced, in whole sentences and in a search step by step;
-// the search's tree; and what heads are worth.
+// Tests experiments: disabled heads and forced weights, in whole sentences and step by step in a
+// search; the search tree; and the importance of heads.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -86,7 +86,7 @@ TEST_CASE("a head that is off hands over nothing, and the others work on") {
   for (int kind = 0; kind < 3; ++kind) {
     const Pass after = forward(model, {{{at(attention_sites, kind), 0, 1}}, {}}, input);
     for (const float weight : after.maps[kind].map(0, 1)) CHECK(weight == 0);
-    // The other head of the same layer reads the same input, so it is as it was.
+    // The other head of the same layer reads the same input, so it does not change.
     const auto other = after.maps[kind].map(0, 0), was = before.maps[kind].map(0, 0);
     CHECK(std::equal(other.begin(), other.end(), was.begin(), was.end()));
     CHECK(after.hidden != before.hidden);
@@ -131,7 +131,7 @@ TEST_CASE("a search under a change agrees with scoring its result under the same
         const SearchResults found =
             search(model, pack({kSource}), beams(count), {nullptr, &intervention});
         const SearchHypothesis& best = found[0][0];
-        if (best.ids.size() == 12) continue;  // a forced end counts 0 in the search's score
+        if (best.ids.size() == 12) continue;  // a forced end counts as 0 in the search's score
         const Pass pass = forward(model, changed, input_of(model, best.ids));
         Matrix logits(pass.hidden.rows(), model.config().decoder_vocab_size);
         model.logits(pass.hidden, logits);

@@ -1,4 +1,4 @@
-// What attention alone takes: one set of figures as tables, JSON, CSV and picture.
+// Tests the costs of attention as tables, JSON, CSV and picture, all from the same numbers.
 #include <doctest/doctest.h>
 
 #include "view/data/attention_csv.h"

@@ -31,7 +31,7 @@ TEST_CASE("color scale: lightness only falls in light viewers and only grows in 
     CHECK(luminance(light_color(level)) < luminance(light_color(level - 1)));
     CHECK(luminance(dark_color(level)) > luminance(dark_color(level - 1)));
   }
-  // Negative numbers likewise, and beside the others in the same light.
+  // Negative numbers get the same brightness as positive ones of the same level.
   for (int level = 1; level < color_levels; ++level) {
     CAPTURE(level);
     CHECK(luminance(light_negative_color(level)) < luminance(light_negative_color(level - 1)));
@@ -40,7 +40,7 @@ TEST_CASE("color scale: lightness only falls in light viewers and only grows in 
     CHECK(contrast(light_negative_color(level), light_color(level)) < 1.1f);
     CHECK(contrast(dark_negative_color(level), dark_color(level)) < 1.1f);
   }
-  // The whole range of greys is used.
+  // The whole range of grays is used.
   CHECK(contrast(light_color(0), light_color(100)) > 13);
   CHECK(contrast(dark_color(0), dark_color(100)) > 13);
 }

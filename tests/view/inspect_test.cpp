@@ -1,5 +1,5 @@
-// What `inspect` shows, as tables and as JSON: the figures of config/model_report.h, and only what
-// was asked for.
+// Tests the output of `inspect` as tables and as JSON: the numbers of config/model_report.h, and
+// only the requested parts.
 #include <doctest/doctest.h>
 
 #include "inspected_model.h"
@@ -31,7 +31,7 @@ TEST_CASE("the tables hold the figures, and only what was asked for") {
   CHECK(tables[0].title == "demo");
   CHECK(tables[0].notes.back() == "Keys of config.json that are not used: torch_dtype, id2label.");
   CHECK(tables[1].rows.back()[2] == with_thousands_separators(count_parameters(config).value()));
-  // 16 to 1,024 in powers of two, and the crossing at 24.
+  // The rows are the powers of two from 16 to 1,024, and the crossing at 24.
   CHECK(tables[4].rows.size() == 8);
   CHECK(tables[4].rows[1][0] == "24");
   CHECK(tables[4].rows[1][3] == "50.0 %");

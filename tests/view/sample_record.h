@@ -1,4 +1,4 @@
-// Records for the views' tests: made here, so that the views stand alone.
+// Records for the views' tests, made here so that the tests need no other library.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace attn::test {
 
-/// Rows that sum to 1, from a fixed sequence; with `causal`, 0 right of the diagonal.
+/// Returns rows that sum to 1, from a fixed sequence; with `causal`, 0 right of the diagonal.
 inline AttentionMaps sample_maps(int layers, int heads, int queries, int keys, bool causal) {
   AttentionMaps maps{layers, heads, queries, keys, {}};
   maps.weights.resize(to_size(layers * heads * queries * keys));
@@ -32,7 +32,7 @@ inline AttentionMaps sample_maps(int layers, int heads, int queries, int keys, b
   return maps;
 }
 
-/// A record of these source and produced pieces, two layers and two heads everywhere.
+/// Returns a record of these source and produced tokens, with two layers and two heads everywhere.
 inline AttentionRecord sample_record(std::vector<std::string> source,
                                      std::vector<std::string> produced) {
   AttentionRecord record;
@@ -69,7 +69,7 @@ inline AttentionRecord demo_record() {
   return record;
 }
 
-/// Window ±1 and the first token global: runs of `tokens` rows.
+/// Returns a window of ±1 with the first token global: runs of `tokens` rows.
 inline PatternCells small_longformer(int tokens) {
   PatternCells seen;
   for (int row = 0; row < tokens; ++row) {
@@ -84,7 +84,7 @@ inline PatternCells small_longformer(int tokens) {
   return seen;
 }
 
-/// The encoder's maps follow small_longformer(): other weights are 0.
+/// Returns a record whose encoder maps follow small_longformer(): other weights are 0.
 inline AttentionRecord patterned_record() {
   AttentionRecord record = demo_record();
   AttentionMaps& maps = record.encoder_self;
@@ -96,7 +96,7 @@ inline AttentionRecord patterned_record() {
   return record;
 }
 
-/// Longer than any window is wide, with subwords and long words.
+/// Returns a record wider than any window, with subwords and long words.
 inline AttentionRecord long_record() {
   return sample_record(
       {"▁Where", "▁do", "▁the", "▁re", "sea", "rchers", "▁keep", "▁all", "▁Donaudampfschifffahrts",
@@ -105,7 +105,7 @@ inline AttentionRecord long_record() {
        "▁Jahres", "▁auf", ",", "▁mein", "▁Freund", "?", "</s>"});
 }
 
-/// Tokens that try to break the grid or the terminal.
+/// Returns a record with tokens that try to break the grid or the terminal.
 inline AttentionRecord hostile_record() {
   return sample_record({"▁\x1b[31mred", "\x1b]0;title\x07", "▁\u202Eevil", "\u2066x", "▁漢字かな",
                         "▁😀", std::string(200, 'x'), "", " ", "\n", "\r", "\u0085", "\u2028", "▁",

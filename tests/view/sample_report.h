@@ -1,11 +1,12 @@
-// Head reports and alignments for the views' tests: made here, so that the views stand alone.
+// Head reports and alignments for the views' tests, made here so that the tests need no other
+// library.
 #pragma once
 
 #include "record/head_report.h"
 
 namespace attn::test {
 
-/// Figures that differ in every place: 0.01 more from each to the next.
+/// Returns metrics that all differ: each is 0.01 more than the previous one.
 inline SiteReport sample_kind(AttentionSite kind, int layers, int heads) {
   SiteReport report{kind, layers, heads, {}, 12};
   float next = 0.1F;
@@ -39,7 +40,7 @@ inline HeadReport sample_report(int layers = 2, int heads = 2) {
   return report;
 }
 
-/// With gold scores: head i of 8 found links has i right of 10.
+/// Returns a report with gold scores: of 8 links that head i found, i are right, and gold has 10.
 inline HeadReport gold_report() {
   HeadReport report = sample_report();
   report.gold_pairs = 2;

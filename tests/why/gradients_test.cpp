@@ -24,7 +24,8 @@ LoadedModel toy() {
   return load_model(golden_root() + "/marian-2-heads-toy", Backend::panels);
 }
 
-/// Sizes that are no multiple of any block, and an activation without kinks.
+/// Returns a model with sizes that are not multiples of any block size, and an activation without
+/// kinks.
 ModelConfig odd_pre_norm_config() {
   ModelConfig c;
   c.d_model = 15;
@@ -223,7 +224,8 @@ TEST_CASE("models of other parts and patterns account for the whole difference f
     c.encoder_attention.type = linformer;
     c.encoder_attention.rank = 3;
   });
-  // The backward pass takes performer's stabilizing maximum for a constant, so its gap has a limit.
+  // The backward pass treats performer's stabilizing maximum as a constant, so the gap does not
+  // vanish.
   completes("performer", [](ModelConfig& c) {
     c.encoder_attention.type = c.decoder_attention.type = performer;
     c.encoder_attention.features = c.decoder_attention.features = 16;

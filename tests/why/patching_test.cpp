@@ -31,7 +31,7 @@ class StageFunction : public AttentionObserver {
   std::function<void(const StageView&)> function_;
 };
 
-/// logit(word) − logit(foil) of one run over a whole sentence.
+/// Returns logit(word) − logit(foil) of one run over a whole sentence.
 double difference(const Transformer& model, const PatchingRequest& request,
                   const std::vector<int>& source, AttentionObserver* observer) {
   const EncodedSource encoded = model.encode(pack({source}), observer);
@@ -41,7 +41,7 @@ double difference(const Transformer& model, const PatchingRequest& request,
   return double{logits(request.step, request.word)} - double{logits(request.step, request.foil)};
 }
 
-/// An activation by where the model computes it: `layers` layers done, or a layer's heads.
+/// The place of an activation in the model: after `layers` layers, or in a layer's heads.
 struct Place {
   AttentionSite site;
   Stage stage;
@@ -54,8 +54,8 @@ Place state(AttentionSite site, Index after) {
   return {site, Stage::layer_output, after - 1};
 }
 
-/// The share that comes back when one run over the corrupted source is literally given a block of
-/// the clean run's activation.
+/// Returns the restored share when a run over the corrupted source gets one block of the clean
+/// run's activations.
 double literal_share(const Transformer& model, const PatchingRequest& request, const Place& place,
                      const std::function<void(const Matrix& clean, MatrixRef corrupt)>& replace) {
   Matrix clean;

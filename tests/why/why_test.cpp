@@ -1,4 +1,4 @@
-// What lib/why finds is what PyTorch finds; receipts sum to logits in every family.
+// Tests that lib/why agrees with PyTorch, and that receipts sum to logits in every family.
 #include "why/why.h"
 
 #include <doctest/doctest.h>
@@ -52,7 +52,7 @@ void check_same(const Json& found, const Json& expected, const std::string& wher
                 largest);
 }
 
-/// A golden model's teacher-forced case.
+/// Traces a golden model's teacher-forced case.
 Trace trace_case(Transformer& model, const Json& c) {
   if (c.contains("globals")) model.set_global_positions(c["globals"].get<std::vector<Index>>());
   return trace_translation(model, ids_of(c["source_ids"]), ids_of(c["decoder_input_ids"]),
@@ -100,7 +100,7 @@ void check_row_sums(const NdArray& rows, const std::string& name) {
   }
 }
 
-/// A post-norm model with random weights.
+/// Returns a post-norm model with random weights.
 ModelConfig small_config() {
   ModelConfig c;
   c.d_model = 12;
@@ -139,7 +139,7 @@ TEST_CASE("receipts and the falls without a token are PyTorch's, and so are cont
     CHECK_MESSAGE(found["foil"]["ids"] == expected["foil_ids"], name);
     for (const char* key : {"receipt", "occlusion"}) check_same(found[key], expected[key], name);
     if (!maps) continue;
-    // ALTI subtracts norms that are nearly the same: PyTorch's own float32 may be further away.
+    // ALTI subtracts norms that are nearly the same, so PyTorch's own float32 may be further away.
     const double error = expected["contributions_error"].get<double>();
     check_same(found, expected["contributions"], name, std::max(kRelative, 3 * error));
   }

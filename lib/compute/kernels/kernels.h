@@ -177,7 +177,7 @@ struct BackwardBlock {
 };
 
 struct Kernels {
-  /// Returns the number of panels for so many columns.
+  /// Returns the number of panels for this many columns.
   Index panels_of(Index columns) const { return (columns + panel_width - 1) / panel_width; }
 
   const char* name;   ///< "avx512", "avx2", "neon" or "portable"

@@ -25,7 +25,7 @@ class LinformerPattern : public SparsePattern {
 
   bool is_encoder_only() const override { return true; }
   bool approximates() const override { return true; }
-  /// E and F [P, k].
+  /// Returns E and F [P, k].
   std::vector<ExtraParameter> extra_parameters(const SelfAttentionDims& stack) const override {
     const std::uint64_t rank = to_size(std::max(stack.pattern.rank, 0));
     return {{"self_attn.proj_k", ParameterPart::self_key_projection, ParameterRole::low_rank,
@@ -63,8 +63,8 @@ const SparsePattern& linformer_pattern() {
   return kind;
 }
 
-// Softmax estimated by random features, whose sums over the keys serve all queries (Choromanski et
-// al. 2021).
+// Performer: random features estimate the softmax, and their sums over the keys serve all queries
+// (Choromanski et al. 2021).
 namespace {
 
 class PerformerPattern : public SparsePattern {
@@ -116,7 +116,7 @@ const SparsePattern& performer_pattern() {
   return kind;
 }
 
-// Queries, which are the keys, too, see those of the same hash (Kitaev et al. 2020).
+// LSH: queries, which are also the keys, see the tokens with the same hash (Kitaev et al. 2020).
 namespace {
 
 constexpr int kMostRounds = 64;
@@ -159,7 +159,7 @@ class LshPattern : public SparsePattern {
   bool approximates() const override { return true; }
   bool is_content_based() const override { return true; }
   bool shares_query_and_key() const override { return true; }
-  /// A head's K rows of the rotations together.
+  /// Returns the rotations: K rows per head.
   std::vector<ExtraParameter> extra_parameters(const SelfAttentionDims& stack) const override {
     const auto count = [](int n) { return std::uint64_t{to_size(std::max(n, 0))}; };
     return {{"self_attn.rotations", ParameterPart::self_rotations, ParameterRole::rotations,

@@ -1,6 +1,6 @@
-// Patterns of blocks: bigbird (Zaheer et al. 2020), where the first and last block see all keys and
-// are seen by all queries, and the others see their neighbours, themselves and random blocks; and
-// chunks (Phang et al. 2022), where a block sees itself.
+// Block patterns. In bigbird (Zaheer et al. 2020), the first and last block see all keys and are
+// seen by all queries; the others see themselves, their neighbors and random blocks. In chunks
+// (Phang et al. 2022), each block sees itself.
 #include <algorithm>
 
 #include "base/at.h"
@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-/// The first block, the last and three around the query's own are seen anyway.
+/// The first block, the last block and the three around the query's own are always visible.
 constexpr int kAlwaysVisibleBlocks = 5;
 
 void read_random(KeyReader& reader, AttentionPattern& pattern) {
@@ -75,7 +75,7 @@ class BigBirdPattern : public SparsePattern {
 
   bool is_encoder_only() const override { return true; }
   bool differs_per_head() const override { return true; }
-  /// As in transformers.
+  /// The condition is that of transformers.
   bool is_dense(const AttentionPattern& pattern, Index keys) const override {
     return keys <= (kAlwaysVisibleBlocks + 2 * Index{pattern.random_blocks}) * pattern.block_size;
   }
@@ -107,8 +107,8 @@ const SparsePattern& bigbird_pattern() {
   return kind;
 }
 
-// Blocks that do not overlap, and global tokens; odd layers may move by half a block (Phang et al.
-// 2022).
+// Blocks that do not overlap, and global tokens. Odd layers may shift their blocks by half a block
+// (Phang et al. 2022).
 namespace {
 
 class ChunksPattern : public SparsePattern {

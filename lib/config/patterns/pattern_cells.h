@@ -13,26 +13,26 @@
 
 namespace attn {
 
-/// Why a query looks at a key, where attention follows a pattern.
+/// The reason why a query looks at a key under a pattern.
 enum class PatternReason : std::uint8_t {
-  full,    ///< everything is looked at
+  full,    ///< full attention
   window,  ///< the key is near
-  global,  ///< one of the two looks at all and is looked at by all
-  random,  ///< drawn
+  global,  ///< one of the two is a global token, which sees all and is seen by all
+  random,  ///< chosen at random
   stride,  ///< a multiple of the stride away, or the summary of another block
   block    ///< the same block
 };
 
-/// "full", "window", "global", "random", "stride" or "block".
+/// Returns "full", "window", "global", "random", "stride" or "block".
 constexpr std::string_view reason_name(PatternReason reason) {
   constexpr std::array<std::string_view, 6> words = {"full",   "window", "global",
                                                      "random", "stride", "block"};
   return at(words, reason);
 }
 
-// Which cells of an attention map are computed where a pattern leaves some out, and why.
+// The cells of an attention map that a pattern computes, and why.
 
-/// Neighbouring keys [first, end) that a query looks at for one reason.
+/// Adjacent keys [first, end) that a query looks at for the same reason.
 struct CellRun {
   std::int32_t first = 0;
   std::int32_t end = 0;
@@ -42,7 +42,8 @@ struct CellRun {
   bool operator==(const CellRun&) const = default;
 };
 
-/// Which keys each query of one head looks at: runs of every row, rising and apart.
+/// The keys that each query of one head looks at: the runs of every row, in ascending order and
+/// without overlap.
 struct PatternCells {
   std::vector<std::size_t> rows = {0};  ///< the runs of row r: [rows[r], rows[r + 1])
   std::vector<CellRun> runs = {};
@@ -53,10 +54,10 @@ struct PatternCells {
     const std::size_t first = at(rows, query);
     return std::span(runs).subspan(first, at(rows, query + 1) - first);
   }
-  /// The row after those that are there; its runs have been added.
+  /// Ends a row after its runs have been added.
   void end_row() { rows.push_back(runs.size()); }
 
-  /// How many cells they are.
+  /// Returns the number of cells.
   std::size_t count() const {
     std::size_t cells = 0;
     for (const CellRun& run : runs) cells += to_size(run.end - run.first);
@@ -64,23 +65,24 @@ struct PatternCells {
   }
 };
 
-// Where attention by hashing (lsh) has put the tokens of a sentence, in one head.
+// The buckets and chunks that LSH attention assigns to the tokens of a sentence, in one head.
 
 struct LshBuckets {
   std::int32_t chunk = 0;  ///< tokens of a chunk; a round's last one may have fewer
-  /// [rounds][tokens] each token's bucket. Empty: one chunk holds the sentence, and nothing was
-  /// hashed.
+  /// [rounds][tokens] the bucket of each token. Empty if one chunk holds the sentence, so that
+  /// nothing was hashed.
   std::vector<std::vector<std::int32_t>> buckets = {};
-  /// [rounds][tokens] the tokens by bucket, as chunks cut them; padding is in none.
+  /// [rounds][tokens] the tokens sorted by bucket, in the order that chunks divide; padding is
+  /// left out.
   std::vector<std::vector<std::int32_t>> order = {};
 
   bool operator==(const LshBuckets&) const = default;
 };
 
-// Keys that a head looks at though they are no tokens of the sentence: no column of a map shows
-// them, so that the map says itself what they are and what each row gives to them.
+// Keys that a head looks at although they are not tokens of the sentence. They have no column in a
+// map, so the map itself says what they are and which weight each row gives to them.
 
-/// One sort of them, as a record's JSON and people call it.
+/// One kind of such keys, with its names in JSON and in text.
 struct NonTokenKeys {
   std::string_view json_key;
   std::string_view name;  ///< within a sentence
@@ -94,18 +96,18 @@ inline constexpr NonTokenKeys model_global_tokens{
     "own_global", "the model's own global tokens", "The model's own global tokens",
     "own global tokens", "global tokens of the model's own"};
 
-/// All sorts, for readers of records.
+/// All kinds, for readers of records.
 inline constexpr std::array all_non_token_keys = {&model_global_tokens};
 
-/// What rows give to such keys, all of them together; a row's other weights sum to the rest of 1.
-/// `Weights`: numbers of its own, or a span of someone else's.
+/// The weights that rows give to all such keys together; a row's other weights sum to the rest of
+/// 1. `Weights` is a vector, or a span of numbers stored elsewhere.
 template <typename Weights>
 struct NonTokenWeights {
   const NonTokenKeys* keys = nullptr;  ///< null: every key has a column
   Weights weights = {};
 
   bool any() const { return !weights.empty(); }
-  /// What one row gives; 0 where there are none.
+  /// Returns the weight that a row gives to these keys; 0 if there are none.
   float of(Index row) const { return any() ? at(weights, row) : 0.0F; }
 };
 

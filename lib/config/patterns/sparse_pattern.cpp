@@ -75,7 +75,7 @@ const SparsePattern& sparse_pattern(PatternType type) {
 
 namespace {
 
-/// One integer, or a list of them.
+/// Reads one integer, or a list of them.
 std::vector<int> read_integers(KeyReader& reader, const std::string& key) {
   const Json* value = reader.find(key);
   if (value == nullptr) return {};
@@ -185,7 +185,8 @@ void PatternCheck::globals() const {
   }
 }
 
-// Every query sees every key, or in a decoder every earlier one (Vaswani et al. 2017).
+// Full attention: every query sees every key, or in a decoder every earlier key (Vaswani et al.
+// 2017).
 namespace {
 
 class FullPattern : public SparsePattern {
@@ -208,7 +209,7 @@ const SparsePattern& full_pattern() {
 
 namespace {
 
-/// The words of all kinds, or of those that a decoder can have.
+/// Returns the names of all patterns, or of those that a decoder can have.
 std::string known_patterns(bool causal = false) {
   std::vector<std::string> words;
   for (const SparsePattern* kind : all_sparse_patterns()) {
@@ -231,7 +232,7 @@ const SparsePattern& read_pattern_type(KeyReader& reader) {
   return **found;
 }
 
-/// A decoder cannot have what shows a token those behind it.
+/// Throws InputError if a decoder's pattern lets a token see later tokens.
 void check_causal(const SparsePattern& kind, const std::string& where, const std::string& name) {
   if (!kind.is_encoder_only()) return;
   throw InputError("{}: {}.type {} looks ahead, which a decoder must not; use {}", where, name,

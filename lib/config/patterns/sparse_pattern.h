@@ -109,43 +109,45 @@ inline const SparsePattern& sparse_pattern(const AttentionPattern& pattern) {
   return sparse_pattern(pattern.type);
 }
 
-/// In the order of PatternType.
+/// Returns all patterns in the order of PatternType.
 std::span<const SparsePattern* const> all_sparse_patterns();
 
-// What several kinds of attention share of reading and checking their keys.
+// Functions that several patterns share for reading and checking their keys.
 
-/// InputError where the key is absent.
+/// Reads an integer. Throws InputError if the key is absent.
 int read_required_integer(KeyReader& reader, const std::string& key);
-/// "window": one even number, or a list of one a layer.
+/// Reads "window": one even number, or a list with one per layer.
 void read_windows(KeyReader& reader, AttentionPattern& pattern);
-/// "global": places, [0] where nothing is said.
+/// Reads "global": positions, [0] if absent.
 void read_globals(KeyReader& reader, AttentionPattern& pattern);
 
 Json windows_json(const AttentionPattern& pattern);
 
-/// √tokens, at least 1: a stride that leaves each row about as many far keys as near ones.
+/// Returns √tokens, at least 1: with this stride, each row sees about as many far keys as near
+/// ones.
 int stride_near_sqrt(Index tokens);
-/// A quarter of the tokens, at least 2.
+/// Returns a quarter of the tokens, at least 2.
 int quarter_of_tokens(int tokens);
 
-/// A pattern while it is compared with its stack.
+/// Checks a pattern against its stack.
 struct PatternCheck {
   const AttentionPattern& pattern;
   const PatternContext& stack;
   const std::string& where;
   const std::string& name;
 
-  /// A key as the user wrote it.
+  /// Returns a key as the user wrote it.
   std::string written(std::string_view key) const;
-  /// Each InputError, for a value outside of [least, most]; for an odd one of what size() has
-  /// accepted, at most `most`; and for windows and global places that do not fit.
+  /// These throw InputError: size() for a value outside [least, most], even() for an odd value or
+  /// one above `most` (after size() has accepted it), windows() and globals() for windows and
+  /// global positions that do not fit.
   void size(const char* key, int value, int least, int most) const;
   void even(const char* key, int value, int most) const;
   void windows() const;
   void globals() const;
 };
 
-// One function a kind, each in the file of its name.
+// The patterns, each in the file of its name.
 
 const SparsePattern& full_pattern();            // sparse_pattern.cpp
 const SparsePattern& window_pattern();          // window_pattern.cpp

@@ -41,8 +41,8 @@ const SparsePattern& sparse_strided_pattern() {
   return kind;
 }
 
-// Blocks of `stride`: the own block, and the last `summary` keys of every block (Child et al.
-// 2019).
+// Blocks of `stride`: each query sees its own block, and the last `summary` keys of every block
+// (Child et al. 2019).
 namespace {
 
 class SparseFixedPattern : public SparsePattern {
@@ -62,7 +62,7 @@ class SparseFixedPattern : public SparsePattern {
     check.size("summary", check.pattern.summary, 1, check.pattern.stride);
   }
 
-  /// A block, and the summaries of all of them.
+  /// Returns the steps to keep: a block, and the summaries of all blocks.
   Index cached_steps(const AttentionPattern& pattern, Index steps) const override {
     const Index block = pattern.stride, summary = pattern.summary;
     return std::min(steps, block - summary + (steps + block - 1) / block * summary);

@@ -48,7 +48,7 @@ const SparsePattern& window_pattern() {
   return kind;
 }
 
-// Windows, and global tokens that see all and are seen by all (Beltagy et al. 2020).
+// Windows, plus global tokens that see all tokens and are seen by all (Beltagy et al. 2020).
 namespace {
 
 class LongformerPattern : public SparsePattern {

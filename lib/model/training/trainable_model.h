@@ -13,8 +13,8 @@
 
 namespace attn {
 
-/// Whether a model has memory for the gradients of its parameters. Explanations need those of the
-/// embedded tokens only.
+/// Says if a model has memory for the gradients of its parameters. Explanations only need the
+/// gradients of the embedded tokens.
 enum class ParameterGradients { computed, none };
 
 /// Weights and gradients. The optimizer sees two flat arrays; the layers see the same memory as

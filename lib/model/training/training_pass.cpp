@@ -56,7 +56,7 @@ void TrainingBatch::set_repeated(const TrainingBatch& once) {
       decoder_input.add(once.decoder_input, to_size(b));
     }
     targets.insert(targets.end(), once.targets.begin(), once.targets.end());
-    // As the cross-entropies, each pass counts half.
+    // Like the cross-entropies, each pass counts half.
     for (TokenLink link : once.links) {
       link.query += pass * once.tokens();
       link.weight /= 2;

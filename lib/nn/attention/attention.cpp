@@ -1,4 +1,5 @@
-// The formula for the rows of one head, in its order: scores, mask and softmax, weighted sum.
+// The attention formula for the rows of one head, in order: scores, mask and softmax, weighted
+// sum.
 #include "nn/attention/attention.h"
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 namespace attn {
 namespace {
 
-/// Row i − queries.first of `scores`, column j = query_i · key_j · scale + relative bias, for the
-/// first n keys.
+/// Computes row i − queries.first of `scores`: column j = query_i · key_j · scale + relative
+/// position bias, for the first n keys.
 void score_rows(const AttentionShape& shape, const HeadRows& rows, const QueryRange& queries,
                 Index n, const OutRows& scores) {
   kernels().dot_products(
@@ -24,8 +25,9 @@ void score_rows(const AttentionShape& shape, const HeadRows& rows, const QueryRa
   }
 }
 
-/// Turns a query's masked scores into weights, in place. The weights are 0 if it may see no key.
-/// They are NaN if it may see keys and all their scores are −∞, because then no key is preferred.
+/// Turns a query's masked scores into weights, in place. If the query may see no key, its weights
+/// are 0. If it may see keys and all their scores are −∞, its weights are NaN, because no key is
+/// preferred.
 template <typename Shown>
 void softmax_visible(float* row, Index keys, Shown&& shown) {
   kernels().softmax(row, keys);
@@ -49,8 +51,8 @@ void mask_and_softmax(const AttentionMask& mask, Index visible, Index keys, floa
   std::fill(row + visible, row + keys, 0.0F);
 }
 
-/// Output rows i, i + 1, … = Σ weights[j] · value_j over the keys that these queries may see, which
-/// are the same for all of them.
+/// Sets the output rows i, i + 1, … to Σ weights[j] · value_j over the keys that these queries may
+/// see. All of these queries see the same keys.
 void sum_values(const AttentionGroup& group, const HeadRows& rows, Index i, const RowBlock& weights,
                 VisibleValues& seen) {
   float* out = rows.output + i * rows.output_stride;
@@ -69,12 +71,12 @@ void sum_values(const AttentionGroup& group, const HeadRows& rows, Index i, cons
 }
 
 struct RowScratch {
-  std::vector<float> weights;  ///< [queries at a time, keys] weights; if training saves those from
-                               ///< before dropout elsewhere, the weights after it
+  std::vector<float> weights;  ///< [queries at a time, keys] weights; after dropout if training
+                               ///< saves the weights from before dropout elsewhere
   VisibleValues seen;
 };
 
-/// The formula for queries that see the same keys. Under a causal mask that is one query.
+/// Computes attention for queries that see the same keys. Under a causal mask that is one query.
 void attend_rows_with_same_keys(const HeadTask& head, const QueryRange& queries,
                                 RowScratch& scratch) {
   const auto& [shape, group, rows, training] = head;
@@ -113,8 +115,8 @@ void score_row(const AttentionShape& shape, const HeadRows& rows, Index i, Index
 
 void attend_rows(const HeadTask& head, const QueryRange& queries) {
   auto& scratch = thread_instance<RowScratch>();
-  // Queries that see the same keys run together, so that each loaded key serves all of them, as for
-  // the beams of a sentence in cross-attention.
+  // Queries that see the same keys are processed together, so each loaded key serves all of them.
+  // The beams of a sentence in cross-attention are such queries.
   constexpr Index kTogether = 8;
   const Index together = head.group.mask.causal ? 1 : std::min(queries.count(), kTogether);
   const std::size_t cells = to_size(together * head.group.keys);

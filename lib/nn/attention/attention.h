@@ -63,7 +63,7 @@ struct AttentionGroup {
 };
 
 /// Keys and values of all heads: row j of each is at base + j · stride. A row has D columns, or
-/// fewer where heads share keys and values.
+/// fewer if heads share keys and values.
 struct KeysAndValues {
   const float* keys = nullptr;
   const float* values = nullptr;
@@ -82,7 +82,7 @@ struct AttentionShape {
   Index heads = 1;
   Index head_dim = 0;                         ///< K
   float scale = 1.0F;                         ///< 1/√K, or 1 for Luong's unscaled dot product
-  const AttentionPattern* pattern = nullptr;  ///< null: full
+  const AttentionPattern* pattern = nullptr;  ///< null: full attention
   const RelativePositionBias* relative_bias = nullptr;  ///< null: scores have no bias
   Index queries_per_kv_head = 1;  ///< query heads that share one head's keys and values
                                   ///< (Shazeer 2019, Ainslie et al. 2023)
@@ -138,8 +138,8 @@ struct AttentionInput {
   const ExtraAttentionParameters* extras = nullptr;  ///< for the patterns that have any
 };
 
-/// What the backward pass needs from the forward pass. Groups that do not go through tiles keep the
-/// softmax output of each head; tiled groups keep one log-sum-exp per row.
+/// The data that the backward pass needs from the forward pass. Groups that are not processed in
+/// tiles keep the softmax output of each head; tiled groups keep one log-sum-exp per row.
 struct SavedForBackward {
   AlignedFloats weights;          ///< group after group: [heads, queries, keys]
   std::vector<float> log_sums;    ///< group after group: [heads, queries]
@@ -217,8 +217,8 @@ struct HeadRows {
   float* output;
   Index output_stride;
   Index head_dim;
-  const float* relative_bias;  ///< bias of the first query's scores by key; each later query's
-                               ///< begins one float earlier. Null: none
+  const float* relative_bias;  ///< bias of the first query's scores by key; that of each later
+                               ///< query begins one float earlier. Null: none
 };
 
 /// One head of one group.
@@ -267,7 +267,7 @@ class VisibleValues {
       rows_.push_back(values.rows != nullptr ? values.rows[j] : narrow_cast<std::int32_t>(j));
     }
   }
-  /// out = Σ weight · value.
+  /// Computes out = Σ weight · value.
   void sum(const GatheredRows& values, Index width, float* out) const {
     kernels().weighted_sums(weights_.data(), {values.base, values.stride, rows_.data()},
                             std::ssize(weights_), width, {out});
@@ -278,7 +278,8 @@ class VisibleValues {
   std::vector<std::int32_t> rows_;
 };
 
-/// What training does with the rows of a head and saves from them. Translation leaves it empty.
+/// The dropout of a head's rows in training, and where its weights are saved. Translation leaves
+/// it empty.
 struct HeadTraining {
   Dropout dropout = {};       ///< applies to the weights before they multiply the values
   Index first_weight = 0;     ///< number of the head's first weight, for dropout
@@ -286,7 +287,7 @@ struct HeadTraining {
   float* log_sums = nullptr;  ///< [queries] receives ln Σ exp(score)
 };
 
-/// One head of one group, with what training wants from it.
+/// One head of one group, with its training data.
 struct HeadTask {
   const AttentionShape& shape;
   const AttentionGroup& group;

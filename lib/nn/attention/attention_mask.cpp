@@ -74,7 +74,7 @@ PatternCells pattern_cells(const AttentionShape& shape, const AttentionGroup& gr
 
 void mask_row(const AttentionGroup& group, const PatternCells* seen, Index i, float* row) {
   std::fill(row, row + group.keys, kMinusInfinity);
-  if (seen == nullptr) {  // includes cross-attention
+  if (seen == nullptr) {  // cross-attention, for example
     std::fill(row, row + visible_keys(group, i), 0.0F);
   } else {
     for (const CellRun& run : seen->row(to_int(i)))

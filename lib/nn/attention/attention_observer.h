@@ -12,11 +12,11 @@
 
 namespace attn {
 
-/// linformer's projections of a sentence's keys and values: projected row c is Σ_j entry(j, c) ·
+/// Linformer's projections of a sentence's keys and values: projected row c is Σ_j entry(j, c) ·
 /// row j.
 struct LinformerMatrices {
-  Matrix keys;    ///< [S, k] E's rows of the sentence, 0 where a key is padding
-  Matrix values;  ///< [S, k] F's
+  Matrix keys;    ///< [S, k] E's rows for the sentence, 0 for padding keys
+  Matrix values;  ///< [S, k] F's rows for the sentence
 };
 
 /// The rows of a head's weights that an observer has changed. The others keep every bit.
@@ -41,47 +41,47 @@ struct AttentionHead {
   Index layer = 0;
   Index head = 0;
   Index sentence = 0;  ///< index in the batch
-  float scale = 1.0F;  ///< 1/√head_dim, or 1 where the model does not scale
+  float scale = 1.0F;  ///< 1/√head_dim, or 1 if the model does not scale
 
   Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> query;  ///< [L, K]
   const Matrix& key;                                        ///< [S, K]
   const Matrix& value;                                      ///< [S, K]
-  const Matrix& scores;  ///< [L, S] query · keyᵀ · scale, before the mask; empty as mask is where
-                         ///< the observer does not read scores
-  const Matrix& mask;  ///< [L, S] 0, or a pattern's bias, where a query may look, else −∞
-  MatrixRef weights;   ///< [L, S] softmax(scores + biases of distances + mask), rows sum to 1; who
-                      ///< writes to them says so in `changed`. Where the mask is −∞ what is written
-                      ///< counts for nothing
-  MatrixRef output;  ///< [L, K] weights · value, as the model goes on with it
+  const Matrix& scores;  ///< [L, S] query · keyᵀ · scale, before the mask; empty, like mask, if the
+                         ///< observer does not read scores
+  const Matrix& mask;  ///< [L, S] 0 or a pattern's bias for keys that a query may see, else −∞
+  MatrixRef weights;  ///< [L, S] softmax(scores + relative position bias + mask); rows sum to 1. An
+                      ///< observer that writes to them must mark the rows in `changed`. Weights
+                      ///< where the mask is −∞ are ignored
+  MatrixRef output;   ///< [L, K] weights · value, with which the model continues
 
-  const PatternCells* seen = nullptr;  ///< what a pattern computes; null: there is none
+  const PatternCells* seen =
+      nullptr;  ///< the cells that a pattern computes; null: there is no pattern
   NonTokenWeights<std::span<float>> non_token_weights =
-      {};  ///< [L] the weight on keys that are no rows of
-           ///< `key`; may be written to as `weights`
+      {};  ///< [L] the weight on keys that are not rows of `key`; an observer may write to them
+           ///< like `weights`
   std::span<const Index> global_projection_queries =
-      {};  ///< queries of global tokens that LED projects by
-           ///< matrices of their own: what they and their
-           ///< keys and values are stands in no matrix here
+      {};  ///< queries of global tokens that LED projects by matrices of their own: those queries,
+           ///< and their keys and values, are in none of the matrices here
 
-  std::span<const float> relative_bias = {};  ///< [2S − 1] what relative positions add to a score,
-                                              ///< by key − query + S − 1; empty: nothing. Queries
-                                              ///< are the last of the keys' places
+  std::span<const float> relative_bias =
+      {};  ///< [2S − 1] relative position bias, added to a score by key − query + S − 1; empty:
+           ///< none. Queries have the last positions of the keys
   const LinformerMatrices* mixing =
       nullptr;                         ///< linformer: `key` and `value` are k mixtures, and S is k
-  const LshBuckets* hashes = nullptr;  ///< lsh; `key` is the query normalised, and `mask` has the
-                                       ///< logarithm of how often two have met
-  bool is_estimate = false;  ///< performer: weights are what its features amount to, an estimate of
-                             ///< softmax(scores + mask)
+  const LshBuckets* hashes = nullptr;  ///< lsh; `key` is the normalized query, and `mask` contains
+                                       ///< the logarithm of how often two tokens have met
+  bool is_estimate = false;  ///< performer: weights are those implied by its features, an estimate
+                             ///< of softmax(scores + mask)
   ChangedRows changed =
       {};  ///< rows of `weights` or `non_token_weights` that an observer has written to
 };
 
 /// The stages of the rows in a stack.
 enum class Stage {
-  embedded,      ///< [T, D] tokens · scale + positions (normed where the model norms them)
+  embedded,  ///< [T, D] tokens · scale + positions (normalized if the model has an embedding norm)
   block_input,   ///< [T, D] what the residual connection carries past a block
   normed_input,  ///< [T, D] norm(block_input), in pre-norm models only
-  projected,     ///< [T, 3D] queries, keys and values side by side; cross: queries alone, [T, D]
+  projected,     ///< [T, 3D] queries, keys and values side by side; cross: only queries, [T, D]
   memory,        ///< [S, 2D] cross-attention only: keys and values of the encoder's rows
   heads,         ///< [T, D] the outputs of all heads side by side
   attn_output,   ///< [T, D] after the output projection
@@ -89,27 +89,27 @@ enum class Stage {
   block_output,  ///< [T, D] norm(block_sum) in post-norm models, block_sum in pre-norm ones
   feed_forward_normed,  ///< [T, D] norm(block_output), in pre-norm models only
   feed_forward_hidden,  ///< [T, F] activation(x · W₁ + b₁)
-  feed_forward_output,  ///< [T, D] hidden · W₂ + b₂: what the feed-forward block adds
+  feed_forward_output,  ///< [T, D] hidden · W₂ + b₂, which the feed-forward block adds
   feed_forward_sum,     ///< [T, D] the block's input + feed_forward_output
-  layer_output,         ///< [T, D] after the feed-forward block: what the next layer reads
-  stack_output,         ///< [T, D] after the last layer (and the final norm where there is one)
+  layer_output,         ///< [T, D] after the feed-forward block, the next layer's input
+  stack_output,         ///< [T, D] after the last layer (and the final norm, if there is one)
 };
 
-/// A matrix of a whole batch, alive during the call only. `site` and `layer` name its block;
-/// outside blocks, site is the stack's self-attention.
+/// A matrix of a whole batch, which exists only during the call. `site` and `layer` name its
+/// block; outside blocks, site is the stack's self-attention.
 struct StageView {
   AttentionSite site = AttentionSite::encoder_self;
   Index layer = 0;
   Stage stage = Stage::embedded;
   ConstMatrixRef rows;
-  /// The same rows, for an observer that changes them: the model continues with what it writes.
-  /// Null where the model does not read the rows again (`memory`, `feed_forward_hidden`).
+  /// The same rows, for an observer that changes them: the model continues with the new values.
+  /// Null if the model does not read the rows again (`memory`, `feed_forward_hidden`).
   MatrixRef* writable = nullptr;
 };
 
 /// Attention calls the first two methods for every head, in the order sentence, head. A null
-/// observer is off and costs nothing; with one, the model's numbers are the same to the bit, unless
-/// weights are changed. The weights shown are computed apart, by lib/paper in double from the
+/// observer costs nothing. With an observer, the model's numbers are the same to the bit unless
+/// weights are changed. The weights shown are computed separately, by lib/paper in double from the
 /// head's queries, keys and values.
 class AttentionObserver {
  public:

@@ -20,7 +20,7 @@ struct GuidedAlignment {
   std::span<const TokenLink> links;  ///< in ascending order of `query`
   std::span<const int> heads;        ///< whose mean weight is guided
   float weight = 0;                  ///< λ
-  float scale = 1;                   ///< of the gradient, beside λ
+  float scale = 1;                   ///< scale of the gradient, besides λ
 };
 
 /// For each linked query t, with α the mean over the heads of the attention weights before dropout,
@@ -32,8 +32,8 @@ double guided_alignment_loss(const AttentionShape& shape, std::span<const Attent
                              const SavedForBackward& saved, const GuidedAlignment& guided,
                              std::vector<float>& dweights);
 
-/// attend_backward() of exact attention if the loss depends on the weights directly, too: adds
-/// `dweights`, laid out as saved.weights, to dP before dS is computed.
+/// Like attend_backward() of exact attention, for a loss that also depends on the weights
+/// directly: adds `dweights`, laid out as saved.weights, to dP before dS is computed.
 void attend_backward_with_weights(const AttentionShape& shape, const AttentionInput& input,
                                   const SavedForBackward& saved, const ConstMatrixRef& doutput,
                                   const AttentionInputGradient& gradient,

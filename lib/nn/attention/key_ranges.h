@@ -8,7 +8,7 @@
 //   window          |i − j| ≤ window/2                                     (Beltagy et al. 2020)
 //   longformer      the same; global tokens see all keys and are seen by all queries    (ibid.)
 //   bigbird         blocks of block_size: the first and last block see all and are seen by all; the
-//                   others see their neighbours, themselves and random blocks (Zaheer et al. 2020).
+//                   others see their neighbors, themselves and random blocks (Zaheer et al. 2020).
 //                   Sentences of at most (5 + 2·random_blocks) blocks have full attention, as in
 //                   transformers.
 //   sparse_strided  |i − j| ≤ stride, and j ≡ i modulo stride               (Child et al. 2019)
@@ -30,7 +30,7 @@
 namespace attn {
 
 /// Keys that the rows of a tile see, as numbers in a list. Row r has the number own + r. It sees
-/// the numbers of [first, end) from own + r − back to own + r + ahead, without those at a distance
+/// the numbers in [first, end) from own + r − back to own + r + ahead, except those at a distance
 /// of at most `hole`.
 struct KeyRange {
   static constexpr Index kFar = std::numeric_limits<Index>::max() / 4;
@@ -120,14 +120,14 @@ class QueryTileBuilder {
   Index first_query() const { return rows_.keys - rows_.queries; }
   /// Returns how many later keys a query may see, of the `most` that the pattern has.
   Index ahead(Index most) const { return rows_.causal ? 0 : most; }
-  /// Positions of global tokens among the keys.
+  /// Returns the positions of global tokens among the keys.
   std::span<const Index> globals() const { return globals_; }
-  /// For a pattern without global tokens.
+  /// Used for a pattern without global tokens.
   void forget_globals() { globals_ = {}; }
 
   KeyRange all_keys(PatternReason reason) const;
   KeyRange global_keys() const;
-  /// |i − j| ≤ reach for the rows of a tile.
+  /// Returns the range |i − j| ≤ reach for the rows of a tile.
   KeyRange window(const QueryTile& tile, Index reach) const;
 
   /// Adds full attention: every query sees every key, or every earlier one.

@@ -15,7 +15,7 @@ Index cached_steps(const AttentionPattern& pattern, Index steps) {
   return sparse_pattern(pattern).cached_steps(pattern, steps);
 }
 
-/// Keys and values of past steps.
+/// Keeps the keys and values of past steps.
 class ExactKvCache : public KvCache {
  public:
   explicit ExactKvCache(const KvCacheShape& shape)
@@ -55,7 +55,8 @@ class ExactKvCache : public KvCache {
   const AttentionPattern& pattern_;
   Index d_model_;
   KvCacheStep step_;
-  std::vector<GrowableMatrix> layers_;  ///< [rows, 2D] each: a key followed by its value
+  std::vector<GrowableMatrix>
+      layers_;  ///< [rows, 2D] per layer: each row is a key followed by its value
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace attn {
 
 namespace {
 
-/// Packs the weights of several layers as one matrix, column blocks side by side.
+/// Packs the weights of several layers as one matrix, with their column blocks side by side.
 PackedLinear packed_side_by_side(const std::vector<Linear>& layers, PreparationOptions how) {
   std::vector<Parameter> weights;
   std::vector<Parameter> biases;
@@ -53,10 +53,11 @@ void MultiHeadAttention::prepare_cross(PreparationOptions how) {
 
 namespace {
 
-/// Prefetches the keys and values that a head will read. A batch's do not stay in the nearest
-/// caches from one search step to the next, so each head would wait for memory.
+/// Prefetches the keys and values that a head will read. The keys and values of a whole batch do
+/// not stay in the nearest caches from one search step to the next, so each head would wait for
+/// memory.
 void fetch_keys(const HeadRows& rows, Index keys) {
-  constexpr Index kLine = 16;  // floats of a cache line
+  constexpr Index kLine = 16;  // floats per cache line
   for (Index j = 0; j < keys; ++j) {
     const Index row = rows.keys.rows != nullptr ? rows.keys.rows[j] : j;
     for (Index k = 0; k < rows.head_dim; k += kLine) {
@@ -76,7 +77,7 @@ HeadTraining training_of(const AttentionInput& input, SavedForBackward& saved, I
           saved.weights.data() + at(saved.offset, group) + in_group};
 }
 
-/// Attention of the groups that go through tiles.
+/// Computes attention for the groups that are processed in tiles.
 void attend_tiles(const AttentionShape& shape, const AttentionInput& input, MatrixRef& output,
                   SavedForBackward* saved) {
   const TileTasks work(shape, input.groups);
@@ -96,8 +97,8 @@ void attend_tiles(const AttentionShape& shape, const AttentionInput& input, Matr
   });
 }
 
-/// Exact attention: the formula for every group and head. `saved` has room for what training saves
-/// of the pass; null when translating.
+/// Computes exact attention for every group and head. `saved` has room for what training saves of
+/// the pass; it is null when translating.
 void attend_exactly(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                     SavedForBackward* saved) {
   attend_tiles(shape, input, output, saved);
@@ -119,7 +120,7 @@ void attend_exactly(const AttentionShape& shape, const AttentionInput& input, Ma
   });
 }
 
-/// Makes room for what all groups save, and records where each group's part begins.
+/// Makes room for the data that all groups save, and records where each group's part begins.
 void make_room(const AttentionShape& shape, std::span<const AttentionGroup> groups,
                SavedForBackward& saved) {
   saved.first.clear();
@@ -170,7 +171,8 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
 
 namespace {
 
-/// Queries whose weights are transposed together. With more, the writes would be too far apart.
+/// Number of queries whose weights are transposed together. With more, the writes would be too far
+/// apart.
 constexpr Index kQueriesAtOnce = 512;
 
 /// Scratch of one thread for one head of one group.
@@ -199,17 +201,18 @@ struct HeadGradient {
   Index dmemory_stride;
 };
 
-/// The backward pass of one head of one group.
+/// Runs the backward pass of one head of one group.
 struct HeadBackward {
   const AttentionShape& shape;
   const AttentionGroup& group;
   HeadRows rows;
   HeadGradient gradient;
   const float* weights;   ///< [queries, keys]
-  const float* dweights;  ///< [queries, keys] the loss's own gradient at the weights; null: none
+  const float* dweights;  ///< [queries, keys] the gradient that the loss itself adds at the
+                          ///< weights; null: none
   Index first_weight;     ///< number of the first weight, for dropout
   RelativePositionBiasGradient& relative_bias;
-  Index task;  ///< the task whose sums `relative_bias` adds to
+  Index task;  ///< the task whose sums `relative_bias` updates
 };
 
 /// Computes dQ, and the transposed weights and score gradients that backward_keys() reads.
@@ -245,7 +248,7 @@ void backward_queries(const HeadBackward& head, const QueryRange& queries, const
   }
 }
 
-/// Computes dK and dV: each key sums over those of the queries that saw it.
+/// Computes dK and dV. The gradients of each key are summed over the queries that saw it.
 void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch& scratch) {
   const AttentionGroup& group = head.group;
   const HeadGradient& gradient = head.gradient;
@@ -292,7 +295,7 @@ void attend_exactly_backward(const AttentionShape& shape, const AttentionInput& 
       return;
     }
     const Index column = task % heads * shape.head_dim;
-    // The output of these rows is dqueries.
+    // The output for these rows is dqueries.
     const HeadRows rows = head_rows({shape, input, group, task % heads}, gradient.dqueries);
     const Index first_key = group.first_key * gradient.stride + column;
     const HeadGradient rows_of_gradient{
@@ -316,7 +319,7 @@ void attend_exactly_backward(const AttentionShape& shape, const AttentionInput& 
     auto& scratch = thread_instance<Scratch>();
     scratch.reserve(group.queries, group.keys, shape.head_dim);
     QueryRange queries;
-    do {  // runs once even without queries, to set the keys' gradients to 0
+    do {  // runs at least once, even without queries, to set the keys' gradients to 0
       queries = {queries.end, std::min(queries.end + kQueriesAtOnce, group.queries)};
       backward_queries(head, queries, saved.dropout, scratch);
       backward_keys(head, queries, scratch);

@@ -20,9 +20,9 @@ namespace attn {
 
 /// The parameters of one multi-head attention, and the packed weights made from them.
 struct MultiHeadAttention {
-  Linear query;   ///< weight [D, D], bias [D]; [D, I] where head_dim is free
-  Linear key;     ///< weight [D, D], bias [D]; lsh: none, keys are the queries; fewer columns of
-                  ///< key and value where heads share them
+  Linear query;  ///< weight [D, D], bias [D]; [D, I] if head_dim is set separately
+  Linear key;  ///< weight [D, D], bias [D]; lsh: none, because keys are the queries; fewer columns
+               ///< for key and value if heads share them
   Linear value;   ///< weight [D, D], bias [D]
   Linear output;  ///< weight [D, D], bias [D]
   ExtraAttentionParameters extras;
@@ -45,18 +45,18 @@ struct MultiHeadAttention {
 void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
             AttentionObserver* observer);
 
-/// Like attend(), but saves what attend_backward() needs. Dropout applies to the weights before
-/// they multiply the values. Throws std::logic_error if keys lie in a cache.
+/// Like attend(), but saves the data that attend_backward() needs. Dropout applies to the weights
+/// before they multiply the values. Throws std::logic_error if the keys are in a cache.
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
                      const Dropout& dropout, MatrixRef output, SavedForBackward& saved);
 
 /// Computes the gradients of attend_training() from doutput [T, D], the gradient with respect to
 /// its output. With P the weights and P̃ the weights after dropout, each head computes
-///   dV = P̃ᵀ · dO,   dP̃ = dO · Vᵀ,   dS = P ⊙ (dP − rowsum(P ⊙ dP)) · scale,   dQ = dS · K,
-///   dK = dSᵀ · Q
+///   dV = P̃ᵀ · dO,   dP̃ = dO · Vᵀ,   dS = P ⊙ (dP − rowsum(P ⊙ dP)) · scale,
+///   dQ = dS · K,   dK = dSᵀ · Q
 /// where dP is dP̃ after the same dropout. Writes `gradient`: each head's keys and values go to
-/// columns of their own, even where heads share keys and values. Every key belongs to one group.
-/// The relative position bias receives dS / scale by distance.
+/// columns of their own, even if heads share keys and values. Every key belongs to one group. The
+/// relative position bias receives dS / scale by distance.
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                      const SavedForBackward& saved, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient);

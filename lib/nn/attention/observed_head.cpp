@@ -78,11 +78,11 @@ namespace {
 
 using Doubles = paper::Matrix;
 
-/// So many queries at a time: of 8,192 tokens, all of them would take half a gigabyte.
+/// Queries processed at a time. All queries of 8,192 tokens would take half a gigabyte.
 constexpr Index kQueriesShown = 256;
 
-/// Which keys any query looks at. What stands in the others' rows belongs to nobody: padding, or
-/// rows of a cache that a pattern has given to other places.
+/// Returns which keys are seen by at least one query. The rows of other keys hold no valid data:
+/// they are padding, or cache rows that a pattern has reused for other positions.
 std::vector<bool> keys_in_use(const AttentionGroup& group, const PatternCells* pattern) {
   std::vector<bool> used(to_size(group.keys), pattern == nullptr);
   if (pattern != nullptr) {
@@ -96,7 +96,7 @@ std::vector<bool> keys_in_use(const AttentionGroup& group, const PatternCells* p
   return used;
 }
 
-/// Rows of queries, and the keys and values that they read, as lib/paper takes them.
+/// Rows of queries, and the keys and values that they read, as the types of lib/paper.
 struct PaperRows {
   HeadRows rows;
   Doubles key;    ///< [S, K]
@@ -118,7 +118,7 @@ struct PaperRows {
   }
 };
 
-/// One head of exact attention while it is shown.
+/// Shows one head of exact attention to observers.
 class ExactObservedHead {
  public:
   ExactObservedHead(const AttentionShape& shape, const AttentionInput& input,
@@ -131,7 +131,7 @@ class ExactObservedHead {
     own_.emplace(rows_, used);
     all_.key = own_->key.cast<float>();
     all_.value = own_->value.cast<float>();
-    if (rows_.relative_bias != nullptr) {  // of the last query: nothing lies further before
+    if (rows_.relative_bias != nullptr) {  // of the last query: no query has a larger one
       all_.relative_bias = {rows_.relative_bias - (group.queries - 1), to_size(2 * group.keys - 1)};
     }
     if (input.global == nullptr) return;
@@ -162,7 +162,7 @@ class ExactObservedHead {
   }
 
  private:
-  /// f(rows, first query, count): all queries, and then again those of global tokens that read
+  /// Calls f(rows, first query, count) for all queries, then again for global tokens with
   /// projections of their own (LED).
   template <typename F>
   void for_each_part(F&& f) const {
@@ -181,7 +181,7 @@ class ExactObservedHead {
     return mask.cast<double>();
   }
 
-  /// What relative positions add to the scores of these queries; all keys' biases lie in a row.
+  /// Returns the relative position biases of these queries. The biases of all keys are in one row.
   Matrix relative_bias_rows(Index first, Index count) const {
     Matrix added(count, all_.group.keys);
     for (Index r = 0; r < count; ++r) {
@@ -209,7 +209,8 @@ class ExactObservedHead {
     all_.mask.middleRows(first, count) = mask.cast<float>();
   }
 
-  /// Where all that a row sees scores below every float, the translation has no weights, but NaN.
+  /// Sets weights to NaN in rows where every visible key's score is below the smallest float, as
+  /// the translation does.
   void forget_rows_without_scores(const Matrix& scores, const Doubles& mask, Index first) {
     for (Index r = 0; r < scores.rows(); ++r) {
       const auto seen = (mask.row(r).array() > -std::numeric_limits<double>::infinity()).eval();
@@ -220,8 +221,8 @@ class ExactObservedHead {
     }
   }
 
-  /// The output row of changed weights. Of a value that it does not look at nothing is taken, not 0
-  /// times it: it may be infinite.
+  /// Computes the output row for changed weights. Values of keys that the row does not see are
+  /// skipped instead of multiplied by 0, because they may be infinite.
   void sum_row(const PaperRows& rows, Index i) {
     const Doubles mask = mask_rows(i, 1);
     paper::Row sum = paper::Row::Zero(rows.value.cols());

@@ -28,7 +28,7 @@ class RelativePositionBias {
   }
 
   Index buckets() const { return count_; }
-  /// [keys] in which rows of the table those stand.
+  /// Returns [keys], the table row of each bias.
   const std::int32_t* buckets_of(Index position) const {
     return buckets_.data() + positions_ - 1 - position;
   }
@@ -37,20 +37,20 @@ class RelativePositionBias {
   Index positions_;
   Index count_;                ///< rows of the table
   std::vector<float> values_;  ///< [H, 2 · positions − 1] by key − query + positions − 1
-  std::vector<std::int32_t> buckets_;  ///< [2 · positions − 1] likewise
+  std::vector<std::int32_t> buckets_;  ///< [2 · positions − 1] in the same order
 };
 
 /// The gradient of such a table. Each head of each group has its own sums, which are added in a
-/// fixed order, whatever the threads.
+/// fixed order that does not depend on the threads.
 class RelativePositionBiasGradient {
  public:
-  /// `bias` null: nothing is summed. `tasks`: groups times heads.
+  /// If `bias` is null, nothing is summed. `tasks` is groups times heads.
   RelativePositionBiasGradient(const RelativePositionBias* bias, Index tasks)
       : bias_(bias), sums_(to_size(bias == nullptr ? 0 : tasks * bias->buckets())) {}
 
   bool wanted() const { return bias_ != nullptr; }
-  /// Adds the gradients at the scores of the query at `position` with all keys from the first on;
-  /// key(j) is the number of the j-th of them.
+  /// Adds the score gradients of the query at `position` for all keys from the first on; key(j) is
+  /// the index of the j-th of them.
   template <typename Key>
   void add(Index task, Index position, std::span<const float> dscores, Key&& key) {
     double* sums = sums_.data() + task * bias_->buckets();
@@ -59,8 +59,8 @@ class RelativePositionBiasGradient {
       sums[buckets[key(j)]] += static_cast<double>(at(dscores, j));
     }
   }
-  /// table [buckets, H] += the sums, divided by what the scores were multiplied with before the
-  /// biases came.
+  /// Adds the sums to table [buckets, H], divided by the factor that scaled the scores before the
+  /// biases were added.
   void add_to(const Parameter& table, float scale) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-/// Up to so many rows take a block's values as they lie: packing them would cost more.
+/// Up to this many rows read a block's values unpacked, because packing them would cost more.
 constexpr Index kFewRows = 3;
 
 struct ForwardScratch {
@@ -25,7 +25,7 @@ struct ForwardScratch {
   VisibleValues seen;
 };
 
-/// One tile on its way, in memory of its own.
+/// A tile in progress, with memory of its own.
 struct Tile {
   const TiledHead& head;
   const QueryTile& tile;
@@ -35,7 +35,7 @@ struct Tile {
   RowSums sums;
 };
 
-/// Scaled, and with the biases of their distances, where the head has such.
+/// Scales the scores and adds the relative position bias, if the head has one.
 void add_relative_bias(const Tile& t, const KeyRange& range, const KeyBlock& block) {
   const float* relative_bias = t.head.rows.relative_bias;
   if (relative_bias == nullptr) return;
@@ -48,8 +48,8 @@ void add_relative_bias(const Tile& t, const KeyRange& range, const KeyBlock& blo
   }
 }
 
-/// output += weights · values, a row at a time, without the values whose weight is 0: they may be
-/// infinite where nobody sees them.
+/// Adds weights · values to the output, one row at a time. Values whose weight is 0 are skipped:
+/// they may be infinite if no query sees them.
 void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows& values,
                         ForwardScratch& scratch) {
   const Index head_dim = t.head.shape.head_dim;
@@ -63,7 +63,7 @@ void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows
   }
 }
 
-/// output += weights · values, packed in panels.
+/// Adds weights · values to the output. The values are packed in panels.
 void add_values(const Tile& t, const KeyBlock& block, const float* panels) {
   const Index head_dim = t.head.shape.head_dim;
   PanelMatmul product = panel_matmul_of(t.scores, block.keys(), panels, head_dim,
@@ -75,7 +75,7 @@ void add_values(const Tile& t, const KeyBlock& block, const float* panels) {
   run_panel_matmul(product);
 }
 
-/// A block's scores become exponentials and join the sums.
+/// Turns a block's scores into exponentials and adds them to the sums.
 void add_block(const Tile& t, const KeyRange& range, const KeyBlock& block) {
   const Index head_dim = t.head.shape.head_dim;
   const Index r = block.first_row;
@@ -96,7 +96,7 @@ void drop_weights(const Tile& t, const KeyRange& range, const KeyBlock& block,
   }
 }
 
-/// Rows of the head's matrices to or from the tile's own memory.
+/// Copies rows of the head's matrices to the tile's own memory.
 void load_rows(const Tile& t, const RowSums& sums) {
   const Index head_dim = t.head.shape.head_dim;
   const HeadRows& rows = t.head.rows;
@@ -115,10 +115,10 @@ void load_rows(const Tile& t, const RowSums& sums) {
   }
 }
 
-/// Whether query i may look at any key, whatever its score.
+/// True if query i may look at any key, whatever its score.
 bool sees_any_key(const TiledHead& head, Index number, Index i) {
   const AttentionGroup& group = head.group;
-  if (group.mask.key_padding_mask.empty()) return true;  // itself, or all of another sentence
+  if (group.mask.key_padding_mask.empty()) return true;  // itself, or all keys of another sentence
   RowVector mask(group.keys);
   if (is_dense(head.shape, group)) {
     mask_row(group, nullptr, i, mask.data());
@@ -129,8 +129,8 @@ bool sees_any_key(const TiledHead& head, Index number, Index i) {
   return (mask.array() != kMinusInfinity).any();
 }
 
-/// What stands for the weighted mean of values whose weights are all 0: zeros where the query sees
-/// nothing, NaN where the scores of what it sees are below every float.
+/// Returns the output of a row whose weights are all 0: 0 if the query sees nothing, NaN if it
+/// sees keys but all their scores are below the smallest float.
 float without_weights(const TiledHead& head, Index number, Index i) {
   return sees_any_key(head, number, i) ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
 }
@@ -158,7 +158,7 @@ void store_rows(const Tile& t, const RowSums& sums, Index number) {
   }
 }
 
-/// The rows at a tile's beginning that are short ones of full attention.
+/// Counts the short rows of full attention at the beginning of a tile.
 Index short_rows(const TiledHead& head, const QueryTile& tile) {
   if (!is_dense(head.shape, head.group)) return 0;
   Index r = 0;

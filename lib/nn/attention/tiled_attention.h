@@ -7,8 +7,8 @@
 // backward pass, tiled_backward.cpp, recomputes the weights as exp(score − (m + ln l)).
 //
 // Tiles of keys begin at multiples of kKeyTile of a range's own numbers, whichever queries share
-// them. Masked keys add exact zeros. So a row's bits depend only on its query and the keys it sees,
-// not on threads, batch, neighbouring rows, or whether it was a cached step.
+// them. Masked keys add exact zeros. So a row's bits depend only on its query and the keys it
+// sees, not on threads, batch, neighboring rows, or whether it was a cached step.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@
 
 namespace attn {
 
-/// Keys whose scores join a row's sums at a time.
+/// Number of keys whose scores are added to a row's sums at a time.
 inline constexpr Index kKeyTile = 128;
 
-/// Rows of full attention that see at most so many keys take them all at once: their scores are
-/// few, and softmax needs no running sums.
+/// Rows of full attention that see at most this many keys read them all at once: they have few
+/// scores, and softmax needs no running sums.
 inline constexpr Index kShortRow = 512;
 
 /// True if a group goes through tiles. Others have full attention over few keys.
@@ -66,11 +66,11 @@ struct RowSums {
   float* sum;
 };
 
-/// What training does to the weights of one head of a group.
+/// The dropout that training applies to the weights of one head of a group.
 struct TileDropout {
   Dropout dropout = {};
   Index first = 0;          ///< number of the head's first weight, for dropout
-  bool keeps_sums = false;  ///< short rows save their sums, too
+  bool keeps_sums = false;  ///< true: short rows save their sums, too
 };
 
 /// Returns the dropout of one head of a group.
@@ -101,7 +101,8 @@ class TileMemory {
   AlignedFloats memory_;
 };
 
-/// y [rows, out] = x [rows, in] · panels [in, out]. The caller sets `rows` and other differences.
+/// Returns the multiplication y [rows, out] = x [rows, in] · panels [in, out]. The caller sets
+/// `rows` and other differences.
 PanelMatmul panel_matmul_of(const float* x, Index in, const float* panels, Index out, float* y);
 
 /// Multiplies over all panels, on this thread.
@@ -131,8 +132,8 @@ struct KeyBlock {
   Index rows() const { return end_row - first_row; }
 };
 
-/// scores [rows, kKeyTile] = the rows of a block, from `first_row` on, · its keys, in `panels`: the
-/// same bits forward and backward.
+/// Computes scores [rows, kKeyTile] = the rows of a block, from `first_row` on, · its keys, in
+/// `panels`, with the same bits forward and backward.
 void multiply_by_keys(const float* first_row, Index head_dim, const KeyBlock& block,
                       const float* panels, float* scores);
 
@@ -184,7 +185,7 @@ void for_rows_of(const KeyBlock& block, F&& f) {
   }
 }
 
-/// scores [the block's rows, kKeyTile] become −∞ where a row does not see a key.
+/// Sets scores [the block's rows, kKeyTile] to −∞ where a row does not see a key.
 void mask_block(const KeyRange& range, const KeyBlock& block,
                 const std::vector<std::int32_t>& masked_columns, float* scores);
 
@@ -194,7 +195,7 @@ Dropout dropout_of(const Dropout& dropout, const KeyRange& range);
 
 // The backward pass recomputes the weights from one log-sum-exp per row.
 
-/// The backward pass of one head of one group.
+/// Runs the backward pass of one head of one group.
 struct TiledHeadBackward {
   Index group = 0;
   Index head = 0;

@@ -8,9 +8,10 @@ namespace attn {
 namespace {
 
 struct BackwardScratch {
-  TileMemory queries, doutput, dqueries;            ///< [rows, K]
-  TileMemory query_panels, doutput_panels;          ///< the first two as rows of panels
-  TileMemory scores, dweights;                      ///< [rows at once, kKeyTile]
+  TileMemory queries, doutput, dqueries;  ///< [rows, K]
+  TileMemory query_panels,
+      doutput_panels;           ///< the first two of the above, packed as rows of panels
+  TileMemory scores, dweights;  ///< [rows at once, kKeyTile]
   TileMemory key_columns, value_columns, key_rows;  ///< a block, packed
   TileMemory strips;  ///< [kKeyTile, rows at once] of weights or score gradients
   TileMemory dblock;  ///< [2, kKeyTile, K] of keys and values
@@ -18,13 +19,13 @@ struct BackwardScratch {
   KeyBlockRows block;
 };
 
-/// Rows [·, K] of one head in someone else's matrix, from the group's first one on.
+/// Rows [·, K] of one head in a larger matrix, beginning with the group's first row.
 struct GradientRows {
   float* base;
   Index stride;
 };
 
-/// One tile on its way back, in memory of its own.
+/// A tile in the backward pass, with memory of its own.
 struct BackwardTile {
   const TiledHead& head;
   const QueryTile& tile;
@@ -35,8 +36,8 @@ struct BackwardTile {
   float* dqueries;
   float* scores;
   float* dweights;
-  float* dkeys;    ///< of the block at hand, and then
-  float* dvalues;  ///< of its values
+  float* dkeys;    ///< gradients of the current block's keys, followed by
+  float* dvalues;  ///< those of its values
   float* log_sums;
   float* deltas;
 };
@@ -57,7 +58,7 @@ void pack_block(const BackwardTile& t, const KeyBlock& block) {
   std::fill_n(t.dkeys, 2 * kKeyTile * t.head_dim, 0.0F);
 }
 
-/// scores = queries · keysᵀ and dweights = doutput · valuesᵀ.
+/// Computes scores = queries · keysᵀ and dweights = doutput · valuesᵀ.
 void multiply_block(const BackwardTile& t, const KeyBlock& block) {
   const Index begin = block.first_row * t.head_dim;
   multiply_by_keys(t.queries + begin, t.head_dim, block, t.scratch.key_columns.reserve(0),
@@ -66,7 +67,7 @@ void multiply_block(const BackwardTile& t, const KeyBlock& block) {
                    t.dweights);
 }
 
-/// Scores get the biases of their distances, where the head has such: before they are scaled.
+/// Adds the relative position bias to the scores before they are scaled, if the head has one.
 void add_relative_bias(const BackwardTile& t, const KeyRange& range, const KeyBlock& block) {
   const float* relative_bias = t.head.rows.relative_bias;
   if (relative_bias == nullptr) return;
@@ -79,7 +80,7 @@ void add_relative_bias(const BackwardTile& t, const KeyRange& range, const KeyBl
   }
 }
 
-/// The score gradients by distance.
+/// Sums the score gradients by distance.
 void sum_distances(const BackwardTile& t, const KeyRange& range, const KeyBlock& block,
                    const TiledHeadBackward& head) {
   if (!head.relative_bias.wanted()) return;
@@ -92,7 +93,7 @@ void sum_distances(const BackwardTile& t, const KeyRange& range, const KeyBlock&
   }
 }
 
-/// Weights and score gradients from both, in their places.
+/// Replaces the scores by weights, and the weight gradients by score gradients.
 void differentiate(const BackwardTile& t, const KeyRange& range, const KeyBlock& block,
                    const TileDropout& dropout) {
   const Dropout own = dropout_of(dropout.dropout, range);
@@ -115,7 +116,7 @@ void differentiate(const BackwardTile& t, const KeyRange& range, const KeyBlock&
   kernels().backward_block(rows);
 }
 
-/// dqueries += score gradients · keys.
+/// Adds score gradients · keys to dqueries.
 void add_to_queries(const BackwardTile& t, const KeyBlock& block) {
   PanelMatmul product = panel_matmul_of(t.dweights, block.keys(), t.scratch.key_rows.reserve(0),
                                         t.head_dim, t.dqueries + block.first_row * t.head_dim);
@@ -126,7 +127,7 @@ void add_to_queries(const BackwardTile& t, const KeyBlock& block) {
   run_panel_matmul(product);
 }
 
-/// sum [keys, K] += factor [rows, kKeyTile]ᵀ · the rows that stand in `panels`.
+/// Adds factor [rows, kKeyTile]ᵀ · the rows in `panels` to sum [keys, K].
 void add_to_keys(const BackwardTile& t, const KeyBlock& block, const float* factor,
                  const float* panels, float* sum) {
   const Index rows = block.rows();
@@ -142,7 +143,7 @@ void add_to_keys(const BackwardTile& t, const KeyBlock& block, const float* fact
   run_panel_matmul(product);
 }
 
-/// The block's rows of `to` += sum [keys, K].
+/// Adds sum [keys, K] to the block's rows of `to`.
 void scatter(const BackwardTile& t, const KeyBlock& block, const float* sum,
              const GradientRows& to) {
   const GatheredRows keys = t.scratch.block.of({to.base, to.stride, nullptr});
@@ -153,7 +154,7 @@ void scatter(const BackwardTile& t, const KeyBlock& block, const float* sum,
   }
 }
 
-/// Copies the tile's rows into its memory, with the sums that stand for a whole row.
+/// Copies the tile's rows into its memory, with the row sums that the forward pass saved.
 void load_tile(const BackwardTile& t, const TiledHeadBackward& head, const GatheredRows& output,
                const GatheredRows& doutput) {
   for (Index r = 0; r < t.tile.count; ++r) {
@@ -210,7 +211,7 @@ void clear_rows(const GradientRows& rows, Index count, Index width) {
   for (Index j = 0; j < count; ++j) std::fill_n(rows.base + j * rows.stride, width, 0.0F);
 }
 
-/// Where the gradients of one head's queries, keys and values begin.
+/// Pointers to the first gradients of one head's queries, keys and values.
 struct HeadGradients {
   GradientRows dqueries;
   GradientRows dkeys;
@@ -249,7 +250,8 @@ void attend_tiled_backward(const AttentionShape& shape, const AttentionInput& in
       output.doutput.data() + group.first_query * output.doutput.outerStride() + column,
       output.doutput.outerStride(), nullptr};
   auto& scratch = thread_instance<BackwardScratch>();
-  MatrixRef unused = gradient.dqueries;  // the head's rows have an output: not written here
+  MatrixRef unused =
+      gradient.dqueries;  // the head's rows have an output, which is not written here
   for (const QueryTile& tile : tiles_of_head(shape, group, head.head)) {
     const TiledHead rows{shape, group,
                          head_rows({shape, input, group, head.head}, unused, tile.is_global)};

@@ -37,7 +37,7 @@ void check_n_best(const SearchOptions& given, int beams) {
 TranslationSettings request_settings(const ReadyModel& ready, const SearchOptions& given) {
   const int beams = given.beam.value_or(ready.decode.num_beams.value_or(1));
   if (!given.sample) check_n_best(given, beams);
-  // A model's files may ask for several translations; a request with few beams has at most those.
+  // A model's files may ask for more translations than the request has beams: limit their number.
   SearchOptions wanted = given;
   if (!wanted.n_best) {
     wanted.n_best = std::min(beams, ready.decode.num_return_sequences.value_or(1));
@@ -78,12 +78,12 @@ PreparedLine line_of(const Translator& translator, const TranslationSettings& se
                                        : prepare_text(translator, settings, text, splitting);
 }
 
-/// The sentences to record of a text: the whole text as one, all the parts that translations split
+/// The sentences of a text to record: the whole text as one, all the parts that translations split
 /// it into, or one of those parts.
 struct TextParts {
   std::vector<PreparedSentence> sentences;     ///< at least one
-  std::vector<std::optional<LinePart>> parts;  ///< where each of them is in the text
-  std::optional<std::string> note;             ///< if translations split a text that is whole here
+  std::vector<std::optional<LinePart>> parts;  ///< position of each sentence in the text
+  std::optional<std::string> note;  ///< set if translations split a text that is whole here
 };
 
 TextParts one_part(const PreparedLine& line, int number) {
@@ -253,7 +253,7 @@ struct ApiHandler::PreparedRequest {
   const Transformer& model;
   TranslationSettings settings;
   Translator translator;
-  PreparedLine line;  ///< the text, split as prepare_request() was told
+  PreparedLine line;  ///< the text, split as prepare_request() was asked to
   Timings& timings;
 };
 
@@ -282,7 +282,7 @@ struct ApiHandler::PageRecords {
     const ScopedTimer timed(&prepared.timings, &Timings::record);
     for (AttentionRecord& record : found) {
       if (request.report) add_head_metrics(record);
-      // Those of an experiment would be of the model without the change.
+      // The receipts of an experiment would be those of the unchanged model.
       if (record.changes.empty()) add_receipts({translator, prepared.model, settings}, record);
       records.push_back(page_record(record, {.vectors = request.vectors, .search = request.tree}));
     }

@@ -54,8 +54,7 @@ class ApiHandler {
 
   /// Returns why each word of the translation was written: format attn-demo.why (docs/json.md), or
   /// the receipts summed by words if ApiRequest::summed is set.
-  std::string why(const ApiRequest& request, const std::atomic<bool>& stop,
-                  Timings& timings) const;
+  std::string why(const ApiRequest& request, const std::atomic<bool>& stop, Timings& timings) const;
 
   /// Returns the records as the page reads them (view/page/page_html.h). If translations split the
   /// text, they are those of one part: ApiRequest::part, or the part with the caret.

@@ -27,7 +27,7 @@ std::optional<std::string> sentence_of(KeyReader& keys, const std::string& key) 
   return text;
 }
 
-/// A text of a list: "body.text[3]".
+/// Returns the name of an entry in a list of texts: "body.text[3]".
 std::string entry_of(const KeyReader& keys, const std::string& list, std::size_t number,
                      const Json& entry) {
   const std::string key = fmt::format("{}[{}]", list, number);
@@ -37,7 +37,7 @@ std::string entry_of(const KeyReader& keys, const std::string& list, std::size_t
   return text;
 }
 
-/// Texts in a list; one alone may stand without it.
+/// Reads a list of texts; a single text need not be in a list.
 std::vector<std::string> texts_of(KeyReader& keys, const std::string& key) {
   const Json* value = keys.find(key);
   std::vector<std::string> texts;
@@ -52,7 +52,7 @@ std::vector<std::string> texts_of(KeyReader& keys, const std::string& key) {
   return texts;
 }
 
-/// A whole number in a range; nothing where the key is missing or null.
+/// Reads an integer in a range; nothing if the key is missing or null.
 std::optional<std::uint64_t> whole_of(KeyReader& keys, const WholeField& field) {
   const std::string key(field.name);
   const Json* value = keys.find_not_null(key);
@@ -75,7 +75,7 @@ std::optional<double> decimal_of(KeyReader& keys, const DecimalField& field) {
   return number;
 }
 
-/// A text of the option's choices, where true and false may also be JSON's own.
+/// Reads one of the option's choices. For true and false, JSON's own literals are accepted too.
 std::string choice_of(KeyReader& keys, const std::string& key, const OptionSpec& option) {
   const Json* value = keys.find(key);
   if (value == nullptr) return "";
@@ -117,11 +117,11 @@ SearchOptions search_of(KeyReader& keys) {
   for (const OptionSpec* option : search_options_at(on_server)) {
     read_search_option(keys, *option, options);
   }
-  decode_options(options);  // refuses what excludes each other
+  decode_options(options);  // refuses options that exclude each other
   return options;
 }
 
-/// Keeps a text, or a list of texts; false where neither is there.
+/// Stores a text, or a list of texts; returns false if neither is present.
 bool take_texts(KeyReader& keys, const std::string& key, ApiRequest& request) {
   const Json* value = keys.find(key);
   if (value == nullptr) return false;
@@ -149,12 +149,13 @@ bool is_html(KeyReader& keys) {
   return format == "html";
 }
 
-/// Reads a text of LibreTranslate's; its clients send null for fields they do not set.
+/// Reads a text of a LibreTranslate request. Its clients send null for fields that they do not
+/// set.
 std::string libretranslate_text(KeyReader& keys, const std::string& key, const char* fallback) {
   return keys.find_not_null(key) == nullptr ? fallback : keys.text(key).value_or(fallback);
 }
 
-/// Reads `q`, which must be there, and `api_key`, which the server checks.
+/// Reads `q`, which is required, and `api_key`, which the server checks.
 void take_question(KeyReader& keys, ApiRequest& request) {
   const bool given = keys.find_not_null("q") != nullptr && take_texts(keys, "q", request);
   libretranslate_text(keys, "api_key", "");
@@ -172,7 +173,7 @@ ApiRequest parse_libretranslate_request(KeyReader& keys) {
   const int more = to_int(whole_of(keys, {"alternatives", 0, max_beams - 1}).value_or(0));
   if (more != 0) {
     request.alternatives = more;
-    // All hypotheses, because some may have the same text.
+    // All hypotheses are requested, because some may have the same text.
     request.search.beam = std::max(kBeams, more + 1);
     request.search.n_best = request.search.beam;
   }

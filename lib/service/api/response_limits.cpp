@@ -7,7 +7,7 @@
 namespace attn {
 namespace {
 
-constexpr double kWeight = 13;         // bytes per weight, as docs/json.md says
+constexpr double kWeight = 13;         // bytes per weight, as documented in docs/json.md
 constexpr double kVectorNumber = 5.4;  // bytes per float32 in base64
 
 /// Returns d_model or the width of all heads together, whichever is larger.
@@ -29,8 +29,8 @@ double record_bytes(const ApiRequest& request, const Translator& translator,
                     const DecodeConfig& decode, const PreparedSentence& sentence) {
   const ModelSummary& model = translator.summary();
   const auto source = static_cast<double>(sentence.ids.size());
-  // A given translation has at most one token per byte; one that is found seldom has more than
-  // this.
+  // A given translation has at most one token per byte. A translation that the model finds is
+  // rarely longer than this.
   constexpr double kLonger = 2, kMore = 50;
   const double target =
       request.target

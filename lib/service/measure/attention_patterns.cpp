@@ -29,9 +29,9 @@ namespace attn {
 namespace {
 
 constexpr int kRounds = 5;
-constexpr double kLongEnough = 4.0;  ///< seconds, after which three rounds are enough
+constexpr double kLongEnough = 4.0;  ///< seconds; if they take longer, three rounds are enough
 
-/// As it goes through a pipe.
+/// The form in which a measurement is sent through a pipe.
 struct AttentionTiming {
   double forward_seconds = 0;
   double backward_seconds = 0;
@@ -39,7 +39,7 @@ struct AttentionTiming {
   std::uint64_t peak_bytes = 0;
 };
 
-/// A number of kB in /proc/self/status, in bytes.
+/// Returns a value in kB from /proc/self/status, in bytes.
 std::uint64_t status_bytes(const char* field) {
   std::FILE* file = std::fopen("/proc/self/status", "r");
   if (file == nullptr) return 0;
@@ -60,14 +60,14 @@ double seconds_of(const auto& action) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Random rows, queries, keys and values of all heads side by side, in [−1, 1).
+/// Returns random rows for queries, keys or values, all heads side by side, in [−1, 1).
 Matrix random_rows(Index length, Index columns, const char* name) {
   Matrix rows(length, columns);
   fill_uniform(1, name, 1.0F, rows.data(), to_size(rows.size()));
   return rows;
 }
 
-/// What a kind has besides queries, keys and values, drawn at random.
+/// The random extra parameters and tokens that a pattern needs besides queries, keys and values.
 struct TrialExtras {
   std::deque<Matrix> numbers;
   ExtraAttentionParameters extras, gradient;
@@ -88,7 +88,7 @@ struct TrialExtras {
   }
 };
 
-/// Multiply-adds of all heads' products on the way there.
+/// Returns the multiply-adds of all heads' matrix multiplications in the forward pass.
 std::uint64_t multiply_adds_of(const AttentionBenchmark& trial, const AttentionShape& shape,
                                const AttentionGroup& group) {
   const SparsePattern& kind = sparse_pattern(trial.pattern);
@@ -104,7 +104,7 @@ std::uint64_t multiply_adds_of(const AttentionBenchmark& trial, const AttentionS
   return sum;
 }
 
-/// The measurement itself, in the process that was made for it.
+/// Runs the measurement, in the process that was created for it.
 AttentionTiming measure_here(const AttentionBenchmark& trial) {
   set_threads(trial.threads);
   const Index width = trial.heads * trial.head_dim;
@@ -144,7 +144,7 @@ AttentionTiming measure_here(const AttentionBenchmark& trial) {
     })
                                       : 0.0);
     spent += forward.back() + backward.back();
-    if (round == 0) {  // caches and memory are not there yet
+    if (round == 0) {  // caches and memory are not warm yet
       forward.clear();
       backward.clear();
     }
@@ -157,7 +157,8 @@ AttentionTiming measure_here(const AttentionBenchmark& trial) {
   return timing;
 }
 
-/// A process that starts with no more memory than this one has, and whose largest size is its own.
+/// Runs the measurement in a new process. It starts with no more memory than this one, and its
+/// peak memory is its own.
 AttentionTiming measure_apart(const AttentionBenchmark& trial) {
   int ends[2];
   if (pipe(ends) != 0) throw_system_error("a pipe", "open", errno);
@@ -188,7 +189,8 @@ AttentionTiming measure_apart(const AttentionBenchmark& trial) {
   return timing;
 }
 
-/// Rows and what attention keeps for them, at least; all are multiples of the length.
+/// Requires the minimum memory for the rows and what attention stores for them, all of which grow
+/// in proportion to the length.
 void require_room(const AttentionBenchmark& trial) {
   const auto rows =
       checked_product({to_size(trial.length), to_size(trial.heads), to_size(trial.head_dim),
@@ -251,7 +253,7 @@ ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, in
   const Index heads = sparse_pattern(pattern).differs_per_head() ? config.encoder_heads : 1;
   std::vector<std::vector<PatternCells>> seen(to_size(config.encoder_layers));
   std::vector<LayerCells> layers(seen.size());
-  // The rows of a model's own global tokens stand before the sentence and move nothing in it.
+  // The rows of a model's own global tokens precede the sentence and do not shift its positions.
   AttentionGroup group{0, 0, tokens, 0, tokens, nullptr, {}, pattern.globals};
   for (Index layer = 0; layer < config.encoder_layers; ++layer) {
     const AttentionShape shape{AttentionSite::encoder_self, layer, heads, 1, 1.0F, &pattern};

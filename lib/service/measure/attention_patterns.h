@@ -1,4 +1,4 @@
-// What attention costs: time and memory of kinds of attention at several lengths, measured.
+// The costs of attention: measured time and memory of several patterns at several lengths.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace attn {
 
-/// One measurement: attention of one random sentence, all heads, without any projection.
+/// A measurement of attention: one random sentence, all heads, without projections.
 struct AttentionBenchmark {
   AttentionPattern pattern;
   Index length = 0;
@@ -19,27 +19,30 @@ struct AttentionBenchmark {
   Index head_dim = 64;
   int threads = 1;
   bool causal = false;
-  bool backward = false;  ///< the forward pass is training's, then
+  bool backward = false;  ///< then the forward pass is that of training
   float dropout = 0.0F;
 };
 
-/// The kinds of a list with commas between them; "all" is all of them, or all that can be causal.
+/// Returns the patterns of a comma-separated list. "all" stands for all of them, or for all that
+/// can be causal.
 std::vector<std::string> patterns_to_benchmark(const std::string& list, bool causal);
 
-/// The kind as the command line names it, with parameters that do not grow with the length (stride:
-/// √length). UsageError where there is none of that name, or none that is causal.
+/// Returns the pattern with this command-line name, with parameters that do not grow with the
+/// length (stride: √length). Throws UsageError if there is none of that name, or none that is
+/// causal.
 AttentionPattern pattern_for_benchmark(const std::string& kind, Index length, bool causal);
 
-/// Runs the trials, which differ in kind and length alone, one after another, each in a process of
-/// its own so that its memory is its own. MemoryError where a length does not fit.
+/// Runs the trials, which differ only in pattern and length, one after another. Each runs in a
+/// process of its own, so that its memory is its own. Throws MemoryError if a length does not fit.
 AttentionCosts benchmark_attention(const std::vector<AttentionBenchmark>& trials);
 
-// How far the tokens of a model's encoder see, layer by layer.
+// The receptive field: how far the tokens of a model's encoder see, layer by layer.
 
-/// Tokens of the longest sentence that is looked at: a bit for each pair of them.
+/// Maximum number of tokens of a sentence: the computation needs a bit for each pair of tokens.
 inline constexpr int max_receptive_tokens = 16'384;
 
-/// Of sentences of `tokens` tokens, in a picture of at most `side` blocks.
+/// Computes the receptive field for sentences of `tokens` tokens, in a picture of at most `side`
+/// blocks.
 ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, int side);
 
 }  // namespace attn

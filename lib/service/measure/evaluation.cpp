@@ -18,7 +18,7 @@
 namespace attn {
 namespace {
 
-/// One metric as the bootstrap and the report see it.
+/// A metric for the bootstrap and the report.
 struct Metric {
   std::string name;
   PairedMetric counts;
@@ -29,7 +29,7 @@ constexpr Score kBleu = [](std::span<const double> sums) { return bleu_from_coun
 constexpr Score kChrf = [](std::span<const double> sums) { return chrf_from_counts(sums).score; };
 constexpr Score kTer = [](std::span<const double> sums) { return ter_from_counts(sums).score; };
 
-/// `count` makes a system's counts.
+/// Creates a metric. `count` computes the counts of a system.
 Metric metric(std::string name, const ScoringInput& s, Score score,
               SampleScore (*sample)(std::span<const double>), const auto& count) {
   Metric m{std::move(name), {}};
@@ -143,7 +143,7 @@ std::vector<ReferencePair> make_scored_pairs(const ReadyModel& model,
 
 namespace {
 
-/// Whether pieces of both sides fit the model's positions.
+/// True if the tokens of both sides fit the model's positions.
 bool fits(const ReadyModel& model, const PreparedSentence& source, const std::string& target) {
   const auto most = to_size(model.transformer->config().max_pair_length());
   const std::size_t length = model.tokenizer->encode_target(clean_text(target).text).ids.size();

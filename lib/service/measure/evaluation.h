@@ -13,20 +13,21 @@
 namespace attn {
 
 struct ScoreSettings {
-  bool lowercase = false;  ///< BLEU, chrF2 and chrF2++; TER never looks at case
+  bool lowercase = false;  ///< for BLEU, chrF2 and chrF2++; TER always ignores case
   BleuTokenizer tokenizer = BleuTokenizer::v13a;
-  Resampling resampling;  ///< where there is another system
+  Resampling resampling;  ///< used if there is another system
 };
 
-/// Translations and what they are compared with, one line a sentence in each list.
+/// Translations and the texts to compare them with, one line per sentence in each list.
 struct ScoringInput {
   const std::vector<std::string>& hypotheses;
   const std::vector<std::vector<std::string>>& references;
-  const std::vector<std::string>* against = nullptr;  ///< another system's; null: there is none
+  const std::vector<std::string>* against =
+      nullptr;  ///< another system's translations; null: there are none
 };
 
-/// Fills in the scores, and where there is another system the paired bootstrap (but for its file's
-/// name).
+/// Computes the scores and, if there is another system, the paired bootstrap (without the name of
+/// its file).
 void compute_scores(ScoreReport& report, const ScoringInput& system, const ScoreSettings& settings);
 
 // Pairs of sentences for evaluate --head-importance.
@@ -41,11 +42,11 @@ std::vector<ReferencePair> make_scored_pairs(const ReadyModel& model,
 
 // The figures of every head over a file of sentence pairs, for evaluate --report.
 
-/// Shows the model each pair (the target is read, not searched for) and adds up what its heads do;
-/// `gold` names a file of word alignments, one line a pair, to compare with; empty: none. A pair
-/// that is empty or longer than the model's positions is left out; `note` says how many, where
-/// there are any. InputError where `gold` has other lines than there are pairs, or names words that
-/// they lack.
+/// Runs the model with each pair (teacher-forced, without a search) and adds up statistics of its
+/// heads. `gold` names a file of word alignments to compare with, one line per pair; empty: none.
+/// Pairs that are empty or longer than the model's positions are left out; `note` reports their
+/// number, if any. Throws InputError if `gold` does not have one line per pair, or names words
+/// that a pair does not have.
 HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>& source,
                          const std::vector<std::string>& target, const std::string& gold,
                          std::string& note);

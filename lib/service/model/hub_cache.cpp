@@ -30,7 +30,7 @@ bool is_hub_word(std::string_view text) {
          });
 }
 
-/// Words with one slash between each two: what is no path upwards or from the root.
+/// True for words separated by single slashes that do not lead upwards or to the root.
 bool are_hub_words(std::string_view text) {
   for (;;) {
     const std::size_t slash = text.find('/');
@@ -40,7 +40,7 @@ bool are_hub_words(std::string_view text) {
   }
 }
 
-/// OWNER/NAME@REVISION, as models are called there.
+/// OWNER/NAME@REVISION, a model's name in the hub cache.
 struct HubName {
   std::string model;
   std::string revision = "main";
@@ -67,13 +67,14 @@ fs::path home() {
   return user != nullptr ? user->pw_dir : "/";
 }
 
-/// Shells leave "~" alone in quotes, and services have none.
+/// Expands "~" at the start of a path. Shells leave it alone in quotes, and services have no
+/// shell.
 fs::path expanded(std::string_view path) {
   if (path == "~") return home();
   return path.starts_with("~/") ? home() / path.substr(2) : fs::path(path);
 }
 
-/// As huggingface_hub finds it.
+/// Returns the cache's folder, found as by huggingface_hub.
 fs::path hub_cache() {
   for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
     if (const auto own = environment(name); !own.empty()) return expanded(own);
@@ -83,7 +84,7 @@ fs::path hub_cache() {
   return (all.empty() ? home() / ".cache" : expanded(all)) / "huggingface" / "hub";
 }
 
-/// The commit that a branch's file names; empty where that is no name of a folder.
+/// Returns the commit in a branch's file; empty if it is not a valid folder name.
 std::string commit_in(const fs::path& file) {
   std::string commit;
   std::ifstream(file) >> commit;
@@ -96,7 +97,7 @@ fs::path folder_of(const HubName& name) {
   return hub_cache() / folder;
 }
 
-/// The snapshot of a revision: of what its name leads to, or of the commit that it is.
+/// Returns the snapshot of a revision, which is a name or a commit.
 std::optional<std::string> snapshot_of(const fs::path& model, const std::string& revision) {
   const std::string commit = commit_in(model / "refs" / revision);
   for (const std::string& name : {commit, revision}) {
@@ -106,7 +107,7 @@ std::optional<std::string> snapshot_of(const fs::path& model, const std::string&
   return std::nullopt;
 }
 
-/// The names of what the cache has of a model; of a commit that no name leads to, itself.
+/// Returns the names of a model's cached revisions; a commit without a name is listed by itself.
 std::vector<std::string> revisions_of(const fs::path& model) {
   std::vector<std::string> revisions;
   std::vector<std::string> commits;
@@ -128,7 +129,7 @@ std::vector<std::string> revisions_of(const fs::path& model) {
   return revisions;
 }
 
-/// What fetches it: a command of huggingface_hub.
+/// Returns the huggingface_hub command that downloads the model.
 std::string fetching(const HubName& name) {
   return fmt::format("hf download {} {} {}", name.model, option_name("revision"), name.revision);
 }

@@ -5,16 +5,16 @@
 
 namespace attn {
 
-/// The directory of a model. A path that is there, or that looks like one (./x, /x, a/b/c), is
-/// itself. OWNER/NAME is the snapshot of `main` in the cache of huggingface_hub, whose folder is
-/// $HF_HUB_CACHE (of old $HUGGINGFACE_HUB_CACHE), $HF_HOME/hub or ~/.cache/huggingface/hub;
-/// OWNER/NAME@REVISION that of another branch, tag, pull request (refs/pr/4) or commit.
-/// SystemError, saying what is there and how the rest is fetched, where the cache has no such
-/// model. Nothing is fetched.
+/// Returns the directory of a model. A path that exists, or that looks like a path (./x, /x,
+/// a/b/c), is returned unchanged. OWNER/NAME is the snapshot of `main` in the cache of
+/// huggingface_hub, whose folder is $HF_HUB_CACHE (formerly $HUGGINGFACE_HUB_CACHE), $HF_HOME/hub
+/// or ~/.cache/huggingface/hub; OWNER/NAME@REVISION is that of another branch, tag, pull request
+/// (refs/pr/4) or commit. Nothing is downloaded. If the cache does not have the model, throws
+/// SystemError that says what it has and how to download the model.
 std::string model_directory(const std::string& named);
 
-/// InputError where `named` is a model of the cache whose revision came without weights: it names
-/// the revisions there that have some.
+/// Throws InputError if `named` is a model of the cache whose revision has no weights. The error
+/// names the revisions that have weights.
 void require_hub_weights(const std::string& named, const std::string& directory);
 
 }  // namespace attn

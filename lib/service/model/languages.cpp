@@ -20,7 +20,7 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-/// Languages of NLLB and M2M100 that Unicode's lists of names leave out.
+/// Languages of NLLB and M2M100 that are missing from Unicode's lists of names.
 constexpr std::pair<std::string_view, std::string_view> kFurtherNames[] = {
     {"acm", "Mesopotamian Arabic"},
     {"acq", "Ta'izzi-Adeni Arabic"},
@@ -36,7 +36,7 @@ constexpr std::pair<std::string_view, std::string_view> kFurtherNames[] = {
     {"quy", "Ayacucho Quechua"},
     {"taq", "Tamasheq"}};
 
-/// With the script or the country where `whole`.
+/// Returns a language's name; if `whole`, with its script or country.
 std::string name_of(const std::string& code, bool whole) {
   std::string name = english_name(code, whole);
   for (const auto& [language, further] : kFurtherNames) {
@@ -47,7 +47,7 @@ std::string name_of(const std::string& code, bool whole) {
   return name;
 }
 
-/// The four letters of a code that name a script, small; empty: it names none.
+/// Returns the four letters of a code that name a script, in lower case; empty if it names none.
 std::string script_of(const std::string& code) {
   const std::string small = in_small_letters(code);
   const std::size_t begin = small.find('_');
@@ -56,13 +56,15 @@ std::string script_of(const std::string& code) {
   return part.size() == 4 ? part : "";
 }
 
-/// Whether codes do not name two scripts: Serbian in Latin letters is not the Cyrillic one.
+/// True unless the codes name different scripts: Serbian in Latin letters is not Serbian in
+/// Cyrillic letters.
 bool scripts_agree(const std::string& a, const std::string& b) {
   const std::string first = script_of(a), second = script_of(b);
   return first.empty() || second.empty() || first == second;
 }
 
-/// Places of what may be meant among the tokens: of the nearest kind of likeness, all.
+/// Returns the indices of all tokens that `asked` may mean, by the closest kind of match that
+/// finds any.
 std::vector<std::size_t> find_candidates(const Languages& languages, const std::string& asked,
                                          const std::vector<std::string>& names) {
   const std::string small = in_small_letters(asked);
@@ -86,7 +88,7 @@ std::vector<std::size_t> find_candidates(const Languages& languages, const std::
   return {};
 }
 
-/// The place of the same language in another script, else of the nearest of all codes and names.
+/// Returns the index of the same language in another script, or else of the nearest code or name.
 std::size_t nearest_language(const Languages& languages, const std::string& asked) {
   const std::string language = locale_code(asked).language;
   for (std::size_t i = 0; i < languages.tokens.size(); ++i) {
@@ -173,7 +175,7 @@ LanguageChoice choose_languages(const MultilingualModel& model, const SearchOpti
     set_target_language(languages, id, decode);
     return choice;
   }
-  // A given translation is in the language that the model's files make it write.
+  // A given translation is in the language that the model's files make the model write.
   for (const int id : {decode.forced_bos_token_id.value_or(-1), model.start}) {
     if (!marked && choice.target < 0 && languages.holds(id)) choice.target = id;
   }
@@ -205,7 +207,8 @@ std::string key_of(std::string_view field) {
   return "data." + std::string(field);
 }
 
-/// Where the experiment said what is refused, its key is named, and the file is at fault.
+/// Runs `action`. If it refuses a value from the experiment, the error names its key and blames
+/// the file.
 template <typename Action>
 auto said_by(const ExperimentConfig& experiment, bool asked, Action&& action) {
   try {
@@ -216,7 +219,7 @@ auto said_by(const ExperimentConfig& experiment, bool asked, Action&& action) {
   }
 }
 
-/// "German (deu_Latn)"
+/// Returns "German (deu_Latn)".
 std::string named(const Languages& languages, int id) {
   const std::string code = languages.code_of(id);
   return fmt::format("{} ({})", language_name(code), code);
@@ -241,8 +244,8 @@ void choose_training_languages(TrainerSetup& setup, const Languages& languages,
       choose(asked.target, experiment.data.target_lang, &SearchOptions::target_lang);
   if (source >= 0) choice.source = source;
   if (languages.uses_language_tokens()) {
-    // What stands around texts unless somebody says otherwise; a target that is the source's was
-    // said by nobody.
+    // Set the default languages around texts. If the target is the same as the source, it was not
+    // set explicitly.
     if (choice.source < 0) choice.source = languages.source;
     if (choice.target < 0 && languages.target != languages.source) {
       choice.target = languages.target;
@@ -250,7 +253,7 @@ void choose_training_languages(TrainerSetup& setup, const Languages& languages,
     if (choice.target < 0) throw FieldError<UsageError>(no_target_language_text(languages, model));
     set_target_language(languages, choice.target, setup.decode);
   }
-  // A model that is kept begins with it by its own config.
+  // A saved model begins with this token because its own config says so.
   if (setup.decode.decoder_start_token_id) {
     setup.model.decoder_start_token_id = *setup.decode.decoder_start_token_id;
     setup.decode.decoder_start_token_id.reset();

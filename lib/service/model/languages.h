@@ -1,5 +1,4 @@
-// Languages by code and by name: which is meant, what it is called, and how a model is made to
-// write it.
+// Languages by code and by name: finding them, naming them, and making a model write them.
 #pragma once
 
 #include <functional>
@@ -18,15 +17,16 @@
 
 namespace attn {
 
-/// Its English name, as ICU has it; the code where it knows none.
+/// Returns a language's English name from ICU; the code if ICU has none.
 std::string language_name(const std::string& code);
 
-/// Of each token: "German" of "deu_Latn"; "Chinese (Simplified)" where others are Chinese, too.
+/// Returns a name for each token: "German" for "deu_Latn"; "Chinese (Simplified)" if there are
+/// other Chinese languages.
 std::vector<std::string> language_names(const Languages& languages);
 
-/// The token that is meant: by the tokenizer's own code, by one of the same language ("de", "de_DE"
-/// for deu_Latn) or by its English name. UsageError naming the field and `model`, and those that it
-/// may be, or the nearest.
+/// Returns the token of a language, found by the tokenizer's own code, by another code of the same
+/// language ("de", "de_DE" for deu_Latn) or by its English name. Throws UsageError that names the
+/// field, `model`, and the possible languages or the nearest one.
 const LanguageToken& find_language(const Languages& languages, const std::string& asked,
                                    std::string_view field, const std::string& model);
 
@@ -37,18 +37,19 @@ struct MultilingualModel {
   int start = -1;
 };
 
-/// The languages that are asked for, as tokens; `decode` gets what makes the model write the
-/// target's. UsageError where the model does not know one, has no choice, or takes no source
-/// language.
+/// Returns the tokens of the requested languages, and sets `decode` so that the model writes the
+/// target language. Throws UsageError if the model does not know a language, has no choice, or
+/// takes no source language.
 LanguageChoice choose_languages(const MultilingualModel& model, const SearchOptions& given,
                                 DecodeConfig& decode);
 LanguageChoice choose_languages(const ReadyModel& model, const SearchOptions& given,
                                 DecodeConfig& decode);
 
-/// Makes the model write the language of a token: `decode` gets its first token, or its start.
+/// Makes the model write the language of a token by setting the first or the start token in
+/// `decode`.
 void set_target_language(const Languages& languages, int id, DecodeConfig& decode);
 
-/// "NAME writes 202 languages, and its files choose none: say target_lang"
+/// Returns "NAME writes 202 languages, and its files choose none: say target_lang".
 FieldText no_target_language_text(const Languages& languages, const std::string& name);
 
 /// Notes that no target language was chosen for a multilingual model, neither by the user nor by
@@ -56,23 +57,23 @@ FieldText no_target_language_text(const Languages& languages, const std::string&
 void note_missing_language(const Translator& translator, const TranslationSettings& settings,
                            const std::function<void(const FieldText&)>& say);
 
-// Which language a training run translates from, and which into.
+// The languages that a training run translates from and into.
 
-/// Languages that are asked for beside the experiment's data.source_lang and data.target_lang, and
-/// count before them; empty: not asked for.
+/// Requested languages, which take precedence over the experiment's data.source_lang and
+/// data.target_lang; empty: not requested.
 struct RequestedLanguages {
   std::string source, target;
 };
 
-/// Puts the languages into `setup`: what stands around its texts, and in model and decode what
-/// makes the model write the target's. `model` is whose they are, in messages. UsageError naming
-/// the field where one that is asked for is not known, there are none, or none is chosen;
-/// InputError where the experiment says it.
+/// Sets the languages in `setup`: the tokens around its texts, and the settings of model and
+/// decode that make the model write the target language. `model` names the languages' owner in
+/// messages. Throws UsageError with the field if a requested language is unknown, if there are
+/// none, or if none is chosen; InputError if the experiment requests it.
 void choose_training_languages(TrainerSetup& setup, const Languages& languages,
                                const ExperimentConfig& experiment, const RequestedLanguages& asked,
                                const std::string& model);
 
-/// "from English (eng_Latn) into German (deu_Latn)"; empty where there are no languages to tell of.
+/// Returns "from English (eng_Latn) into German (deu_Latn)"; empty if there are no languages.
 std::string describe_languages(const TrainerSetup& setup, const Languages& languages);
 
 }  // namespace attn

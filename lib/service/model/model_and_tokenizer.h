@@ -1,4 +1,4 @@
-// A model that is made here and not loaded, by the tokenizer it will have.
+// Models that are made here instead of loaded, for the tokenizer that they will have.
 #pragma once
 
 #include <string>
@@ -13,16 +13,18 @@ namespace attn {
 /// Returns tokenizer.vocab_size, or the default of tokenizer training if the file leaves it out.
 int tokenizer_vocab_size(const TokenizerConfig& config);
 
-/// The tokenizer decides vocabulary and special ids of a model that is made; validates the whole.
-/// InputError where they contradict each other.
+/// Sets the vocabulary and special ids of a new model to those of its tokenizer, and validates the
+/// config. Throws InputError if they contradict each other.
 void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where);
 
-/// A model that is loaded keeps its config, whatever rows its embeddings have to spare. InputError
-/// where the tokenizer is another model's.
+/// Checks that the tokenizer fits a loaded model, whose config stays as it is, even if its
+/// embeddings have more rows than needed. Throws InputError if the tokenizer belongs to another
+/// model.
 void check_tokenizer_fits(ModelConfig& config, const Tokenizer& tokenizer,
                           const std::string& where);
 
-/// How a model that is made here searches: the experiment's `decode`, never producing padding.
+/// Returns the search settings of a model that is made here: the experiment's `decode`, never
+/// producing padding.
 DecodeOptions decode_defaults_for(DecodeOptions decode, const ModelConfig& config);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Which model is asked for.
+// The model that the options choose.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ inline constexpr WholeField d_model_field{"d_model", 1, max_dimension};
 inline constexpr WholeField heads_field{"heads", 1, max_dimension};
 inline constexpr WholeField layers_field{"layers", 1, max_dimension};
 
-/// What multiplies by the weights.
+/// The number format in which weights are multiplied.
 enum class MatmulPrecision { float32, bfloat16, int8 };
 
 /// The values of --precision, in the order of --help.
@@ -34,51 +34,53 @@ inline constexpr std::array precision_names = {PrecisionName{"float32", MatmulPr
                                                PrecisionName{"bfloat16", MatmulPrecision::bfloat16},
                                                PrecisionName{"int8", MatmulPrecision::int8}};
 
-/// The names with `separator` between them, and `last` before the last one.
+/// Returns the names with `separator` between them, and `last` before the last one.
 std::string list_precisions(std::string_view separator, std::string_view last);
 
-/// UsageError for a word that is not the name of a precision.
+/// Throws UsageError for a word that is not the name of a precision.
 MatmulPrecision parse_precision(const std::string& text);
 std::string to_string(MatmulPrecision precision);
 
-/// UsageError where this CPU does not multiply it, or the environment asks for products that do
-/// not.
+/// Returns the backend of a precision. Throws UsageError if this CPU does not support it, or if
+/// the environment selects kernels that do not.
 Backend backend_for(MatmulPrecision precision);
 
-/// A directory, a config, a preset, or none of them: the shipped model, or a random one where
-/// something below asks for it.
+/// A directory, a config, a preset, or none of them. With none, the model is the shipped one, or a
+/// random one if an option below requests it.
 struct ModelChoice {
-  std::vector<std::string> models;  ///< directories or names of Hugging Face's cache
-  std::string maps_of;              ///< of several, whose maps: its directory or number, from 1
+  std::vector<std::string> models;  ///< directories, or names in Hugging Face's cache
+  std::string maps_of;  ///< if there are several: the one whose maps are shown, by directory or
+                        ///< number, from 1
   std::string config;
   std::string preset;
-  std::optional<std::uint64_t> seed;  ///< of random weights
+  std::optional<std::uint64_t> seed;  ///< seed of random weights
   std::optional<std::uint64_t> d_model, heads, layers;
-  std::vector<std::string> overrides;  ///< of config keys: section.key=value
+  std::vector<std::string> overrides;  ///< overrides of config keys: section.key=value
   std::string globals;                 ///< places of global tokens: "0,5", or "none"
   std::string prefix;                  ///< of every source text: "translate English to German: "
   MatmulPrecision precision = MatmulPrecision::float32;
 
   bool several() const { return models.size() > 1; }
-  /// Which of the models `maps_of` names, counted from 0; UsageError where it names none.
+  /// Returns the index of the model that `maps_of` names. Throws UsageError if it names none.
   std::size_t maps_index() const;
   bool changes_shape() const { return d_model || heads || layers; }
-  /// Whether something asks for random weights in place of the shipped model.
+  /// True if an option requests random weights instead of the shipped model.
   bool asks_for_another() const { return changes_shape() || seed || !overrides.empty(); }
 
-  /// UsageError where two sources are named, or one with what cannot change it.
+  /// Throws UsageError if two sources are named, or one with options that cannot change it.
   void check_one_source() const;
-  /// The shape as overrides of config keys, after the user's own.
+  /// Returns the shape as overrides of config keys, after the user's own.
   std::vector<std::string> all_overrides() const;
-  /// Places of the global tokens in rising order, each once, below `positions`.
+  /// Returns the positions of the global tokens below `positions`, ascending and without
+  /// duplicates.
   std::vector<Index> global_positions(int positions) const;
-  /// What changes a config's model, in words; with values those of the model alone.
+  /// Describes the options that change a config's model, with their values if `with_values`.
   FieldText asked_changes(bool with_values) const;
 };
 
 // The type of a written model's weights, as a user names it.
 
-/// "float32", "float16", "bfloat16" or "int8"; UsageError for another word.
+/// Parses "float32", "float16", "bfloat16" or "int8". Throws UsageError for another word.
 DType parse_dtype(const std::string& text);
 
 }  // namespace attn

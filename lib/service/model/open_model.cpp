@@ -62,7 +62,8 @@ ReadyModel finish_random(ReadyModel ready, ModelConfig config, const ModelChoice
   return ready;
 }
 
-/// What a shape that was asked for makes of the default, for those who think of the shipped model.
+/// Returns a note that the requested shape replaces the default, for users who expect the shipped
+/// model.
 FieldText not_the_shipped(const ModelChoice& choice, const ModelConfig& config) {
   return {choice.asked_changes(false),
           fmt::format(": a random model of {} columns ({}), not the shipped one", config.d_model,
@@ -83,8 +84,8 @@ ReadyModel make_from_preset(const ModelChoice& choice) {
       "preset", [&] { return finish_random(std::move(ready), config, choice, choice.preset); });
 }
 
-/// Random weights in the shape of a config. `tokenizer_directory` holds the tokenizer of a config
-/// that names none.
+/// Makes a model with random weights in the shape of a config. `tokenizer_directory` holds the
+/// tokenizer for a config that names none.
 ReadyModel make_from_config(const ModelChoice& choice, const std::string& path,
                             const std::string& tokenizer_directory) {
   ReadyModel ready;
@@ -102,7 +103,7 @@ ReadyModel make_from_config(const ModelChoice& choice, const std::string& path,
   return finish_random(std::move(ready), experiment.model, choice, path);
 }
 
-/// The directory of a training run holds its model in a folder.
+/// Refuses the directory of a training run, which holds its model in a subfolder.
 void refuse_run_directory(const std::string& directory) {
   const fs::path run(directory);
   if (file_exists((run / "model.safetensors").string())) return;
@@ -120,7 +121,8 @@ ReadyModel load_from_directory(const std::string& named, Backend backend) {
   const Progress progress("reading " + directory);
   ReadyModel ready;
   std::optional<LoadedModel> loaded;
-  // Side by side, as they take about as long. Where both fail, the model's error is told.
+  // Both are loaded at once, because they take about as long. If both fail, the model's error is
+  // reported.
   parallel_for(2, std::numeric_limits<Index>::max(), [&](Index part) {
     if (part == 0) {
       loaded.emplace(load_model(directory, backend));
@@ -137,7 +139,7 @@ ReadyModel load_from_directory(const std::string& named, Backend backend) {
   return ready;
 }
 
-/// Sets the global tokens that are asked for. UsageError where the model has no such tokens.
+/// Sets the requested global tokens. Throws UsageError if the model does not support them.
 void choose_globals(const ModelChoice& choice, Transformer& transformer) {
   if (choice.globals.empty()) return;
   const ModelConfig& config = transformer.config();
@@ -152,7 +154,8 @@ void choose_globals(const ModelChoice& choice, Transformer& transformer) {
   transformer.set_global_positions(choice.global_positions(config.max_positions));
 }
 
-/// Each model asks for its own room while it is loaded; all of them are asked for before.
+/// Each model checks the memory that it needs itself while it is loaded; this checks the memory
+/// for all of them first.
 void require_room_for_all(const std::vector<std::string>& directories, Backend backend) {
   std::uint64_t bytes = 0;
   for (const std::string& directory : directories) {
@@ -163,7 +166,8 @@ void require_room_for_all(const std::vector<std::string>& directories, Backend b
   require_memory(bytes, fmt::format("preparing {} models", directories.size()));
 }
 
-/// The model that ships, where there is one and nothing asks for another.
+/// Returns the shipped model if there is one and the options do not ask for another; empty
+/// otherwise.
 std::string default_model(const ModelChoice& choice) {
   if (choice.asks_for_another()) return "";
   try {
@@ -197,7 +201,7 @@ const Preset& named_preset(const std::string& name) {
 
 namespace {
 
-/// validate(), whose words name the path, and what was asked to change behind it.
+/// Calls validate(). Its errors name the path, followed by the requested changes.
 void validate_asked(const ModelConfig& config, const std::string& path, const FieldText& asked) {
   try {
     validate(config, path);
@@ -208,7 +212,8 @@ void validate_asked(const ModelConfig& config, const std::string& path, const Fi
   }
 }
 
-/// The shape that a config asks for, with the vocabulary that its tokenizer has or will have.
+/// Returns the shape that a config describes, with the vocabulary that its tokenizer has or will
+/// have.
 ModelShape shape_of_config(const ModelChoice& choice, const std::string& path) {
   const ExperimentConfig experiment = read_with_overrides(path, choice.all_overrides());
   ModelConfig config = experiment.model;
@@ -216,7 +221,7 @@ ModelShape shape_of_config(const ModelChoice& choice, const std::string& path) {
     check_paths_exist(experiment, "tokenizer.");
     fit_to_tokenizer(config, Tokenizer(experiment.tokenizer.model), path);
   } else if (config.vocab_size == 0) {
-    // pieces as the tokenizer counts them, and one more for <pad>
+    // The tokens that the tokenizer counts, and one more for <pad>.
     config.vocab_size = config.decoder_vocab_size = tokenizer_vocab_size(experiment.tokenizer) + 1;
     config.pad_token_id = config.decoder_start_token_id = config.vocab_size - 1;
   }
@@ -265,7 +270,8 @@ ReadyModel open_chosen_model(const ModelChoice& choice, const std::string& token
   return ready;
 }
 
-/// T5 is told in words what to do, and its files say in which; no text gets them by itself.
+/// A T5 model is told its task in words, which its files list. No text gets these words by
+/// default.
 void choose_prefix(const ModelChoice& choice, ReadyModel& ready) {
   ready.prefix = choice.prefix;
   const std::vector<std::string> prefixes = task_prefixes(ready.decode);

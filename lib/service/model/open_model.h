@@ -1,5 +1,5 @@
-// Opens the model that a front end was asked for: a directory, a config or a preset. Nothing here
-// trains anything; training/untrained_model.h does what a config without a tokenizer needs.
+// Opens the model that the options choose: a directory, a config or a preset. Nothing here trains
+// anything; training/untrained_model.h handles configs without a tokenizer.
 #pragma once
 
 #include <memory>
@@ -18,21 +18,23 @@
 
 namespace attn {
 
-/// The config of an experiment with changes of its keys.
+/// Reads an experiment's config with overrides of its keys.
 ExperimentConfig read_with_overrides(const std::string& path,
                                      const std::vector<std::string>& overrides);
 
-/// A well-known shape; InputError that says which is nearest and where all are listed.
+/// Returns a published shape. Throws InputError that names the nearest preset, and where all are
+/// listed.
 const Preset& named_preset(const std::string& name);
 
-/// A shape without weights: what `inspect` needs.
+/// A shape without weights, for `inspect`.
 struct ModelShape {
   ModelConfig config;
-  std::string name;                       ///< as the user named it
-  std::vector<std::string> unknown_keys;  ///< of a directory's config.json
+  std::string name;                       ///< as given by the user
+  std::vector<std::string> unknown_keys;  ///< unknown keys of a directory's config.json
   std::vector<std::string> notes;
-  FieldText instead;  ///< that it is not the shipped model's, which nothing else was named for
-  std::string directory = {};  ///< of its files; empty: there are none
+  FieldText
+      instead;  ///< note that this is not the shipped model's shape, if no other model was named
+  std::string directory = {};  ///< directory of its files; empty if there are none
 };
 ModelShape read_shape(const ModelChoice& options);
 
@@ -40,15 +42,15 @@ ModelShape read_shape(const ModelChoice& options);
 struct ReadyModel {
   std::unique_ptr<Transformer> transformer;
   std::unique_ptr<Tokenizer> tokenizer;
-  std::string tokenizer_directory;  ///< whose files `init` copies
+  std::string tokenizer_directory;  ///< directory whose tokenizer files `init` copies
   DecodeOptions decode;
-  std::optional<int> default_forced_eos;  ///< of random weights; a directory says it itself
-  std::optional<std::uint64_t> seed;      ///< of random weights
+  std::optional<int> default_forced_eos;  ///< for random weights; a directory sets it itself
+  std::optional<std::uint64_t> seed;      ///< seed of random weights
   std::string name;
-  std::string prefix;  ///< of every source text (TranslationSettings::prefix)
+  std::string prefix;  ///< prefix of every source text (TranslationSettings::prefix)
   MatmulPrecision precision = MatmulPrecision::float32;
   std::vector<FieldText> notes;
-  /// Owns files that were made for this run alone; they are removed with it.
+  /// Owns temporary files of this run, which are removed with it.
   std::shared_ptr<void> temporary;
 };
 
@@ -56,32 +58,31 @@ struct ReadyModel {
 /// InputError for a config that names no tokenizer, unless `tokenizer_directory` holds one.
 ReadyModel open_model(const ModelChoice& choice, const std::string& tokenizer_directory = {});
 
-/// Models that translate together; one alone where there is one --model or none.
+/// Models that translate together; a single model if there is one --model or none.
 struct ReadyEnsemble {
   std::vector<ReadyModel> models;
   std::size_t maps_of = 0;
 
-  /// The model whose files decide how all of them translate.
+  /// Returns the model whose files decide how all of them translate.
   const ReadyModel& first() const { return models.front(); }
-  /// The model whose maps are recorded.
+  /// Returns the model whose maps are recorded.
   const ReadyModel& mapped() const { return models.at(maps_of); }
   std::vector<std::string> names() const;
 };
 
-/// MemoryError where all of them together would not fit; InputError naming two whose vocabularies
-/// differ.
+/// Opens the models. Throws MemoryError if they do not fit together, and InputError naming two
+/// models whose vocabularies differ.
 ReadyEnsemble open_models(const ModelChoice& choice);
 
 /// Tells the guard every file that open_model or read_shape will read.
 void register_inputs(const ModelChoice& options, FileGuard& guard);
 
-/// Returns the path of the config that the choice leads to: its own, or the demo's if the shipped
-/// model is not there or another shape is asked for. Empty if a directory or preset is opened.
+/// Returns the path of the chosen config: the given one, or the demo's if the shipped model is
+/// missing or another shape is requested. Empty if a directory or preset is opened.
 std::string chosen_config(const ModelChoice& choice);
 
-/// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
-/// InputError naming the path and, behind it, what was asked to change in it: one of them is what
-/// the message is about.
+/// Checks the shape of an experiment before a tokenizer is trained in vain. Throws InputError with
+/// the path, followed by the requested changes, because the error is in one of them.
 void check_shape(const ModelConfig& shape, const std::string& path, const FieldText& asked);
 
 }  // namespace attn

@@ -5,14 +5,14 @@
 
 namespace attn {
 
-/// A file or directory that ships with the program (configs/demo.json): beside the executable's
-/// installation, else in the source tree. InputError where there is none.
+/// Returns a file or directory that ships with the program (configs/demo.json): in the
+/// executable's installation, or else in the source tree. Throws InputError if there is none.
 std::string shipped(const std::string& relative);
 
-/// The same; empty where there is none.
+/// Returns the same; empty if there is none.
 std::string find_shipped(const std::string& relative);
 
-/// Where shipped() looks first from now on: what is loaded as a library brings its own.
+/// Sets the directory where shipped() looks first, for a library that brings its own files.
 void set_shipped_root(std::string directory);
 
 }  // namespace attn

@@ -94,7 +94,7 @@ namespace {
 
 constexpr std::array kDropouts{"dropout", "attention_dropout", "activation_dropout"};
 
-/// The key that an alias stands for.
+/// Returns the main name of a key that may be an alias.
 std::string main_name(const std::string& key) {
   const auto& sizes = size_keys();
   const auto size = std::ranges::find(sizes, key, &SizeKey::alias);
@@ -105,7 +105,7 @@ bool is_dropout(const std::string& key) {
   return std::ranges::find(kDropouts, key) != kDropouts.end();
 }
 
-/// What a config says of the shape is the directory's, key by key.
+/// Checks that each key of the config that describes the shape agrees with the directory's model.
 void check_agreement(const ExperimentConfig& experiment, const ModelConfig& found,
                      const std::string& directory) {
   const Json asked = to_config_json(experiment.model);
@@ -138,8 +138,9 @@ std::string start_from_model(ExperimentConfig& experiment, const std::string& di
     if (section.contains(key)) *mine = config;
   }
   experiment.model = model;
-  // How long a line it has learned stays true, what each translation begins with, and what tasks
-  // its files name; its other settings of decoding are the config's.
+  // These settings are kept from the model's own files: the longest source that it has learned,
+  // the token that begins each translation, and its tasks. Its other decoding settings come from
+  // the config.
   if (!experiment.decode.longest_source) {
     experiment.decode.longest_source = found.decode.longest_source;
   }
@@ -178,7 +179,7 @@ class BundleWriter {
     files_.push_back(name);
   }
 
-  /// Both sides of `data`, as the section `key` will name them.
+  /// Describes both sides of `data` under the names that the section `key` will use.
   Json text(const std::string& key, const ParallelFiles& data) {
     Json section = Json::object();
     for (const auto& [side, path] :

@@ -118,7 +118,7 @@ void LiveTraining::advance(std::uint64_t count) {
   }
 }
 
-/// Where the run in a directory looks, and at its end.
+/// Validates whenever a run in a directory would, including at its end.
 void LiveTraining::validate_if_due() {
   RunState& state = updates_->state();
   const ValidationType due = updates_->validation_due();

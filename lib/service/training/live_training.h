@@ -1,6 +1,6 @@
-// A training run that is watched while it goes on: in memory, as many updates at a time as somebody
-// asks for, and between them its curve, its maps and its translations. Its numbers are those of
-// run_training() by the same experiment.
+// A training run that can be watched. It is kept in memory and runs as many updates at a time as
+// requested; in between, its curve, maps and translations can be shown. Its numbers are those of
+// run_training() with the same experiment.
 #pragma once
 
 #include <memory>
@@ -15,19 +15,21 @@
 
 namespace attn {
 
-/// As a model that can be asked it is the one of the last update.
+/// Trains a model and provides it to requests; this is the model after the last update.
 class LiveTraining : public ModelProvider {
  public:
-  /// An experiment file that names an existing tokenizer. Errors are those of everything it reads.
+  /// Reads an experiment file that names an existing tokenizer. Throws the errors of everything
+  /// that it reads.
   explicit LiveTraining(const std::string& config);
 
-  /// What the page shows of the run after the updates that `asked` wants: {"updates": 20} goes on
-  /// by so many, or to the end; 0 or none just looks. UsageError for anything else.
+  /// Runs the updates that `asked` requests, and returns the page's data of the run. {"updates":
+  /// 20} runs that many updates, or fewer if the run ends; with 0 or without the key, no update is
+  /// run. Throws UsageError for anything else.
   ///
-  /// A page's data: the probe's record, and as "live" {"training": {"update", "updates",
-  /// "finished", "losses": [[update, loss], …] of each update since the answer before,
-  /// "looks": [[update, loss, BLEU, chrF], …] at the dev part, as many, "text": the probe's own
-  /// translation at the time, "weights": SHA-256 of all weights as little-endian floats}}.
+  /// The data is the probe's record, and as "live" {"training": {"update", "updates", "finished",
+  /// "losses": [[update, loss], …] of each update since the previous answer, "looks": [[update,
+  /// loss, BLEU, chrF], …] of the validations since then, "text": the probe's own translation at
+  /// this time, "weights": SHA-256 of all weights as little-endian floats}}.
   std::string answer(const Json& asked);
 
   const std::vector<std::string>& names() const override { return names_; }
@@ -39,7 +41,7 @@ class LiveTraining : public ModelProvider {
   std::string training_json();
 
   TrainerSetup setup_;
-  ReadyModel ready_;  ///< its transformer is null where the weights have changed since
+  ReadyModel ready_;  ///< its transformer is null if the weights have changed since
   std::vector<std::string> names_;
   std::optional<TrainingLoop> updates_;
   std::optional<Validator> validator_;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kPlainColumns = 80;
 
-/// "4,812"
+/// Formats a number as "4,812".
 std::string with_commas(double number) {
   std::string digits = fmt::format("{:.0f}", number);
   if (!(number >= 0 && number < 1e15)) return digits;
@@ -18,7 +18,7 @@ std::string with_commas(double number) {
   return digits;
 }
 
-/// e^loss may be anything.
+/// Formats e^loss, which may have any magnitude.
 std::string perplexity_text(double value) {
   if (value >= 1e6) return fmt::format("{:.1e}", value);
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
@@ -59,7 +59,7 @@ std::string validation_line(const ValidationMetrics& metrics, LossNames names) {
 
 namespace {
 
-/// "3 epochs"; one has no s.
+/// Formats "3 epochs", or "1 epoch" without an s.
 std::string count_of(std::uint64_t number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }

@@ -1,4 +1,4 @@
-// What a training run tells, as lines.
+// The reports of a training run, as lines.
 #pragma once
 
 #include <string>
@@ -11,22 +11,23 @@
 
 namespace attn {
 
-/// How lines name the two losses. With label smoothing the loss is not the one that the perplexity
-/// is made of, and each says which it is.
+/// The names of the two losses in lines. With label smoothing, the loss is not the one from which
+/// the perplexity is computed, so each line says which it is.
 enum class LossNames { plain, smoothed };
 
-/// "epoch 2", "update 700/1236", "loss 4.91", "4,812 tokens/s", "lr 3.5e-04", "2:10 left"
+/// Returns "epoch 2", "update 700/1236", "loss 4.91", "4,812 tokens/s", "lr 3.5e-04", "2:10 left".
 std::vector<StatusPart> update_parts(const UpdateMetrics& metrics, LossNames names);
 
-/// The same as a plain line of at most 80 columns.
+/// Returns the same as a plain line of at most 80 columns.
 std::string update_line(const UpdateMetrics& metrics, LossNames names);
 
-/// A look at the dev part: "dev 700: smoothed loss 2.345, plain ppl 6.78, BLEU 12.34, chrF2 34.56,
-/// best"
+/// Describes a validation: "dev 700: smoothed loss 2.345, plain ppl 6.78, BLEU 12.34, chrF2 34.56,
+/// best".
 std::string validation_line(const ValidationMetrics& metrics, LossNames names);
 
-/// Why a run ended: "ended at update 90 of 900 by patience: 3 validations in a row found no better
-/// model (train.patience)". `signal` is the number of the signal that stopped it, if one did.
+/// Describes why a run ended: "ended at update 90 of 900 by patience: 3 validations in a row found
+/// no better model (train.patience)". `signal` is the number of the signal that stopped it, if
+/// any.
 std::string end_line(const TrainingOutcome& outcome, const TrainConfig& train, int signal);
 
 }  // namespace attn

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run leaves in its directory, beside its lock.
+/// The files that a run leaves in its directory, besides its lock.
 constexpr std::array kFiles{"train.jsonl", "curve.svg", "probe.jsonl", "config.json"};
 constexpr const char* kModel = "model";
 constexpr std::array kFolders{kModel, "tokenizer", "checkpoints"};
@@ -75,7 +75,7 @@ class TrainingRun {
     setup.identity = run_identity(experiment_, setup.model, tokenizer_directory, request_.from);
     add_languages(setup.identity, tokenizer.languages(), setup.languages);
     if (!request_.from.empty()) {
-      // What a checkpoint holds takes its place; without one this is where training begins.
+      // A checkpoint replaces these weights; without one, training begins with them.
       setup.initial_model =
           std::make_shared<Transformer>(load_model(request_.from, default_backend()).transformer);
     }
@@ -120,11 +120,11 @@ class TrainingRun {
     asked.overrides = request_.overrides;
     check_shape(experiment_.model, request_.config, asked.asked_changes(true));
     resolve_decode_options(experiment_.decode, 0,
-                           request_.config);  // refuses what is out of range there
+                           request_.config);  // refuses values out of range
   }
 
-  /// Whether CONFIG is what the run itself wrote: unless it is changed, it stays as it is, with
-  /// what somebody may have added.
+  /// True if CONFIG is the file that the run itself wrote. If its settings are unchanged, the file
+  /// is kept, including any additions made by hand.
   bool has_own_config() const {
     std::error_code ignored;
     return fs::equivalent(request_.config, request_.out + "/config.json", ignored);
@@ -134,7 +134,7 @@ class TrainingRun {
     return !request_.languages.source.empty() || !request_.languages.target.empty();
   }
 
-  /// DIR/config.json says which languages were asked for.
+  /// Records the requested languages in DIR/config.json.
   void record_languages() {
     for (const auto& [key, language] : {std::pair{"source_lang", &request_.languages.source},
                                         {"target_lang", &request_.languages.target}}) {
@@ -142,7 +142,7 @@ class TrainingRun {
     }
   }
 
-  /// What a resumed run writes must not be what it learns from.
+  /// Checks that a resumed run does not write to the files that it learns from.
   void check_files() const {
     FileGuard guard;
     const DataConfig& data = experiment_.data;
@@ -171,8 +171,8 @@ class TrainingRun {
     return attn::max_side_tokens(experiment_.model, experiment_.train);
   }
 
-  /// Whether what is asked for goes with the tokenizer, and the memory by what the config says; the
-  /// text will say more exactly.
+  /// Checks that the request fits the tokenizer, and that the memory suffices for the config. A
+  /// more exact check follows once the text is known.
   void check_tokenizer() {
     if (!experiment_.tokenizer.model.empty()) {
       tokenizer_.emplace(experiment_.tokenizer.model);
@@ -189,7 +189,7 @@ class TrainingRun {
     require_memory_for(model, expected_batch(experiment_.train));
   }
 
-  /// What follows from the experiment and the tokenizer alone.
+  /// Makes the setup as far as it follows from the experiment and the tokenizer alone.
   TrainerSetup set_up(const Tokenizer& tokenizer) const {
     TrainerSetup setup;
     setup.directory = request_.out;
@@ -258,7 +258,8 @@ class TrainingRun {
                             request_.config);
   }
 
-  /// DIR/config.json, made before DIR is: a path in it may be no text.
+  /// Returns DIR/config.json. It is made before DIR is, because a path in it may not be valid
+  /// text.
   std::string config_as_used() const try {
     return experiment_.document.dump(2) + "\n";
   } catch (const Json::exception&) {
@@ -268,12 +269,14 @@ class TrainingRun {
         request_.config);
   }
 
-  /// The directory of the tokenizer's files: the config's own, or DIR/tokenizer, trained once.
+  /// Returns the directory of the tokenizer's files: that in the config, or DIR/tokenizer, trained
+  /// once.
   std::string prepare_tokenizer(RunListener& listener) const {
     if (!experiment_.tokenizer.model.empty()) return experiment_.tokenizer.model;
     std::string directory = request_.out + "/tokenizer";
     std::error_code ignored;
-    // It was renamed there when it was complete; without a checkpoint it may be another config's.
+    // A tokenizer is renamed to this path only when complete. If there is no checkpoint, it may
+    // belong to another config.
     if (directory_->has_checkpoint()) {
       if (directory_exists(directory)) return directory;
       throw FieldError<InputError>(
@@ -339,7 +342,7 @@ class TrainingRun {
     listener.say(text.message_for(owner_.words()));
   }
 
-  /// What lies in the directory now, and what one does with it.
+  /// Reports the files in the directory, and how to use them.
   void report_results(RunListener& listener) const {
     std::string out = request_.out;
     while (out.size() > 1 && out.back() == '/') out.pop_back();
@@ -370,8 +373,8 @@ class TrainingRun {
   TrainingFrontEnd& owner_;
   ExperimentConfig experiment_;
   std::optional<Tokenizer> tokenizer_;
-  std::string
-      language_code_;  ///< the code of what the kept model must be told before each text; or empty
+  std::string language_code_;  ///< code of the language that the saved model must be given for each
+                               ///< text; or empty
   std::unique_ptr<RunDirectory> directory_;
 };
 

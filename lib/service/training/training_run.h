@@ -1,5 +1,5 @@
-// A training run from an experiment file, into a directory that it owns: what `train` does, whoever
-// asks for it and listens.
+// A training run from an experiment file, in a directory that it owns: the work of `train`,
+// independent of the front end.
 #pragma once
 
 #include <atomic>
@@ -19,21 +19,21 @@ namespace attn {
 struct TrainingRequest {
   std::string config;
   std::string out;
-  std::string from;  ///< a model to begin with; empty: random weights
+  std::string from;  ///< a model directory to start from; empty: random weights
   RequestedLanguages languages;
   bool resume = false;
-  std::optional<int> threads;          ///< else the cores
-  std::vector<std::string> overrides;  ///< of the config's keys: section.key=value
+  std::optional<int> threads;          ///< default: the number of cores
+  std::vector<std::string> overrides;  ///< overrides of the config's keys: section.key=value
 };
 
-/// Writes what a run leaves beside its model. Who shows it to a person says the rest.
+/// Writes a run's files other than its model. A front end adds the display.
 class RunListener : public TrainingListener {
  public:
   explicit RunListener(std::string directory) : directory_(std::move(directory)) {}
 
   std::string record_line(const AttentionRecord& record) override;
   void curve_changed(const TrainingCurve& curve) override;
-  /// Whose model was kept; nothing where this run has not said.
+  /// Returns the update of the saved model; nothing if this run has not saved one.
   std::optional<std::uint64_t> kept_update() const { return kept_update_; }
 
  private:
@@ -41,20 +41,21 @@ class RunListener : public TrainingListener {
   std::optional<std::uint64_t> kept_update_;
 };
 
-/// Who has asked for a run.
+/// The front end that requested a run.
 class TrainingFrontEnd {
  public:
   virtual ~TrainingFrontEnd() = default;
-  /// Everything has been read and checked; now `directory` is made.
+  /// Called when everything has been read and checked, before `directory` is created.
   virtual std::unique_ptr<RunListener> on_start(const std::string& directory, LossNames names) = 0;
-  /// Asked once, before the first update: the run stops with a checkpoint when it is not 0.
+  /// Called once, before the first update. The run stops with a checkpoint when the value is not
+  /// 0.
   virtual const std::atomic<int>& stop() = 0;
-  /// What the run tells of fields is worded by it.
+  /// Returns the front end's names of fields, for the run's messages.
   virtual FieldSpelling words() const { return option_name; }
 };
 
-/// Trains. Errors are those of everything that it reads and of Trainer; whatever was wrong before
-/// begins() leaves no files.
+/// Runs the training. Throws the errors of everything that it reads and of Trainer; errors before
+/// begins() leave no files.
 TrainingOutcome run_training(const TrainingRequest& request, TrainingFrontEnd& owner);
 
 }  // namespace attn

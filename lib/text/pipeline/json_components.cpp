@@ -79,7 +79,7 @@ struct MetaspaceKeys {
                   fmt::format("{} is not supported; supported are always, first and never",
                               in_quotes(name)));
     }
-    reader.text("str_rep");  // the mark again, in older files
+    reader.text("str_rep");  // the same character, in older files
   }
   std::string mark;
   PrependScheme scheme = PrependScheme::always;

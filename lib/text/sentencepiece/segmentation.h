@@ -72,7 +72,7 @@ class SentencePieceUnigram {
 // Segmentation by a BPE model, optionally with dropout of merges.
 
 /// BPE (Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units"):
-/// starting from single characters, the neighbours whose merged piece has the best score are
+/// starting from single characters, the neighbors whose merged piece has the best score are
 /// merged, again and again. User-defined pieces act as characters that are never merged.
 class SentencePieceBpe {
  public:
@@ -80,7 +80,7 @@ class SentencePieceBpe {
   explicit SentencePieceBpe(const SentencePieceModel& model);
 
   /// BPE-dropout (Provilkov et al. 2020) as in SentencePiece: each merge is skipped with
-  /// probability `dropout` when it is due, and two neighbours stay apart after a skip until one of
+  /// probability `dropout` when it is due, and two neighbors stay apart after a skip until one of
   /// them has grown. (In the paper they may merge at a later step, so its segmentations are
   /// slightly coarser for the same dropout.) With 0 this gives the model's own segmentation and
   /// uses no random numbers.

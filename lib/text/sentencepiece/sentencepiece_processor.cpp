@@ -101,7 +101,7 @@ SegmentationType SentencePieceProcessor::segmentation() const {
 std::vector<std::string> SentencePieceProcessor::encode(std::string_view text) const {
   const std::string normalised = normalise(text);
   if (parts_->unigram) return parts_->unigram->encode(normalised);
-  RandomGenerator unused(0, "", 0);  // dropout is 0, so no number is drawn
+  RandomGenerator unused(0, "", 0);  // dropout is 0, so the generator is not used
   if (parts_->pairs) return parts_->pairs->sample(normalised, 0, unused);
   return expand_unknown_pieces(parts_->parts_of(normalised), parts_->model.byte_fallback);
 }

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// What a text of a test set is.
+/// The role of a text in a test set.
 enum class TextRole { source, reference, hypothesis };
 
 /// One text of a test set: a line per segment, without line ends.
@@ -18,7 +18,8 @@ struct TestSetText {
   TextRole role = TextRole::source;
   std::string name;  ///< translator of a reference, system of a hypothesis; may be empty
   std::vector<std::string> lines;
-  std::vector<std::string> ids;  ///< of the segments, "document/segment"; empty: the file has none
+  std::vector<std::string>
+      ids;  ///< of the segments, "document/segment"; empty if the file has none
 };
 
 struct TestSet {

@@ -30,7 +30,7 @@ constexpr const char* name_of(EndReason reason) {
   return "";
 }
 
-/// How a run ended.
+/// The end of a run.
 struct TrainingOutcome {
   EndReason reason = EndReason::updates;
   std::uint64_t update = 0;   ///< the last one made

@@ -12,7 +12,8 @@
 namespace attn {
 namespace {
 
-/// Keeps the best `capacity` candidates seen, best first; equal scores in the order of arrival.
+/// Keeps the best `capacity` candidates seen, best first. Candidates with equal scores stay in
+/// order of arrival.
 class BestCandidates {
  public:
   explicit BestCandidates(Index capacity) : capacity_(to_size(capacity)) {}
@@ -38,8 +39,8 @@ class BestCandidates {
   std::vector<SentenceBeam::Candidate> best_;
 };
 
-/// Offers every token of a row to the list. Once that is full, logits below a bound are skipped
-/// sixteen at a time; the bound is a little too low, and what passes it is compared exactly.
+/// Offers every token of a row to the list. Once the list is full, logits below a bound are
+/// skipped sixteen at a time. The bound is slightly too low; logits above it are compared exactly.
 void offer_row(std::span<const float> row, const LogSoftmax& normal, float running_score,
                Index beam, BestCandidates& best) {
   const auto n = std::ssize(row);
@@ -48,7 +49,8 @@ void offer_row(std::span<const float> row, const LogSoftmax& normal, float runni
     const float exact = best.threshold() - running_score + normal.log_sum + normal.maximum;
     return exact - 1e-4F * (1.0F + std::abs(running_score) + std::abs(normal.maximum));
   };
-  // Below capacity even −∞ counts: `generate` fills its list with forbidden tokens, too.
+  // Until the list is full, even −∞ is accepted: `generate` also fills its list with forbidden
+  // tokens.
   Index token = 0;
   for (; token < n && !best.full(); ++token) {
     best.offer({normal(at(row, token)) + running_score, beam, to_int(token)});
@@ -67,7 +69,7 @@ class BeamSearch : public SentenceSearch {
         beam_(rules.decode, rules.ends, max_generated_tokens),
         trace_(traced) {}
 
-  /// Before the first step all beams are the same hypothesis: one row serves them.
+  /// Before the first step all beams are the same hypothesis, so one row is enough.
   void add_rows(const SentenceRows& before, StepInput& rows) const override {
     const std::vector<SentenceBeam::Running>& running = beam_.running();
     if (running.front().ids.empty()) return rows.add(rules().start, 0, before.slot);
@@ -88,7 +90,7 @@ class BeamSearch : public SentenceSearch {
   }
 
  private:
-  /// The best continuations of the running beams.
+  /// Returns the best continuations of the running beams.
   BestCandidates best_candidates(EnsembleDecoder& decoder, Index first) const {
     const LogitsProcessor& processor = rules().processor;
     BestCandidates best(beam_.candidates_needed());
@@ -102,7 +104,7 @@ class BeamSearch : public SentenceSearch {
       const auto& [row, normal] = scores;
       if (!normal.finite) throw_non_finite_logits(rules().models, produced);
       if (const auto forced = processor.forced_token(produced, max_generated_tokens())) {
-        // Everything else is −∞; the forced token's own log-probability counts 0.
+        // All other tokens have −∞; the forced token's own log-probability counts as 0.
         best.offer({running.score, to_index(i), *forced});
         if (produced + 1 < max_generated_tokens()) continue;
         for (int token = 0; to_size(token) < row.size() && !best.full(); ++token) {
@@ -129,7 +131,7 @@ std::unique_ptr<SentenceSearch> beam_search(const SearchRules& rules, std::span<
 
 namespace {
 
-constexpr float kNone = -1e9F;  ///< `generate`'s score of a beam that must not win
+constexpr float kNone = -1e9F;  ///< `generate`'s score for a beam that must not win
 
 }  // namespace
 
@@ -155,8 +157,8 @@ void SentenceBeam::merge_finished(std::span<const Candidate> best) {
                                 [](const Finished& f) { return f.is_finished; });
   const float length = length_penalty_divisor(produced_ + 1, decode_.length_penalty);
   for (std::size_t i = 0; i < best.size(); ++i) {
-    // Of the 2 · beams_ candidates only the first `beams_` may end as results, as in `generate`;
-    // the others are there so that enough go on.
+    // As in `generate`, only the first `beams_` of the 2 · beams_ candidates may end as results;
+    // the others ensure that enough beams continue.
     if (i >= to_size(beams_) || !ends(best[i])) continue;
     float score = best[i].score / length;
     if (full && decode_.early_stopping == EarlyStopping::yes) score += kNone;
@@ -166,7 +168,7 @@ void SentenceBeam::merge_finished(std::span<const Candidate> best) {
     finished_.push_back({std::move(ids), score, true});
   }
   std::stable_sort(finished_.begin(), finished_.end(), [](const Finished& a, const Finished& b) {
-    // At equal scores a hypothesis stands before a place that is still empty.
+    // With equal scores, a hypothesis ranks before a slot that is still empty.
     return a.score != b.score ? a.score > b.score : a.is_finished && !b.is_finished;
   });
   finished_.resize(to_size(beams_));

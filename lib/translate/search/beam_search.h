@@ -1,5 +1,5 @@
-// The bookkeeping of beam search for one sentence, as transformers' vectorised beam search does it
-// (generation/utils.py, _beam_search), in its float32 arithmetic.
+// The bookkeeping of beam search for one sentence, as in transformers' vectorized beam search
+// (generation/utils.py, _beam_search), in the same float32 arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class SentenceBeam {
  public:
   struct Running {
     std::vector<int> ids;
-    float score = 0;   ///< accumulated log-probability; −1e9 marks a beam that is none yet
+    float score = 0;   ///< accumulated log-probability; −1e9 marks an empty beam
     Index parent = 0;  ///< row it continues, within this sentence
   };
   struct Candidate {
@@ -29,15 +29,15 @@ class SentenceBeam {
   Index max_generated_tokens() const { return max_generated_tokens_; }
   bool done() const { return done_; }
 
-  /// How many best candidates over all beams a step needs: even where each beam ends in every way
-  /// that there is, as many run on.
+  /// Returns how many candidates over all beams a step needs, so that enough continue even if each
+  /// beam ends with every end token.
   Index candidates_needed() const { return std::max<Index>(2, 1 + std::ssize(ends_)) * beams_; }
 
-  /// Takes the best candidates, best first: those that end go to the finished list, the best that
-  /// do not run on. Decides whether the sentence is done.
+  /// Takes the candidates, best first: those that end are added to the finished list, and the best
+  /// others continue. Decides if the sentence is done.
   void advance(std::span<const Candidate> best, SearchTrace* trace, Index sentence);
 
-  /// Finished hypotheses, best first.
+  /// Returns the finished hypotheses, best first.
   std::vector<SearchHypothesis> results(Index count) const;
 
  private:
@@ -56,11 +56,11 @@ class SentenceBeam {
   std::vector<int> ends_;  ///< tokens that end a hypothesis
   Index beams_;
   Index max_generated_tokens_;
-  Index produced_ = 0;  ///< tokens that every running beam has
+  Index produced_ = 0;  ///< number of tokens of every running beam
   bool improvement_possible_ = true;
   bool done_ = false;
   std::vector<Running> running_;
-  std::vector<Finished> finished_;  ///< always `beams_` of them, best first
+  std::vector<Finished> finished_;  ///< always `beams_` elements, best first
 };
 
 }  // namespace attn

@@ -88,7 +88,8 @@ std::vector<Index> EnsembleDecoder::add_sentences(const PackedTokens& source,
               ? decoders_[m].add_sentences(*encoded, sizes)
               : decoders_[m].add_sentences(model.encode(source, first ? observer_ : nullptr),
                                            sizes);
-      if (first) slots = joined;  // who joins and leaves all of them has the same slots in each
+      if (first)
+        slots = joined;  // the same sentences join and leave every model, so the slots are the same
     } catch (...) {
       for (std::size_t before = 0; before < m; ++before) {
         for (const Index slot : slots) decoders_[before].remove_sentence(slot);

@@ -18,70 +18,72 @@
 
 namespace attn {
 
-/// What one row's tokens count: normal(row[token]) is the log-probability after processing.
+/// A row of scores and its normalizer: normal(row[token]) is the log-probability after processing.
 struct RowScores {
   std::span<float> row;  ///< [V]
   LogSoftmax normal;
 };
 
-/// The decoders of all models, over sentences that come and go between steps.
+/// The decoders of all models, over sentences that join and leave between steps.
 class EnsembleDecoder {
  public:
-  /// The observer is the first model's; null: nobody watches.
+  /// The observer is for the first model; null: no observer.
   explicit EnsembleDecoder(const Ensemble& ensemble, AttentionObserver* observer = nullptr);
   EnsembleDecoder(const EnsembleDecoder&) = delete;
   EnsembleDecoder& operator=(const EnsembleDecoder&) = delete;
 
-  /// Encodes the sentences by each model, but by the first one where `encoded` is its result
-  /// already, and has them join, as IncrementalDecoder::join().
+  /// Encodes the sentences with each model and adds them, like IncrementalDecoder::join(). If
+  /// `encoded` is set, it replaces the first model's encoder.
   std::vector<Index> add_sentences(const PackedTokens& source, std::span<const SlotSize> sizes,
                                    const EncodedSource* encoded = nullptr);
   void remove_sentence(Index slot);
 
-  /// One token for each hypothesis, as IncrementalDecoder::step().
+  /// Runs one step with one token for each hypothesis, like IncrementalDecoder::step().
   void step(std::span<const int> tokens, std::span<const Index> parents,
             std::span<const Index> slots);
 
-  /// Hypotheses of the last step × tokens × models: what scores() of all of them costs.
+  /// Returns hypotheses of the last step × tokens × models, the cost of scores() for all of them.
   Index size() const;
 
-  /// The scores of hypothesis `row` of the last step, which continues `context`; to be asked once a
-  /// row, on any thread.
+  /// Returns the scores of hypothesis `row` of the last step, which continues `context`. Call it
+  /// once per row, on any thread.
   RowScores scores(const LogitsProcessor& processor, const LogitsContext& context, Index row);
 
  private:
   const Ensemble& ensemble_;
   AttentionObserver* observer_;
-  std::deque<IncrementalDecoder> decoders_;  ///< a deque's elements stay where they are
-  std::vector<MatrixRef> logits_;            ///< of the last step, [n, V] a model
+  std::deque<IncrementalDecoder> decoders_;  ///< a deque, so that elements do not move
+  std::vector<MatrixRef> logits_;            ///< of the last step, [n, V] per model
 };
 
-// The search of one sentence, whatever else the decoder's steps carry: which rows it has in a step,
-// and what it chooses from their scores.
+// The search of one sentence, independent of other sentences in the decoder's steps: it knows its
+// rows in a step, and chooses from their scores.
 
-/// How sentences of one request are searched.
+/// The search settings of one request's sentences.
 struct SearchRules {
-  /// InputError as LogitsProcessor.
+  /// Throws InputError like LogitsProcessor.
   SearchRules(const Ensemble& models, const DecodeConfig& decode);
 
   DecodeConfig decode;
   std::vector<int> ends;  ///< tokens that end a translation
-  int start;              ///< what the decoder begins with
+  int start;              ///< the decoder's start token
   LogitsProcessor processor;
-  std::string models;  ///< what messages call them
+  std::string models;  ///< names of the models in messages
 
-  /// Hypotheses of a sentence side by side: beams, or translations that are drawn.
+  /// Returns the number of hypotheses of a sentence that run side by side: beams, or sampled
+  /// translations.
   Index hypotheses() const {
     return decode.sampling ? decode.num_return_sequences : decode.num_beams;
   }
 };
 
-/// Bytes of keys, values and logits of a sentence in all models; nothing where those leave 64 bits.
+/// Returns the bytes of keys, values and logits of a sentence in all models; nothing if they
+/// exceed 64 bits.
 std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemble& models,
                                           Index source_length);
 
-/// Rows of all sentences of a step: their tokens, which row of the step before each continues, and
-/// whose slot it has.
+/// The rows of all sentences in a step: their tokens, the row of the previous step that each
+/// continues, and its slot.
 struct StepInput {
   std::vector<int> tokens;
   std::vector<Index> parents;
@@ -100,15 +102,15 @@ struct StepInput {
   }
 };
 
-/// Where a sentence stands among the rows.
+/// The rows of a sentence.
 struct SentenceRows {
   Index slot = 0;
-  Index first = 0;  ///< of its rows in the step before
+  Index first = 0;  ///< first of its rows in the previous step
 };
 
 class SentenceSearch {
  public:
-  /// What it searches for has at most `max_generated_tokens`. `rules` outlive it.
+  /// Searches for translations of at most `max_generated_tokens`. `rules` must outlive the search.
   SentenceSearch(const SearchRules& rules, std::span<const int> source, Index max_generated_tokens)
       : rules_(rules),
         source_(source.begin(), source.end()),
@@ -120,13 +122,15 @@ class SentenceSearch {
   std::span<const int> source() const { return source_; }
   SlotSize size() const { return {rules_.hypotheses(), max_generated_tokens_}; }
 
-  /// Adds its rows of the next step.
+  /// Adds the sentence's rows of the next step.
   virtual void add_rows(const SentenceRows& before, StepInput& rows) const = 0;
-  /// Chooses what they are followed by; their scores begin with the decoder's row `first`. On any
-  /// thread. InputError for scores that are no numbers, and as length_penalty_divisor().
+  /// Chooses the continuations of the sentence's rows, whose scores begin with the decoder's row
+  /// `first`. Runs on any thread. Throws InputError for scores that are not finite, and like
+  /// length_penalty_divisor().
   virtual void choose(EnsembleDecoder& decoder, Index first) = 0;
   virtual bool done() const = 0;
-  /// Best first, num_return_sequences of them. InputError as hypothesis_score().
+  /// Returns num_return_sequences hypotheses, best first. Throws InputError like
+  /// hypothesis_score().
   virtual std::vector<SearchHypothesis> results() const = 0;
 
  protected:
@@ -142,59 +146,60 @@ class SentenceSearch {
   Index max_generated_tokens_;
 };
 
-/// One beam: the likeliest token at each step, or one that is drawn (Sampler in
-/// logits_processor.h); then several translations of a sentence side by side, the best score first
-/// (greedy_search.cpp).
+/// Returns a search with one beam, which takes the likeliest token at each step, or samples one
+/// (Sampler in logits_processor.h). With sampling, several translations of a sentence run side by
+/// side, and the results are sorted by score (greedy_search.cpp).
 std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
                                               Index max_generated_tokens);
 
-/// Who follows a beam search, and as which sentence of a batch; null: nobody.
+/// The observer of a beam search, and the number of the sentence in its batch; null: no observer.
 struct BeamTrace {
   SearchTrace* trace = nullptr;
   Index sentence = 0;
 };
 
-/// `num_beams` hypotheses a sentence side by side (beam_search.cpp).
+/// Returns a search with `num_beams` hypotheses per sentence side by side (beam_search.cpp).
 std::unique_ptr<SentenceSearch> beam_search(const SearchRules& rules, std::span<const int> source,
                                             Index max_generated_tokens,
                                             const BeamTrace& traced = {});
 
-/// One of both: greedy search for one beam, unless somebody follows.
+/// Returns a greedy search for one beam without an observer, and a beam search otherwise.
 std::unique_ptr<SentenceSearch> sentence_search(const SearchRules& rules,
                                                 std::span<const int> source,
                                                 Index max_generated_tokens,
                                                 const BeamTrace& traced = {});
 
-// Searches that share the decoder's steps, and come and go between them (continuous batching, Yu et
-// al. 2022, "Orca"): each product of a step has the rows of all of them.
+// Searches that share the decoder's steps, and join and leave between them (continuous batching,
+// Yu et al. 2022, "Orca"): each matrix multiplication of a step has the rows of all of them.
 
 class ContinuousBatch {
  public:
-  /// The observer is of the first model's encoder and steps; null: nobody.
+  /// The observer is for the first model's encoder and steps; null: no observer.
   explicit ContinuousBatch(const Ensemble& models, AttentionObserver* observer = nullptr)
       : decoder_(models, observer) {}
 
-  /// Encodes their sources, and they take part from the next step on. They stay where they are
-  /// until they leave or have ended. `encoded`: what the first model's encoder gave for these
-  /// sources, where somebody has run it. MemoryError where there is no room: then none joins.
+  /// Encodes the sources of the searches, which take part from the next step on and must stay
+  /// valid until they end or leave. `encoded` is the output of the first model's encoder for these
+  /// sources, if it is already known. Throws MemoryError if there is no room; then none of them
+  /// joins.
   void join(std::span<SentenceSearch* const> searches, const EncodedSource* encoded = nullptr);
 
-  /// A search whose answer nobody waits for any more.
+  /// Removes a search whose result is no longer needed.
   void leave(const SentenceSearch& search);
 
   bool empty() const { return running_.empty(); }
   Index sentences() const { return std::ssize(running_); }
-  /// Rows of the next step at most.
+  /// Returns the maximum number of rows in the next step.
   Index hypotheses() const { return hypotheses_; }
 
-  /// One that is done, or met an error of its own.
+  /// A search that is done, or that failed with an error of its own.
   struct FinishedSearch {
     SentenceSearch* search = nullptr;
     std::exception_ptr error;
   };
 
-  /// One step for all. Those that have ended by it are not here any more; in the order in which
-  /// they joined.
+  /// Runs one step for all searches. Returns those that have ended with it, in the order in which
+  /// they joined, and removes them.
   std::vector<FinishedSearch> step();
 
  private:

@@ -12,15 +12,15 @@
 namespace attn {
 namespace {
 
-/// One translation on its way: a sentence has several where they are drawn.
+/// A translation in progress. With sampling, a sentence has several.
 struct GreedyRow {
   std::vector<int> ids;
   float sum = 0;
   std::optional<Sampler> sampler;
 };
 
-/// The first token with a row's largest score. That is the normaliser's maximum already, but for a
-/// token that is forbidden, or where scores changed: then the row is searched again.
+/// Returns the first token with a row's largest score. Usually this is the normalizer's maximum;
+/// the row is searched again only if that token is forbidden or scores have changed.
 Index likeliest(const LogitsProcessor& processor, std::span<const float> row,
                 const LogSoftmax& normal) {
   const auto n = std::ssize(row);
@@ -92,8 +92,8 @@ class GreedySearch : public SentenceSearch {
   }
 
   std::vector<GreedyRow> all_;
-  std::vector<Index> running_;  ///< of each of its rows, its place in all_
-  std::vector<Index> parents_;  ///< which of its rows of the step before each continues
+  std::vector<Index> running_;  ///< index in all_ of each running row
+  std::vector<Index> parents_;  ///< the row of the previous step that each row continues
 };
 
 }  // namespace

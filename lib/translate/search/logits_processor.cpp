@@ -19,7 +19,7 @@ void require_id(const char* key, int id, int vocab_size) {
   throw InputError("{}: id {} is outside the vocabulary of {}", key, id, vocab_size);
 }
 
-/// Whether the context ends in `ids`, the last `left_out` of them left out.
+/// True if the context ends in `ids` without their last `left_out` elements.
 bool ends_in(const LogitsContext& context, std::span<const int> ids, std::size_t left_out) {
   const std::size_t length = ids.size() - left_out;
   if (length > context.size()) return false;
@@ -41,7 +41,7 @@ void each_repeated(const LogitsContext& context, const auto& text, std::size_t n
   }
 }
 
-/// Those of one length of prefix stand together, as `generate` adds them.
+/// Groups biases by the length of their prefix, the order in which `generate` adds them.
 std::vector<SequenceBias> in_groups(const std::vector<SequenceBias>& biases) {
   std::vector<SequenceBias> grouped;
   std::vector<std::size_t> lengths = {1};
@@ -93,7 +93,7 @@ LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, const std::vector<i
       renormalise_(decode.renormalize_logits),
       several_beams_(decode.num_beams > 1) {
   for (const std::vector<int>& word : decode.bad_words_ids) {
-    // As in `generate`: an end stays legal.
+    // As in `generate`, an end token stays allowed.
     if (word.size() == 1 && std::ranges::find(ends, word.front()) != ends.end()) continue;
     for (const int id : word) require_id("bad_words_ids", id, vocab_size);
     bad_words_.push_back(word);
@@ -132,8 +132,8 @@ LogSoftmax LogitsProcessor::process(const LogitsContext& context, std::span<floa
     penalize_repetitions(context, row);
   }
   if (renormalise_) {
-    // The lowest float and not −∞: it adds 0 to the sum, too, and the check for infinite logits
-    // still sees only what the model made.
+    // The lowest float rather than −∞: it also adds 0 to the sum, and the check for infinite
+    // logits then still finds only those that the model produced.
     forbid(context, std::numeric_limits<float>::lowest(), row);
     normal = log_softmax(row);
     normal.finite = normal.finite && finite;
@@ -163,7 +163,7 @@ void LogitsProcessor::penalize_repetitions(const LogitsContext& context,
   if (repetition_penalty_ == 1) return;
   for (std::size_t i = 0; i < context.size(); ++i) {
     const int token = context[i];
-    bool before = false;  // each token once, however often it came
+    bool before = false;  // each token once, however often it occurs
     for (std::size_t j = 0; j < i && !before; ++j) before = context[j] == token;
     if (before) continue;
     float& score = at(row, token);
@@ -179,7 +179,7 @@ void LogitsProcessor::forbid(const LogitsContext& context, float value,
   };
   each_repeated(context, context, no_repeat_, forbid_one);
   each_repeated(context, context.source, no_repeat_source_, [&](int token) {
-    if (to_size(token) < row.size()) forbid_one(token);  // the source may have more pieces
+    if (to_size(token) < row.size()) forbid_one(token);  // the source may have more tokens
   });
   for (const std::vector<int>& word : bad_words_) {
     if (ends_in(context, word, 1)) forbid_one(word.back());
@@ -196,7 +196,7 @@ std::optional<int> LogitsProcessor::forced_token(Index produced, Index most) con
 
 namespace {
 
-/// A token that is left, with its score behind the temperature and its share.
+/// A remaining token, with its score after the temperature and its probability.
 struct WeightedToken {
   int token = 0;
   float score = 0;
@@ -215,7 +215,7 @@ double sum_of_weights(const std::vector<WeightedToken>& candidates) {
                          [](double sum, const WeightedToken& c) { return sum + c.weight; });
 }
 
-/// The likeliest `count`, and those that are as likely as the last of them.
+/// Keeps the `count` likeliest tokens, and those that are as likely as the last of them.
 void keep_top_k(std::vector<WeightedToken>& candidates, int count) {
   if (count == 0 || to_size(count) >= candidates.size()) return;
   std::vector<float> scores;
@@ -225,7 +225,8 @@ void keep_top_k(std::vector<WeightedToken>& candidates, int count) {
   std::erase_if(candidates, [&](const WeightedToken& c) { return c.score < least; });
 }
 
-/// From the least likely on, tokens go while those gone have no more than 1 − p of the mass.
+/// Removes the least likely tokens while the removed ones have at most 1 − p of the probability
+/// mass.
 void keep_top_p(std::vector<WeightedToken>& candidates, float p) {
   if (p >= 1) return;
   std::ranges::stable_sort(candidates, {}, &WeightedToken::weight);
@@ -247,7 +248,7 @@ void keep_min_p(std::vector<WeightedToken>& candidates, float p) {
                 [&](const WeightedToken& c) { return c.weight < static_cast<double>(p) * most; });
 }
 
-/// The tokens whose surprise is nearest to the expected one, until they have `mass`.
+/// Keeps the tokens whose surprisal is nearest to the expected one, until they have `mass`.
 void keep_typical(std::vector<WeightedToken>& candidates, float mass) {
   if (mass >= 1) return;
   const double all = sum_of_weights(candidates);
@@ -291,7 +292,7 @@ SamplingDistribution sampling_distribution(std::span<const float> scores,
     candidates.push_back({to_int(i), scores[i] / sampling.temperature, 0});
   }
   if (candidates.empty())
-    candidates.push_back({0, 0, 1});  // all forbidden: as the likeliest would be
+    candidates.push_back({0, 0, 1});  // all tokens forbidden: takes token 0, as an argmax would
   keep_top_k(candidates, sampling.top_k);
   set_weights(candidates);
   keep_top_p(candidates, sampling.top_p);

@@ -1,6 +1,6 @@
-// What `generate` does to a step's scores before it chooses: biases, penalties, forbidden tokens,
-// the forced beginning and end, renormalisation, in transformers' order. Rows of logits in, rows of
-// scores out.
+// The changes that `generate` makes to a step's scores before it chooses: biases, penalties,
+// forbidden tokens, the forced beginning and end, and renormalization, in transformers' order. The
+// input is rows of logits, the output rows of scores.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace attn {
 
-/// log Σ exp of a row, split so that log-softmax(x) = (x − maximum) − log_sum.
+/// The log-sum-exp of a row, split so that log-softmax(x) = (x − maximum) − log_sum.
 struct LogSoftmax {
   float maximum = 0;
   float log_sum = 0;
-  bool finite = true;  ///< no number of the row is NaN or infinite
+  bool finite = true;  ///< true if no number of the row is NaN or infinite
   float operator()(float logit) const { return (logit - maximum) - log_sum; }
 };
 LogSoftmax log_softmax(std::span<const float> row);
 
-/// InputError that names the model: its logits are NaN or infinite, so that no token is likeliest.
-/// `step` counts from 0.
+/// Throws InputError that names the model, because its logits are NaN or infinite and no token is
+/// likeliest. `step` counts from 0.
 [[noreturn]] void throw_non_finite_logits(std::string_view model, Index step);
 
-/// What a row of logits continues.
+/// The context that a row of logits continues.
 struct LogitsContext {
   std::span<const int> produced;  ///< tokens so far, without the start symbol
   std::span<const int> source;    ///< the whole source, end symbol included
@@ -41,20 +41,22 @@ struct LogitsContext {
 
 class LogitsProcessor {
  public:
-  /// InputError where an id is outside the vocabulary, or a forced token suppressed.
+  /// Throws InputError if an id is outside the vocabulary, or a forced token is suppressed.
   LogitsProcessor(const DecodeConfig& decode, const std::vector<int>& ends, int vocab_size);
 
-  /// Turns a row of logits into scores (biases and penalties added, what must not come −∞), and
-  /// returns what makes log-probabilities of it: the row's as it was, or as it is now where the
-  /// config renormalises. `finite` is about the row as the model made it. With several beams,
-  /// biases and penalties change log-probabilities; with one, logits, as in `generate`.
+  /// Turns a row of logits into scores: biases and penalties are added, and forbidden tokens get
+  /// −∞. Returns the function that makes log-probabilities from them: normalized by the original
+  /// row, or by the new one if the config renormalizes. `finite` tells if the model's row was
+  /// finite. With several beams, biases and penalties change log-probabilities; with one beam,
+  /// logits, as in `generate`.
   LogSoftmax process(const LogitsContext& context, std::span<float> row) const;
 
-  /// Whether more than forbidding happens to scores, so that the likeliest token may be another.
+  /// True if scores are changed other than by forbidding tokens, so that the likeliest token may
+  /// be another.
   bool changes_scores() const { return repetition_penalty_ != 1 || !biases_.empty(); }
 
-  /// The only token allowed when `produced` tokens of `most` exist: the forced end at the last, the
-  /// forced beginning at the first.
+  /// Returns the only token allowed when `produced` tokens of `most` exist: the forced end at the
+  /// last position, the forced beginning at the first.
   std::optional<int> forced_token(Index produced, Index most) const;
 
  private:
@@ -66,30 +68,32 @@ class LogitsProcessor {
   std::vector<SequenceBias> biases_;
   std::vector<int> ends_, suppressed_, suppressed_first_;
   float repetition_penalty_ = 1;
-  std::size_t no_repeat_ = 0, no_repeat_source_ = 0;  ///< sizes of n-grams; 0: any may repeat
-  std::size_t min_tokens_ = 0;                        ///< tokens before an end
+  std::size_t no_repeat_ = 0,
+              no_repeat_source_ = 0;  ///< sizes of n-grams; 0: no limit on repetition
+  std::size_t min_tokens_ = 0;        ///< minimum number of tokens before an end
   std::optional<int> forced_bos_;
   std::optional<int> forced_eos_;
   bool renormalise_ = false;
   bool several_beams_ = false;
 };
 
-// Drawing the next token at random: what else the model might say.
+// Sampling: choosing the next token at random.
 
-/// Tokens that may be drawn, as transformers' warpers leave them, with their shares in the order of
-/// their ids: e^(score / temperature), the greatest being 1.
+/// The tokens that may be sampled after transformers' warpers, with their shares in the order of
+/// their ids: e^(score / temperature), scaled so that the largest is 1.
 struct SamplingDistribution {
   std::vector<int> tokens;
   std::vector<double> weights;
 };
 
-/// temperature, then top_k, top_p, min_p and typical_p (Meister et al. 2023), each over what the
-/// one before it left; at least one token is left. Scores of −∞ never come.
+/// Applies the temperature, then top_k, top_p, min_p and typical_p (Meister et al. 2023), each to
+/// the tokens that the previous one left. At least one token remains. Tokens with a score of −∞
+/// are never included.
 SamplingDistribution sampling_distribution(std::span<const float> scores, const Sampling& sampling);
 
-/// The draws of one translation. They follow from the seed, the source and the translation's number
-/// alone, in arithmetic that has the same bits everywhere (base/random.h): a sentence
-/// gives the same translations alone and in a batch.
+/// The random numbers of one translation. They depend only on the seed, the source and the
+/// translation's number, and their arithmetic has the same bits everywhere (base/random.h): a
+/// sentence gives the same translations alone and in a batch.
 class Sampler {
  public:
   Sampler(const Sampling& sampling, std::span<const int> source, std::size_t number);

@@ -119,7 +119,8 @@ void search_in_parts(const Ensemble& models, const PackedTokens& source, const S
   const SearchContext own{
       .max_active = (context.max_active + to_index(parts) - 1) / to_index(parts),
       .terms = context.terms};
-  constexpr Index kMuch = std::numeric_limits<Index>::max();  // a part is always worth a thread
+  constexpr Index kMuch =
+      std::numeric_limits<Index>::max();  // enough work per part to be worth a thread
   parallel_for(to_index(parts), kMuch, [&](Index part) {
     std::vector<std::size_t> dealt;
     for (std::size_t i = to_size(part); i < order.size(); i += parts) dealt.push_back(order[i]);
@@ -211,7 +212,7 @@ SearchResults search(const Ensemble& models, const PackedTokens& source, const D
     return results;
   }
   std::vector<std::size_t> order(results.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});  // as `encoded` has them
+  std::iota(order.begin(), order.end(), std::size_t{0});  // in the order of `encoded`
   if (context.max_active > 0) order = longest_first(source);
   BatchSearch(models, source, rules, order).run(context, results);
   return results;

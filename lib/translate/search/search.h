@@ -40,23 +40,23 @@ class SearchTrace {
 struct SentenceTerm {
   std::string name;                     ///< as the user gave it: "house=Haus"
   std::vector<std::vector<int>> forms;  ///< one of these sequences of tokens
-  int times = 1;                        ///< at so many different places
+  int times = 1;                        ///< at this many different positions
 };
 using SentenceTerms = std::vector<SentenceTerm>;
 
-/// What a search may use besides its sentences and settings; all of it is optional.
+/// Optional inputs of a search besides its sentences and settings.
 struct SearchContext {
   SearchTrace* trace = nullptr;
   AttentionObserver* observer = nullptr;  ///< of the first model, in its encoder and in each step
-  /// Who sent the request. A Searcher that serves several clients lets them take turns; 0: each
-  /// request is a client of its own.
+  /// The client that sent the request. A Searcher that serves several clients lets them take
+  /// turns; 0: each request is a client of its own.
   std::uint64_t client = 0;
   const std::atomic<bool>* stop = nullptr;  ///< another thread sets it to end the search
   /// The first model's encoder output for this batch, if it has been computed; must outlive the
   /// search.
   const EncodedSource* encoded = nullptr;
-  /// How many sentences share the decoder's steps. If there are more, the next one joins as soon as
-  /// one has ended, so that none waits for the longest of its batch. 0: all of them.
+  /// Number of sentences that share the decoder's steps. If there are more, the next one joins
+  /// when one has ended, so none waits for the longest of its batch. 0: all of them.
   Index max_active = 0;
   /// The terms of each sentence of the batch; empty: there are none. Every sentence with terms is
   /// searched by term_search.h.

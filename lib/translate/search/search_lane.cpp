@@ -49,7 +49,8 @@ void SearchLane::remove(Group& group, const QueuedSentence& sentence) {
   group.sentences.erase(std::ranges::find(group.sentences, &sentence));
   group.load.rows -= sentence.size.hypotheses;
   group.load.bytes -= sentence.bytes;
-  if (group.sentences.empty()) group.running.reset();  // frees memory sized for the longest
+  if (group.sentences.empty())
+    group.running.reset();  // frees memory that was sized for the longest sentences
 }
 
 void SearchLane::drop(Group& group, Step& step) {
@@ -137,7 +138,8 @@ void SearchLane::advance(Group& group, Step& step) {
 
 /// Returns the group to run next; null if the lane is empty.
 SearchLane::Group* SearchLane::next_group() {
-  constexpr int kLightShare = 3;  // of the time, to one part for the heavy sentences
+  constexpr int kLightShare =
+      3;  // share of the time, as opposed to one part for the heavy sentences
   auto& [light, heavy] = groups_;
   if (light.sentences.empty() || heavy.sentences.empty()) {
     light.spent = heavy.spent = {};

@@ -58,7 +58,7 @@ class SearchQueue::State {
   State& operator=(const State&) = delete;
 
   void search(QueuedRequest& request);
-  bool go_alone();  ///< true: the queue was empty, and one batch now has all threads
+  bool go_alone();  ///< true if the queue was empty, so that one batch now has all threads
   void end_alone();
   BatchHistogram sizes() const;
 
@@ -67,14 +67,14 @@ class SearchQueue::State {
     explicit Lane(const Ensemble& models) : searches(models) {}
     SearchLane searches;
     bool driven = false;
-    bool handed = false;  ///< to its keeper, which has not noticed yet
+    bool handed = false;  ///< handed to its keeper, which has not noticed yet
     std::thread keeper;   ///< drives it after the driver's own request, until it is empty
   };
   struct Client {
     std::uint64_t number = 0;
     std::deque<QueuedSentence*> waiting;
-    Index rows = 0;     ///< of its running sentences
-    int sentences = 0;  ///< that are running
+    Index rows = 0;     ///< rows of its running sentences
+    int sentences = 0;  ///< running sentences
   };
   using Lock = std::unique_lock<std::mutex>;
 
@@ -98,7 +98,7 @@ class SearchQueue::State {
 
   const Index rows_;
   mutable std::mutex mutex_;
-  std::list<Client> clients_;  ///< the next one to have a turn comes first
+  std::list<Client> clients_;  ///< the next one to have a turn is first
   std::deque<Lane> lanes_;
   std::list<QueuedRequest*> requests_;
   std::condition_variable handed_over_;
@@ -225,7 +225,7 @@ void SearchQueue::State::fail_all(Lane& lane, const std::vector<QueuedSentence*>
 }
 
 /// Hands a lane with remaining sentences to its keeper, which has no request of its own to return.
-/// If each driver woke the next one, the lane would stand still meanwhile, long on a busy machine.
+/// If each driver woke the next one, the lane would be idle meanwhile (long on a busy machine).
 void SearchQueue::State::hand_over(Lock& lock, Lane& lane) {
   if (lane.searches.empty() && !has_waiting()) return;
   lane.driven = true;

@@ -13,7 +13,7 @@
 
 namespace attn {
 
-/// How many rows the steps of a queue had. The last count is of steps beyond the last bound.
+/// The numbers of steps by their number of rows. The last count is of steps beyond the last bound.
 struct BatchHistogram {
   static constexpr std::array<Index, 9> bounds{1, 2, 4, 8, 16, 32, 64, 128, 256};
   std::array<std::uint64_t, bounds.size() + 1> counts{};

@@ -10,9 +10,9 @@
 namespace attn {
 namespace {
 
-constexpr float kNoBeam = -1e8F;  // below this, a candidate comes from a beam that is none yet
+constexpr float kNoBeam = -1e8F;  // a score below this belongs to a continuation of an empty beam
 
-/// The nodes from the root to `node`.
+/// Returns the nodes from the root to `node`.
 std::vector<int> path_to(const SearchTree& tree, int node) {
   std::vector<int> path;
   for (; node >= 0; node = at(tree.nodes, node).parent) path.push_back(node);
@@ -20,7 +20,7 @@ std::vector<int> path_to(const SearchTree& tree, int node) {
   return path;
 }
 
-/// Row `query` of every head, `keys` columns of it, one after another.
+/// Returns row `query` of every head, `keys` columns each, one after another.
 std::vector<float> rows_of(const AttentionMaps& maps, int query, int keys) {
   std::vector<float> rows, scratch;
   for (int layer = 0; layer < maps.layers; ++layer) {
@@ -33,15 +33,15 @@ std::vector<float> rows_of(const AttentionMaps& maps, int query, int keys) {
   return rows;
 }
 
-/// What a tree's branches are run with once more.
+/// The input for running a tree's branches again.
 struct BranchInput {
   const Transformer& model;
   const EncodedSource& source;
   int start;
 };
 
-/// The attention rows of each step along one branch, by the node whose children the step makes
-/// (−1: the start).
+/// Runs a branch with teacher forcing. Stores the attention rows of each step under the node whose
+/// children the step creates (−1: the start).
 void teacher_force_branch(const SearchTree& tree, int leaf, const BranchInput& with,
                           std::map<int, std::pair<std::vector<float>, std::vector<float>>>& rows) {
   std::vector<int> path{-1};
@@ -98,8 +98,8 @@ void complete_tree(SearchTree& tree, int start, const Transformer& model,
   for (const SearchNode& node : tree.nodes) {
     if (node.parent >= 0) at(continued, node.parent) = true;
   }
-  // A step's rows depend on its prefix alone, so they belong to the node whose children it makes.
-  // Longest prefixes first: they bring along the shorter ones.
+  // A step's rows depend only on its prefix, so they belong to the node whose children it creates.
+  // The longest prefixes are first, because they include the shorter ones.
   std::map<int, std::pair<std::vector<float>, std::vector<float>>> rows;
   for (int node = to_int(tree.nodes.size()) - 1; node >= -1; --node) {
     const bool wanted = node < 0 || at(continued, node);

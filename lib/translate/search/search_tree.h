@@ -1,5 +1,5 @@
-// The tree of a beam search, with the attention of every step: recorded by a trace, completed by
-// replaying each branch once.
+// The tree of a beam search, with the attention of every step: recorded by a trace, and completed
+// by running each branch once more.
 #pragma once
 
 #include "config/decode_config.h"
@@ -10,14 +10,14 @@
 
 namespace attn {
 
-/// Collects what a search of one sentence looked at.
+/// Collects the candidates of the search for one sentence.
 class SearchTreeTrace : public SearchTrace {
  public:
   explicit SearchTreeTrace(const DecodeConfig& decode);
 
   void step(Index sentence, Index step, std::span<const Candidate> candidates) override;
 
-  /// The nodes without tokens' text and maps.
+  /// Returns the nodes, without the text of their tokens and without maps.
   SearchTree take() { return std::move(tree_); }
 
  private:
@@ -25,8 +25,8 @@ class SearchTreeTrace : public SearchTrace {
   std::vector<int> running_;  ///< node of each running hypothesis, by row
 };
 
-/// Names the nodes' tokens and gives each the attention rows of its step: branches are run once
-/// more over the encoded source, which holds this sentence alone, from the decoder's `start` on.
+/// Names the nodes' tokens and gives each node the attention rows of its step. Branches are run
+/// again from the decoder's `start`, over the encoded source, which contains only this sentence.
 void complete_tree(SearchTree& tree, int start, const Transformer& model,
                    const EncodedSource& source, const Tokenizer& tokenizer);
 

@@ -85,7 +85,7 @@ class TermSearch : public SentenceSearch {
         beam_(rules.decode, rules.ends, max_generated_tokens),
         trace_(traced) {}
 
-  /// Before the first step all beams are the same hypothesis: one row serves them.
+  /// Before the first step all beams are the same hypothesis, so one row is enough.
   void add_rows(const SentenceRows& before, StepInput& rows) const override {
     const std::vector<SentenceBeam::Running>& running = beam_.running();
     if (running.front().ids.empty()) return rows.add(rules().start, 0, before.slot);
@@ -139,7 +139,8 @@ class TermSearch : public SentenceSearch {
     }
   }
 
-  /// The likeliest tokens of a row, as many as beams and ends, and the next tokens of the terms.
+  /// Returns the likeliest tokens of a row, as many as there are beams and ends, and the next
+  /// tokens of the terms.
   std::set<int> tokens_to_try(std::span<const float> row, std::span<const int> ids) const {
     std::vector<int> order(row.size());
     std::iota(order.begin(), order.end(), 0);
@@ -160,7 +161,7 @@ class TermSearch : public SentenceSearch {
     return tokens;
   }
 
-  /// Lets the beam go on with the chosen candidates; `produced` counts their tokens.
+  /// Continues the beam with the chosen candidates; `produced` counts their tokens.
   void advance(const std::vector<TermCandidate>& all, Index produced) {
     const bool last = produced >= max_generated_tokens();
     const auto beams = beam_.running().size();
@@ -172,7 +173,7 @@ class TermSearch : public SentenceSearch {
     const Index room = most - produced - (forced ? 1 : 0);
     for (const TermCandidate& each : all) {
       if (last || ends(each.candidate.token)) {
-        // As without terms, what ends must be among the best.
+        // As in a search without terms, an ending hypothesis must be among the best.
         const bool among_best = complete < beams;
         if (each.missing == 0 && among_best) ended.push_back(each);
         if (each.missing > 0 && last) hopeless.push_back(each);
@@ -192,18 +193,19 @@ class TermSearch : public SentenceSearch {
       chosen.push_back(each.candidate);
     }
     const std::size_t full = beams + ended.size();
-    // Terms may share tokens, so that what seems too long may still fit: it gets what room is left.
+    // Terms may share tokens, so a term that seems too long may still fit. It gets the remaining
+    // room.
     for (std::size_t i = 0; !last && i < hopeless.size() && chosen.size() < full; ++i) {
       chosen.push_back(hopeless[i].candidate);
     }
-    // Beams that nothing goes on with.
+    // Fill the beams that have no continuation.
     const int filler = rules().ends.empty() ? 0 : rules().ends.front();
     while (chosen.size() < full) chosen.push_back({kForbidden, 0, filler});
     beam_.advance(chosen, trace_.trace, trace_.sentence);
   }
 
   const SentenceTerms& terms_;
-  int groups_;                 ///< of hypotheses: by how many tokens their terms lack
+  int groups_;  ///< groups of hypotheses, by the number of tokens that their terms lack
   bool has_complete_ = false;  ///< a translation with all terms has ended
   SentenceBeam beam_;
   BeamTrace trace_;

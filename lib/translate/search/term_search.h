@@ -19,10 +19,10 @@ struct TermSource {
 };
 
 /// Searches with the beams of `rules`. Hypotheses are grouped by how many tokens their terms still
-/// lack, and each group gets a share of the beam, so that those with a term do not lose to those
-/// without. Only a hypothesis with all terms may end, and none goes on that could not complete its
-/// terms in `max_generated_tokens`. If no translation can contain all terms, for example because
-/// their tokens are forbidden, what is found lacks some.
+/// lack, and each group gets a share of the beams, so that those with a term do not lose to those
+/// without. Only a hypothesis with all terms may end, and none continues that could not complete
+/// its terms in `max_generated_tokens`. If no translation can contain all terms, for example
+/// because their tokens are forbidden, the result lacks some.
 std::unique_ptr<SentenceSearch> term_search(const SearchRules& rules, const TermSource& source,
                                             Index max_generated_tokens,
                                             const BeamTrace& traced = {});

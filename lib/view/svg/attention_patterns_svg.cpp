@@ -231,7 +231,7 @@ constexpr double axis_left = 54;
 constexpr double axis_top = 24;
 constexpr int max_samples = 24;
 
-/// Returns the colour level of a layer, counted from 1: the first layer is darkest.
+/// Returns the color level of a layer, counted from 1: the first layer is darkest.
 int level_of(int layer, int layers) {
   const int lightest = color_levels / 6, darkest = color_levels - 1;
   return layers < 2 ? darkest : darkest - (darkest - lightest) * (layer - 1) / (layers - 1);

@@ -37,7 +37,7 @@ std::string framed_picture(const PictureText& text, std::string_view kind_class,
 
 // The style of attention pictures, shared by maps and search trees.
 
-/// Returns a <style> element and the <defs> of hatched cells. Level n of the colour scale
+/// Returns a <style> element and the <defs> of hatched cells. Level n of the color scale
 /// (view/color.h) has the class `sn`. The picture has its own background, so that it is also
 /// readable in a light page on a dark desktop; printed, it is light.
 std::string picture_style();

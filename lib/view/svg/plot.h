@@ -46,7 +46,7 @@ std::string count_label(double count, double largest);
 // The style of the training curve.
 
 /// The picture has its own background, so that it is also readable in a light page on a dark
-/// desktop, and the other way round. Dashes and hollow dots distinguish the lines in grey print.
+/// desktop, and the other way round. Dashes and hollow dots distinguish the lines in gray print.
 inline constexpr std::string_view kPlotStyle = R"(<style>
 .attn-curve text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums;fill:#59636e}
 .attn-curve .title{font-size:16px;font-weight:600;fill:#1f2328}

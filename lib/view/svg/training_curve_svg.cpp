@@ -53,7 +53,7 @@ void add(std::vector<Point>& points, std::uint64_t update, double value) {
   if (std::abs(value) <= kMaxPlotted) points.push_back({static_cast<double>(update), value});
 }
 
-/// Reduces the points to at most `most` by averaging groups of neighbours.
+/// Reduces the points to at most `most` by averaging groups of neighbors.
 std::vector<Point> thinned(const std::vector<Point>& points, std::size_t most) {
   const std::size_t group = (points.size() + most - 1) / most;
   if (group <= 1) return points;

@@ -17,7 +17,7 @@ std::string explanation_text(const Explanation& explanation, const TerminalStyle
 // Shared by the text and Markdown views of an explanation: selects the rows and columns of a large
 // matrix to show, and formats numbers.
 
-/// Indices to show, in order; `cut` stands for the indices left out between its neighbours.
+/// Indices to show, in order; `cut` stands for the indices left out between its neighbors.
 using ShownIndices = std::vector<int>;
 constexpr int omitted_index = -1;
 

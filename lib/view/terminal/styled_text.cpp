@@ -15,17 +15,17 @@ namespace attn {
 namespace {
 
 // For dark terminals, from slate over blue, teal and green to yellow. Lightness only increases, so
-// the order survives in grey and for colour-blind readers. Light terminals use the pictures'
-// colours, whose lightness only decreases.
+// the order survives in gray and for color-blind readers. Light terminals use the pictures'
+// colors, whose lightness only decreases.
 constexpr std::array<Rgb, 5> ramp = {
     {{43, 46, 66}, {50, 84, 140}, {38, 140, 141}, {126, 199, 98}, {250, 226, 80}}};
 
 // For negative numbers, over dark red and orange to cream; light terminals use the pictures'
-// colours.
+// colors.
 constexpr std::array<Rgb, 5> negative_ramp = {
     {{43, 46, 66}, {120, 44, 60}, {186, 74, 52}, {236, 142, 84}, {255, 216, 180}}};
 
-// The same ramps in the fixed part of the 256-colour palette (16 to 255), which themes do not
+// The same ramps in the fixed part of the 256-color palette (16 to 255), which themes do not
 // change.
 constexpr std::array<int, 10> palette = {236, 238, 24, 30, 36, 71, 113, 149, 185, 221};
 constexpr std::array<int, 10> light_palette = {255, 254, 152, 110, 74, 32, 25, 24, 18, 17};

@@ -7,7 +7,7 @@
 
 namespace attn {
 
-/// Colour modes for dark and for light terminals: a larger weight is further from the background.
+/// Color modes for dark and for light terminals: a larger weight is further from the background.
 enum class ColorMode { none, shades_256, true_color, light_shades_256, light_true_color };
 
 inline ColorMode for_light_background(ColorMode mode) {
@@ -24,15 +24,15 @@ struct TerminalStyle {
   ColorMode color = ColorMode::none;
 };
 
-// Shading of cells: one ramp of colours and one of characters.
+// Shading of cells: one ramp of colors and one of characters.
 
 /// Returns the escape sequence for a cell of this weight. It sets background and foreground, so
-/// that the number is readable whatever the terminal's own colours are; empty for ColorMode::none.
-/// Weights above 1 get the colour of 1, NaN that of 0. Negative weights get warm colours by
+/// that the number is readable whatever the terminal's own colors are; empty for ColorMode::none.
+/// Weights above 1 get the color of 1, NaN that of 0. Negative weights get warm colors by
 /// magnitude.
 std::string shade_escape(float weight, ColorMode mode);
 
-/// Returns the escape sequence that gives only the text the cell's colour; empty for
+/// Returns the escape sequence that gives only the text the cell's color; empty for
 /// ColorMode::none.
 std::string text_escape(float weight, ColorMode mode);
 

@@ -84,7 +84,7 @@ Groups rounded_groups(const ReceiptSum& sum, int top, float scale) {
   return g;
 }
 
-/// How the numbers of a line are scaled and printed.
+/// The scale and format of the numbers in a line.
 struct Unit {
   float scale = 10;
   bool percent = false;

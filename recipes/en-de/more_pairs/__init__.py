@@ -16,30 +16,31 @@ from score_typed import plain, read_marked, read_odd
 
 Pair = tuple[str, str]
 
-COPIES = {"names": 2, "place": 3, "nation": 4, "number": 3, "clock": 4}  # of each pair that can be changed
+COPIES = {"names": 2, "place": 3, "nation": 4, "number": 3, "clock": 4}  # copies of each pair that can be changed
 TEMPLATE_COPIES = {"introduction": 100, "people": 100, "places": 160, "nationality": 180,
                    "numbers": 120, "time": 180, "calling": 150, "languages": 150, "amounts": 70,
                    "clock": 110, "answers": 80}
-# Of each city (twice, where its German name is another), country and nation.
+# Number of pairs per city (twice as many if its German name differs), country and nation.
 EVERY = {"stay": 22, "countries": 35, "person": 60, "things": 55}
-# Sentences of each everyday noun, and of each noun of a dictionary: templates, and pairs that held another noun.
+# Number of sentences per everyday noun, and per noun of a dictionary: from templates, and from pairs with another
+# noun.
 NOUN_COPIES, TERM_COPIES = 100, 4
 NOUN_PUT, TERM_PUT = 60, 5
-# Of each frame of copying.tsv, and of sentences with something around them or in place of a name.
+# Number of sentences per frame of copying.tsv, and of sentences with something around them or in place of a name.
 FRAME_COPIES = {"url": 450, "email": 500, "file": 350, "path": 400, "code": 700, "identifier": 350, "version": 150, "mark": 180,
                 "emoji": 350, "foreign": 700, "borrowed": 500, "symbol": 700, "measure": 200, "entity": 250, "tag": 400, "english": 450, "statement": 1100,
                 "emphasis": 250, "key": 250, "keyword": 400, "money": 300, "grouped": 300, "decimal": 400, "marks": 1500, "aside": 300}
 AROUND = {"around": 26000, "repeated_mark": 6000, "instead_of_a_name": 12000, "entities": 5000}
 TERMS_TYPED = {"around": 9000, "capitals": 16000, "titled": 2000, "marked_up": 9000}  # a dictionary's entries: <b>Hello</b>, EXIT
 SHORT_TYPED = {"around": 4000, "marked_up": 7000, "lower_case": 500}  # recipes/en-de/words/short.tsv
-OF_TWO = {"spoken": 14000, "dialogue": 4000, "between": 7000}  # pairs, made into one
-SHORT_COPIES = {"as it is": 4, "capitals": 6}  # the same again and again, as of phrases
-# Of each line of phrases.tsv, the same pair again and again: among a million pairs one "Hello." is soon forgotten.
+OF_TWO = {"spoken": 14000, "dialogue": 4000, "between": 7000}  # two pairs that are joined to one
+SHORT_COPIES = {"as it is": 4, "capitals": 6}  # repetitions of the same pair, as for phrases
+# Repetitions per line of phrases.tsv: among a million pairs, a single "Hello." is soon forgotten.
 PHRASE_COPIES = {"as it is": 12, "bare": 3, "lower_case": 2, "lower_and_bare": 3, "capitals": 4, "without_apostrophes": 2, "marked_up": 3, "around": 3}
 CLAUSES = 80000  # sentences with clauses, passives and the like
 SENSE_COPIES = 10
 LISTED = 14000  # a) soup b) salad
-LONG_SHARE = 0.45  # of the words, in lines of 15 to 60
+LONG_SHARE = 0.45  # share of the words in lines of 15 to 60 words
 SHORT_JOINS = 16000
 TYPED = {"lower_case": 7000, "lower_case_named": 22000, "bare": 4000, "lower_and_bare": 8000, "without_apostrophes": 2500,
          "typographic": 2500, "quoted": 1500, "mistyped": 4000, "capitals": 50000, "capitals_brief": 16000,

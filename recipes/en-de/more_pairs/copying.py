@@ -15,7 +15,7 @@ DIGITS = "0123456789"
 DOMAINS = "com org net de edu io eu co.uk at ch info dev app gov fr es it nl pl se jp".split()
 ENDINGS = ("txt pdf docx xlsx png jpg jpeg gif svg csv json xml html css js py cpp h sh md zip tar.gz mp3 mp4 wav log "
            "conf yaml toml ini bak exe iso odt pptx tex rs go java").split()
-# The first and last code of letters that a made-up word is drawn from.
+# The first and last code point of the letters from which made-up words are drawn.
 SCRIPTS = {"cyrillic": (0x430, 0x44F), "russian": (0x430, 0x451), "capital cyrillic": (0x410, 0x42F), "greek": (0x3B1, 0x3C9), "accented greek": (0x3AC, 0x3CE),
            "capital greek": (0x391, 0x3A1), "old greek": (0x1F00, 0x1F07), "many han": (0x4E00, 0x5500), "small kana": (0x3041, 0x3096), "large kana": (0x30A1, 0x30FC),
            "thai marks": (0xE30, 0xE39), "latin": (0xE0, 0xF6), "extended latin": (0x100, 0x17E), "arabic": (0x628, 0x64A), "hebrew": (0x5D0, 0x5EA),
@@ -34,7 +34,7 @@ EMOJI = [(0x1F600, 0x1F64F), (0x1F600, 0x1F64F), (0x1F300, 0x1F320), (0x1F330, 0
          (0x1F9B0, 0x1F9FF), (0x2600, 0x2604), (0x2614, 0x2615), (0x26BD, 0x26BE), (0x2705, 0x2705), (0x274C, 0x274C), (0x2728, 0x2728)]
 COMMON = "😀😂🤣😊😍🥰😘😎😢😭😡👍👎👏🙏💪🔥✨🎉🎂❤💔💯🚀🌍🌞⭐☕🍕🍺🐶🐱🌹🤔🙄😴🥳🤷👋💀"
 MARKED = ["❤️", "☀️", "⚠️", "✌️", "☺️", "👍🏽", "🙏🏻", "👨‍👩‍👧", "🏳️‍🌈", "🇩🇪", "🇬🇧", "🇺🇸", "🇫🇷", "👩‍💻", "✔️", "➡️"]
-# What names in programs are made of, besides nouns.
+# Parts of names in programs, besides nouns.
 NAMED = ("get set is has my add remove find load save read write open close count make check update delete send init new old first last next "
          "max min total all user item list name file key value index data id number size length text time date type empty full current").split()
 KEYWORDS = ("foo bar baz qux goto while else elif lambda async await null None nil True false void malloc printf stdout stdin stderr chmod grep awk sed curl "
@@ -304,7 +304,7 @@ MAKERS = {"keyword": keyword, "key": key, "url": url, "email": email, "file": fi
           "identifier": identifier, "english": english, "statement": statement, "marks": marks}
 
 
-# What German writes in another way.
+# Elements that German writes differently.
 PAIR_MAKERS = {"aside": aside, **figures.MAKERS}
 
 

@@ -7,7 +7,7 @@ import math
 import re
 from collections import Counter
 
-# How likely a word is before a noun of each gender and the plural (m, f, n, p), roughly as German text has it.
+# The relative frequency of a word before a noun of each gender and the plural (m, f, n, p), roughly as in German text.
 BEFORE = {
     "der": (.35, .30, .003, .10), "die": (.003, .40, .003, .40), "das": (.003, .003, .40, .002), "den": (.17, .003, .003, .10),
     "dem": (.13, .003, .14, .003), "des": (.08, .002, .08, .002), "ein": (.10, .003, .20, .001), "eine": (.002, .25, .002, .003),
@@ -19,7 +19,7 @@ BEFORE = {
     "diesen": (.05, .001, .002, .02), "jeder": (.03, .02, .001, .001), "jedes": (.004, .001, .03, .001), "jede": (.001, .03, .001, .001)}
 ALWAYS = [("ung|heit|keit|schaft|tion|sion|tät|enz|anz|ik|ie|ei|ur", "f"), ("chen|lein|ment|tum", "n"), ("ismus|ling|ig|ich", "m")]
 FOLLOWS = re.compile(r"\b(" + "|".join(sorted(BEFORE)) + r") ([A-ZÄÖÜ][a-zäöüß-]+)\b", re.IGNORECASE)
-LEAST = 2.5  # natural logarithms by which the best gender is ahead
+LEAST = 2.5  # lead of the best gender, as a natural logarithm
 
 
 def counted(sentences) -> dict[str, Counter]:
@@ -44,7 +44,7 @@ class Genders:
         """m, f, n or p; nothing where it is not known."""
         if noun in self.known:
             return self.known[noun]
-        for at in range(3, len(noun) - 3):  # the longest last part that is known
+        for at in range(3, len(noun) - 3):  # the longest known last part
             part = noun[at:].capitalize()
             if self.known.get(part, "p") != "p":
                 return self.known[part]

@@ -4,7 +4,7 @@ import re
 from more_pairs.draw import Draw
 
 ENDS = re.compile(r"[.!?…][\"”“’]?$")
-# Beginnings that lose their capital inside a sentence, on both sides. "Sie" stays where it is "you".
+# Sentence beginnings that lose their capital inside a sentence, in both languages. "Sie" is kept where it means "you".
 ENGLISH_SMALL = set("He She It We They You The A An This That These Those My His Her Our Their Your "
                     "There Some Many Most Everyone Everybody Nobody Someone".split())
 GERMAN_SMALL = set("Ich Er Sie Es Wir Ihr Du Das Die Der Den Dem Dies Diese Dieser Dieses Ein Eine "
@@ -13,7 +13,7 @@ GERMAN_SMALL = set("Ich Er Sie Es Wir Ihr Du Das Die Der Den Dem Dies Diese Dies
                    "Dort Hier Da Heute Gestern Morgen Jetzt Dann".split())
 ADVERBS = set("Dort Hier Da Heute Gestern Morgen Jetzt Dann Manchmal".split())
 KEPT = {"I", "I'm", "I've", "I'll", "I'd", "Tom", "Mary", "Tom's", "Mary's"}
-# Conjunctions after which German keeps its order.
+# Conjunctions after which German keeps its word order.
 LINKS = [(", and ", ", und "), (" and ", " und "), (", but ", ", aber "), (", but ", ", doch "),
          (", because ", ", denn "), (", for ", ", denn "), ("; ", "; "), (" - ", " – "),
          (", or ", ", oder ")]
@@ -62,7 +62,7 @@ def joined_clauses(pairs: list[tuple[str, str]], draw: Draw) -> tuple[str, str]:
     for pair in pairs[1:]:
         clause = inside(pair)
         link = draw.pick(LINKS[:5] if draw.percent(60) else LINKS)
-        # A clause that depends on another ends in a comma, also before "und".
+        # A dependent clause ends with a comma, also before "und".
         comma = "," if link[1] == " und " and "," in german else ""
         english, german = english + link[0] + clause[0], german + comma + link[1] + clause[1]
     return english + ".", german + "."

@@ -5,7 +5,7 @@ MEN = ("French", "English", "Dutch", "Irish", "Welsh")  # Frenchman, Frenchwoman
 NOUNS = {"Polish": "Pole", "Spanish": "Spaniard", "Danish": "Dane", "Swedish": "Swede",
          "Finnish": "Finn", "Turkish": "Turk", "Scottish": "Scot", "British": "Brit",
          "Icelandic": "Icelander", "Luxembourgish": "Luxembourger"}
-# Endings of an adjective by what stands before it, then by gender: nominative, accusative, dative.
+# Endings of an adjective by the word before it, then by gender: nominative, accusative, dative.
 ENDINGS = {"strong": {"m": "er en em", "f": "e e er", "n": "es es em", "p": "e e en"},
            "weak": {"m": "e en en", "f": "e e en", "n": "e e en", "p": "en en en"},
            "mixed": {"m": "er en en", "f": "e e en", "n": "es es en", "p": "en en en"}}
@@ -35,7 +35,7 @@ class People:
         weak = man.endswith("e") or man in ("Ungar", "Jemenit")
         oblique = man + ("n" if man.endswith("e") or man == "Ungar" else "en") if weak else man
         many = oblique if weak else man + "s" if man.endswith("i") else man
-        if adjective == "German":  # an adjective: ein Deutscher, einen Deutschen, zwei Deutsche
+        if adjective == "German":  # declined like an adjective: ein Deutscher, einen Deutschen, zwei Deutsche
             oblique, many = "Deutschen", "Deutsche"
         women = woman + "nen" if woman.endswith("in") else "Saudis" if woman == "Saudi" else woman
         self.german = {"man": {"nom": man, "acc": oblique, "dat": oblique, "many": many},

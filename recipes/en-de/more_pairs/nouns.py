@@ -10,10 +10,10 @@ from more_pairs import nations
 from more_pairs.draw import Draw
 
 PLACE = re.compile(r"\{([a-z-]+)(?:\.(nom|acc|dat|gen))?(\.s)?(\d?)(\+|:[a-zäöü]+)?(\d?)\}")
-# der, die, das and the like: forms by case for m, f, n and the plural.
+# The forms of der, die, das and similar words by case, for m, f, n and the plural.
 DER = {"nom": "der die das die", "acc": "den die das die", "dat": "dem der dem den", "gen": "des der des der"}
-ENDINGS = {"nom": "- e - e", "acc": "en e - e", "dat": "em er em en"}  # of ein, mein, unser
-DIES = {"nom": "er e es e", "acc": "en e es e", "dat": "em er em en"}  # of dies, jed
+ENDINGS = {"nom": "- e - e", "acc": "en e - e", "dat": "em er em en"}  # endings of ein, mein, unser
+DIES = {"nom": "er e es e", "acc": "en e es e", "dat": "em er em en"}  # endings of dies, jed
 PRONOUNS = {"nom": "er sie es sie", "acc": "ihn sie es sie", "dat": "ihm ihr ihm ihnen"}
 RELATIVE = {"nom": "der die das die", "acc": "den die das die", "dat": "dem der dem denen"}
 GENDERS = "mfnp"
@@ -23,7 +23,7 @@ class Noun(NamedTuple):
     kind: str
     english: tuple[tuple[str, str], ...]  # names of the same thing, each with its plural
     german: str
-    gender: str  # m, f, n, w (weak), x (an adjective in itself: nominative only)
+    gender: str  # m, f, n, w (weak), x (declined like an adjective: nominative only)
     plural: str
 
     def form(self, case: str, plural: bool) -> str:

@@ -10,10 +10,10 @@ from more_pairs.draw import Draw
 from more_pairs.nouns import Noun
 
 WORD = re.compile(r"\w+")
-CLASSES = {"wear": "thing", "part": "thing", "term": "thing"}  # what stands where a thing does
+CLASSES = {"wear": "thing", "part": "thing", "term": "thing"}  # classes that can replace a thing
 FIXED = set("time way day morning evening night afternoon noon midnight week weekend month year hour minute second moment part case "
             "end fact reason sense right point change home work rest order turn help love life world name hope lot spring fall "
-            "autumn summer winter".split())  # these stand in phrases that no other noun fits
+            "autumn summer winter".split())  # these are in phrases that fit no other noun
 
 
 class Host(NamedTuple):

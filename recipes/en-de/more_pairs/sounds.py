@@ -5,7 +5,7 @@ import re
 
 from more_pairs.draw import Draw
 
-# First letters, vowels, last letters of a syllable (- none), endings; fewest and most syllables
+# First letters, vowels, last letters of a syllable (- for none), endings; minimum and maximum number of syllables
 # before the ending.
 KINDS = {
     "slavic": (
@@ -131,7 +131,7 @@ KINDS = {
 KINDS = {kind: (*([part.replace("-", "") for part in text.split()] for text in parts), count)
          for kind, (*parts, count) in KINDS.items()}
 
-# Compounds begin like words and must not be taken for them.
+# Compounds begin like real words, and must not be taken for them.
 GERMAN_FIRST = ("Gott Fried Sieg Wald Edel Brunn Roth Adel Heim Lieb Ehren Hilde Trau Ger Wern "
                 "Diet Arn Bern Eck Land Burg Run Rein Wolf Engel Hart Kuni Mark Ort Rat Thal "
                 "Volk Wil Win Am Irm Oda Ulf").split()
@@ -157,7 +157,7 @@ ENGLISH_LAST = ("wick worth ton ham croft thwaite shire ley combe bury stone wel
                 "field ford side more low gate den dale brook bottom by ridge water shaw "
                 "wright smith man tree house wood mouth chester wich sby").split()
 
-# So that every letter of Latin alphabets is copied now and then.
+# Makes every letter of Latin alphabets occur in copied words now and then.
 ACCENTED = {"a": "áàâãåāăąæ", "c": "ćčç", "d": "ďđð", "e": "éèêëēęě", "g": "ğģ", "h": "ħ",
             "i": "íìîïīı", "k": "ķ", "l": "łľļ", "n": "ñńňņ", "o": "óòôõøōőœ", "r": "řŕ",
             "s": "śşšș", "t": "ťțþ", "u": "úùûūůűų", "y": "ýÿ", "z": "źžż", "C": "ÇČĆ", "D": "ĐĎ",
@@ -170,7 +170,7 @@ def syllables(draw: Draw) -> str:
     name = "".join((draw.pick(first) if at or draw.percent(85) else "")
                    + draw.pick(vowels) + draw.pick(last) for at in range(draw.between(least, most)))
     end = draw.pick(ends)
-    # A vowel before an ending with one would be read as another sound.
+    # A vowel before an ending that begins with one would be pronounced differently.
     return re.sub(r"[aeiou]$", "", name) + end if end[:1] in tuple("aeiou") else name + end
 
 

@@ -94,7 +94,7 @@ class Filler:
         chosen: dict[str, object] = dict(given or {})
         for kind, number, _, _ in PLACE.findall(english + german):
             key = kind + number
-            # A person's adjective and noun are of one country.
+            # A person's adjective and noun must be of the same country.
             if kind in NATION and "nation" + number not in chosen:
                 chosen["nation" + number] = draw.pick(self.words.people)
                 while number and chosen["nation2"] == chosen.get("nation"):
@@ -108,7 +108,7 @@ class Filler:
             self._calculate(chosen, draw)
         text = PLACE.sub(lambda m: self._english(m, chosen), english)
         text = re.sub(r"\ba\* (?=(?!U[kgr]|Eu)[AEIOU])", "an ", text).replace("a* ", "a ")
-        text = text.replace(".m..", ".m.")  # a.m. ends the sentence, too
+        text = text.replace(".m..", ".m.")  # the dot of a.m. also ends the sentence
         return capital(text), capital(PLACE.sub(lambda m: self._german(m, chosen), german))
 
     def _draw(self, kind: str, draw: Draw):

@@ -101,7 +101,7 @@ def partly_capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | 
 def capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     """THE SAME IN CAPITALS: both sides."""
     if re.search(r"[/@\\_<{&`]|\w\.\w", english):
-        return None  # addresses and code keep theirs
+        return None  # addresses and code keep their capitals
     return english.upper(), german.upper()
 
 

@@ -19,8 +19,8 @@ class Subject(NamedTuple):
     english: str
     german: str
     person: str  # 1s, 3s, 1p, 3p
-    gender: str  # m, f, n; p of a plural
-    it: str  # the English pronoun that takes the noun up again
+    gender: str  # m, f, n; p for a plural
+    it: str  # the English pronoun that refers to the noun
 
     def again(self) -> "Subject":
         """The pronoun for this subject."""

@@ -1,5 +1,5 @@
-// For the machine's own compiler, which reads web/module.cpp too: without emscripten nobody would
-// notice that the libraries have moved under it.
+// Lets the machine's own compiler read web/module.cpp, too. Otherwise, builds without emscripten
+// would not notice when the libraries change in a way that breaks it.
 #pragma once
 
 #define EMSCRIPTEN_KEEPALIVE

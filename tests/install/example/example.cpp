@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-/// A model of several languages, one of them chosen; a prefix stands before the text.
+/// Translates with a multilingual model: chooses a language, and puts a prefix before the text.
 void speak(const char* directory) {
   attn_demo::Search search;
   search.source_lang = "fr";

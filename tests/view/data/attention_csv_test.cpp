@@ -42,7 +42,7 @@ const std::string& token_at(const std::vector<std::string>& tokens, int index) {
   return at(tokens, index);
 }
 
-/// Every row of a weights table against the record; `hypothesis` is −1 for the encoder.
+/// Checks every row of a table of weights against the record; `hypothesis` is −1 for the encoder.
 void check_weights(std::size_t index, AttentionSite kind, const AttentionRecord& record) {
   const std::vector<Row> rows = table(index, record, 3);
   CHECK(rows[0] == Row{"sentence", "hypothesis", "layer", "head", "query", "key", "query_token",
@@ -100,7 +100,7 @@ TEST_CASE("csv: hostile tokens read back as they are") {
   check_map_shapes(record);
   for (const Row& row : table(1, record)) {
     for (const std::string& field : row) {
-      // Nothing that a spreadsheet computes: numbers and lone characters are none.
+      // Numbers and single characters are never computed by a spreadsheet.
       if (field.size() < 2 || (row[9] == field)) continue;
       CHECK(std::string_view("=+-@\t").find(field[0]) == std::string_view::npos);
     }
@@ -119,7 +119,7 @@ TEST_CASE("csv: text of a field, byte for byte") {
   CHECK(field("=1+1") == "'=1+1");
   CHECK(field("'=1+1") == "''=1+1");
   CHECK(field("=a,b") == "\"'=a,b\"");
-  CHECK(field(" =1+1") == "\"' =1+1\"");  // some programs take blanks off
+  CHECK(field(" =1+1") == "\"' =1+1\"");  // some programs strip spaces
   CHECK(field("'  @x") == "''  @x");
   CHECK(field("＝1+1") == "'＝1+1");
   CHECK(field("－") == "－");

@@ -1,4 +1,4 @@
-// Reads tables back by RFC 4180, without the code under test.
+// Reads tables by RFC 4180, without the code under test.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,8 +14,8 @@ namespace attn::test {
 
 using Row = std::vector<std::string>;
 
-/// RFC 4180 to the letter: CR LF ends a record, a quote only in a quoted field and doubled there,
-/// all rows equally long.
+/// Follows RFC 4180 strictly: CR LF ends a record, quotes occur only in quoted fields and are
+/// doubled there, and all rows have the same length.
 inline std::vector<Row> read_csv(std::string_view text) {
   std::vector<Row> rows;
   while (!text.empty()) {
@@ -49,7 +49,7 @@ inline std::vector<Row> read_csv(std::string_view text) {
   return rows;
 }
 
-/// As docs/pictures.md tells a reader to do.
+/// Removes the guard as docs/pictures.md describes.
 inline std::string unguarded(const std::string& field) {
   const std::size_t first = field.find_first_not_of('\'');
   if (first == 0 || first == std::string::npos) return field;

@@ -1,4 +1,4 @@
-// The figures of heads and word alignments as JSON: every number comes back.
+// Tests the metrics of heads and word alignments as JSON: every number must be there.
 #include "view/data/evaluation_json.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-// A record as the page holds it: words by where they end, the heads that align best, and what is
-// left out.
+// Tests records in a page: the ends of words, the heads that align best, and what is left out.
 #include <doctest/doctest.h>
 
 #include "base/json.h"
@@ -30,7 +29,7 @@ HeadMetrics aligning(float alignment, std::optional<float> read) {
   return metrics;
 }
 
-/// With vectors, figures, an alignment and a search.
+/// Returns a record with vectors, metrics, an alignment and a search.
 AttentionRecord full_record() {
   AttentionRecord record =
       test::sample_record({"▁Go", "▁ho", "me", ".", "</s>"}, {"▁Geh", "▁heim", "</s>"});

@@ -24,7 +24,7 @@ using namespace test;
 constexpr AttentionSite every_kind[] = {AttentionSite::encoder_self, AttentionSite::decoder_self,
                                         AttentionSite::cross};
 
-/// A picture holds some of these parts.
+/// Checks the parts of the large map that a picture has.
 void check_large_map(const Document& document, const AttentionRecord& record,
                      const AttentionSvgOptions& choice, int layer, int head) {
   const AttentionMaps& maps = *find_maps(record, choice.site, choice.hypothesis);
@@ -64,7 +64,7 @@ void check_large_map(const Document& document, const AttentionRecord& record,
   CHECK(cells == maps.queries * maps.keys);
 }
 
-/// The rows of a data-weights attribute against one head.
+/// Checks the rows of a data-weights attribute against a head.
 void check_weight_rows(const std::string& rows, const AttentionMaps& maps, int layer, int head) {
   std::istringstream lines(rows);
   int query = 0;
@@ -79,7 +79,8 @@ void check_weight_rows(const std::string& rows, const AttentionMaps& maps, int l
   CHECK(query == maps.queries);
 }
 
-/// What the paths of a small map paint: a level a cell, −1 where only the ground shows, −2 for odd.
+/// Returns what the paths of a small map paint: one level per cell, −1 for the background, −2 for
+/// anything odd.
 std::vector<int> painted(const Document& document, int map, const AttentionMaps& maps) {
   std::vector<int> levels(to_size(maps.queries * maps.keys), -1);
   for (const int path : document.find("path")) {
@@ -95,7 +96,7 @@ std::vector<int> painted(const Document& document, int map, const AttentionMaps&
       for (int i = 0; i < std::stoi((*it)[3]); ++i) {
         const int cell = std::stoi((*it)[2]) * maps.keys + std::stoi((*it)[1]) + i;
         REQUIRE(cell < to_int(levels.size()));
-        CHECK(at(levels, cell) == -1);  // once
+        CHECK(at(levels, cell) == -1);  // painted only once
         at(levels, cell) = level;
       }
     }
@@ -162,7 +163,7 @@ TEST_CASE("pictures: one style holds the colours of light and of dark viewers") 
     const std::size_t found = style.find(rule(dark_color(level)), dark);
     CHECK(found != std::string::npos);
   }
-  // Every class of a coloured thing has a rule.
+  // Every class of a colored element has a CSS rule.
   for (const Node& node : document.nodes) {
     if (node.name != "rect" && node.name != "path") continue;
     CHECK_MESSAGE(style.find("." + node.get("class")) != std::string::npos, node.get("class"));
@@ -186,7 +187,7 @@ TEST_CASE("pictures: title, sentences, model, axes and legend are text") {
   record.model.update = 300;
   record.hypotheses.push_back(record.hypotheses[0]);
   std::string second = checked_picture(attention_svg(record, {AttentionSite::cross, 1})).texts();
-  std::replace(second.begin(), second.end(), '\n', ' ');  // it may be folded
+  std::replace(second.begin(), second.end(), '\n', ' ');  // the label may be wrapped
   CHECK(second.find("translation 2 of 2 · en-de · random weights (seed 7) · update 300 · 2 + 2 "
                     "layers") != std::string::npos);
   const std::string encoder =
@@ -201,7 +202,7 @@ TEST_CASE("pictures: title, sentences, model, axes and legend are text") {
 
 TEST_CASE("pictures: rows and columns have their tokens, level with their cells") {
   AttentionRecord record = demo_record();
-  AttentionMaps& cross = record.hypotheses[0].cross;  // of one head: there is no overview then
+  AttentionMaps& cross = record.hypotheses[0].cross;  // a single head, so there is no overview
   cross.layers = cross.heads = 1;
   cross.weights.resize(to_size(cross.queries * cross.keys));
   const Document document = checked_picture(attention_svg(record));
@@ -342,7 +343,7 @@ TEST_CASE("pictures: long sentences and many heads") {
   REQUIRE(heads.size() == 1);
   CHECK(document.find("g", "cell").size() == 3600);
   CHECK(document.find("text", "value").empty());  // no room
-  // Neighbouring labels of an axis do not touch.
+  // Adjacent labels of an axis do not touch.
   double before = -100;
   int labels = 0;
   for (const int text : document.find("text")) {
@@ -380,7 +381,8 @@ TEST_CASE("svg: cells that a pattern leaves out have a ground of their own, and 
       svg.find(R"(<g class="cell hidden" data-weight="0" data-key="3"><title>0 (not computed))") !=
       std::string::npos);
   CHECK(svg.find(R"svg(<rect class="left-out")svg") != std::string::npos);
-  // In a small map, from the edge of the first cell left out to that of the last.
+  // In a small map, the gap goes from the edge of the first cell that is left out to that of the
+  // last.
   static const std::regex run(R"(<path class="left-out" d="M(\d+) (\d+)h(\d+)v(\d+)h-)");
   std::smatch found;
   REQUIRE(std::regex_search(svg, found, run));

@@ -1,4 +1,4 @@
-// Reads XML back with expat, a parser that is not the project's own.
+// Reads XML with expat, which is not the project's own parser.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ struct Node {
   int parent = -1;
   std::string name;
   std::map<std::string, std::string> attributes;
-  std::string text;  ///< directly inside
+  std::string text;  ///< text directly inside
 
   std::string get(const std::string& key) const {
     const auto found = attributes.find(key);
@@ -43,7 +43,7 @@ struct Point {
   double y = 0;
 };
 
-/// A document in order of its elements' beginnings.
+/// A document, with elements in the order in which they begin.
 class Document {
  public:
   explicit Document(std::string_view xml) {
@@ -74,7 +74,7 @@ class Document {
     while (index >= 0 && index != ancestor) index = at(index).parent;
     return index >= 0;
   }
-  /// Children of one element with this name.
+  /// Returns the children of an element with this name.
   std::vector<int> children(int parent, const std::string& name) const {
     std::vector<int> found;
     for (const int index : find(name)) {
@@ -86,14 +86,15 @@ class Document {
     const std::vector<int> found = children(parent, name);
     return found.empty() ? "" : at(found[0]).text;
   }
-  /// All that can be read, a line a text element.
+  /// Returns all readable text, one line per text element.
   std::string texts() const {
     std::string all;
     for (const int index : find("text")) all += at(index).text + "\n";
     return all;
   }
 
-  /// A point of an element in pixels of the picture: its own and all enclosing transforms.
+  /// Returns a point of an element in pixels of the picture, with its own and all enclosing
+  /// transforms.
   Point place(int index, Point point) const {
     for (; index >= 0; index = at(index).parent) point = transformed(at(index), point);
     return point;

@@ -1,4 +1,4 @@
-// The panel of one head: a few tokens make a small map, and what stands over it needs room.
+// Tests the panel of one head with few tokens: the map is small, but its title needs room.
 #include <doctest/doctest.h>
 
 #include "view/svg/map/map_panels.h"

@@ -1,4 +1,4 @@
-// What every picture of attention must keep, whatever is in the record.
+// Checks for every picture of attention, whatever the record contains.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 
 namespace attn::test {
 
-/// The font size of a text by its classes, as the picture's style gives it.
+/// Returns the font size of a text from its classes and the picture's style.
 inline double font_size_of(const Document& document, int index) {
   const Node& text = document.at(index);
   if (text.has_class("title")) return 18;
@@ -32,7 +32,7 @@ inline double font_size_of(const Document& document, int index) {
   return 12;
 }
 
-/// The four corners of a text, roughly, in the picture.
+/// Returns the approximate four corners of a text in the picture.
 inline std::vector<Point> corners_of(const Document& document, int index) {
   const Node& text = document.at(index);
   const double size = font_size_of(document, index);
@@ -52,8 +52,8 @@ inline std::vector<Point> corners_of(const Document& document, int index) {
   return corners;
 }
 
-/// Well-formed by expat, nothing that runs or loads, one style element, no colour but in it, and
-/// every text and rectangle inside the picture.
+/// Checks a picture: well-formed by expat, nothing that runs or loads, one style element, no
+/// colors outside of it, and every text and rectangle inside the picture.
 inline Document checked_picture(const std::string& svg) {
   CHECK(is_valid_utf8(svg));
   Document document(svg);
@@ -107,7 +107,7 @@ inline float read_weight(const std::string& text) {
   return value;
 }
 
-/// Whether two floats are the same number, NaN being one, too.
+/// True if two floats are the same number, or both NaN.
 inline bool same_float(float a, float b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }

@@ -1,4 +1,4 @@
-// What a head's relative positions look like beside its map.
+// Tests the plot of a head's relative position bias beside its map.
 #include <doctest/doctest.h>
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kTokens = 3;
 
-/// Two heads in two layers; head 1 of layer 1 looks at the token before.
+/// Returns a record with two layers of two heads; head 1 of layer 1 looks at the previous token.
 AttentionRecord record_with_distances() {
   AttentionRecord record;
   record.source = {{"▁a", "▁b", "</s>"}, {1, 2, 0}};
@@ -38,7 +38,7 @@ AttentionRecord record_with_distances() {
   return record;
 }
 
-/// distance and number of every bar of one plot.
+/// Returns the distance and value of every bar in a plot.
 std::vector<std::pair<double, double>> bars(const std::string& svg, const std::string& data) {
   std::vector<std::pair<double, double>> found;
   for (const Element& element : parse_xml(svg)) {
@@ -64,7 +64,7 @@ TEST_CASE("beside a head with relative positions stand its biases and weights by
   CHECK(says(svg, "bias by distance, key − query: the most, 2.00, at −1"));
   CHECK(says(svg, "mean weight by distance: the most, 0.75, at −1"));
   CHECK(svg.find("id=\"encoder-1-1-bias-by-distance\"") != std::string::npos);
-  // What a bar adds goes up from the line of 0, what it takes away goes down; 96 pixels are 3.
+  // Positive bars go up from the line at 0, negative ones go down; 96 pixels are a value of 3.
   double zero = 0;
   for (const Element& element : parse_xml(svg)) {
     if (!element.attributes.contains("data-bias")) continue;

@@ -34,7 +34,7 @@ void add(AttentionRecord& record, int parent, const std::string& token, float lo
   nodes.push_back(node);
 }
 
-/// Two beams; the translation is the path 0, 3, 7.
+/// Returns a search with two beams; the translation is the path 0, 3, 7.
 AttentionRecord searched() {
   AttentionRecord record = demo_record();
   record.search = SearchTree{2, 1, {}};
@@ -83,7 +83,7 @@ TEST_CASE("search tree: each candidate with its exact numbers, token, state and 
   CHECK(document.texts().find("Beam search, 2 beams\n") != std::string::npos);
   CHECK(document.texts().find("step 3\n") != std::string::npos);
   CHECK(document.texts().find("÷ length\n") != std::string::npos);
-  // The winner in a straight line; steps from left to right; nobody on anybody else's place.
+  // The winner is in a straight line, steps go from left to right, and no boxes overlap.
   CHECK(boxes[0].y == boxes[3].y);
   CHECK(boxes[3].y == boxes[7].y);
   for (std::size_t a = 0; a < boxes.size(); ++a) {
@@ -131,11 +131,11 @@ TEST_CASE("search tree: the winner is the first hypothesis, else the best that e
   record.hypotheses[0].produced.ids = {101, 104, 106, 108};
   CHECK(best_hypothesis_node(record) == 8);
   record.hypotheses[0].produced.ids = {101, 104, 999};
-  CHECK(best_hypothesis_node(record) == 7);  // −0.27 a token against −0.46
+  CHECK(best_hypothesis_node(record) == 7);  // −0.27 per token against −0.46
   record.search->nodes[7].score = std::nanf("");
   CHECK(best_hypothesis_node(record) == 8);
   record.search->nodes[7].ended = record.search->nodes[8].ended = false;
-  CHECK(best_hypothesis_node(record) == 8);  // the deepest
+  CHECK(best_hypothesis_node(record) == 8);  // the deepest node
   record.search->nodes.clear();
   CHECK(best_hypothesis_node(record) == -1);
 }

@@ -1,4 +1,4 @@
-// Reads the XML that the views write, strictly: what is not well-formed fails the test.
+// Strictly reads the XML that the views write: malformed XML fails the test.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ namespace attn::test {
 struct Element {
   std::string name;
   std::map<std::string, std::string> attributes;
-  std::string text;  ///< directly inside, entities resolved
+  std::string text;  ///< text directly inside, with entities resolved
 
   double number(const std::string& key) const {
     REQUIRE_MESSAGE(attributes.contains(key), name, " without ", key);
@@ -40,7 +40,7 @@ class SmallXml {
     REQUIRE(rest_ == "\n");
   }
 
-  std::vector<Element> elements;  ///< in order of their beginnings
+  std::vector<Element> elements;  ///< in the order in which they begin
 
  private:
   void expect(std::string_view text) {

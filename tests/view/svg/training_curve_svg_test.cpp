@@ -17,7 +17,7 @@ using test::parse_xml;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// The picture, read back.
+/// Parses the picture for checks.
 class Drawn {
  public:
   explicit Drawn(const TrainingCurve& curve) : svg(training_curve_svg(curve)) {
@@ -48,7 +48,7 @@ class Drawn {
     return found;
   }
 
-  /// The labels of values of the upper (0) or lower (1) plot, as number and pixel.
+  /// Returns the value labels of the upper (0) or lower (1) plot, as numbers and pixels.
   std::vector<std::pair<double, double>> value_ticks(int plot) const {
     std::vector<std::pair<double, double>> ticks;
     for (const Element& text : elements) {
@@ -78,7 +78,7 @@ class Drawn {
     return along(ticks.front(), ticks.back(), pixel);
   }
 
-  /// The points of a line, as update and value.
+  /// Returns the points of a line, as update and value.
   std::vector<std::pair<double, double>> line(const std::string& style, int plot) const {
     const auto lines = of_class("polyline", "line " + style);
     REQUIRE(lines.size() == 1);
@@ -192,9 +192,9 @@ TEST_CASE("curve: the kept model is marked in both plots and named") {
   TrainingCurve curve = usual_curve();
   curve.best_update.reset();
   CHECK(Drawn(curve).of_class("line", "best").empty());
-  curve.best_update = 9000;  // beyond the points, without a validation
+  curve.best_update = 9000;  // after all points, without a validation
   CHECK(Drawn(curve).texts().find("best model: update 9,000\n") != std::string::npos);
-  // Sums of floating point make a perfect score a little more.
+  // Sums in floating point make a perfect score slightly more than 100.
   curve.validations.back().bleu = 100.00000000000004;
   curve.best_update = curve.validations.back().update;
   CHECK(Drawn(curve).texts().find(", BLEU 100.0\n") != std::string::npos);
@@ -214,7 +214,7 @@ TEST_CASE("curve: a title from outside is text, whatever it holds") {
   CHECK(Drawn(curve).texts().find("A < B & \"C\" > 'D'\n") != std::string::npos);
   CHECK(Drawn(curve).svg.find("A &lt; B &amp; &quot;C&quot; &gt; 'D'") != std::string::npos);
   curve.title = "</text><script>alert(1)</script>]]>&#0;\xff\x01\x1b\xef\xbf\xbf\xef\xbf\xbf\n";
-  const Drawn drawn(curve);  // parse_xml refuses controls and what is not well-formed
+  const Drawn drawn(curve);  // parse_xml refuses control characters and malformed XML
   CHECK(drawn.svg.find("<script") == std::string::npos);
   CHECK(drawn.svg.find("\xef\xbf\xbf") == std::string::npos);
   CHECK(drawn.texts().find("</text><script>alert(1)</script>") != std::string::npos);

@@ -23,7 +23,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The line that begins with a head's name.
+/// Returns the line that begins with a head's name.
 std::string line_of(const std::string& text, const std::string& name) {
   for (const std::string& line : lines_of(text)) {
     if (line.starts_with(name + " ")) return line;
@@ -35,7 +35,7 @@ std::string line_of(const std::string& text, const std::string& name) {
 TEST_CASE("report as text: a line a head with its own figures, the best ones marked") {
   const std::string text = render_head_report(sample_report());
   CHECK(text.starts_with("heads of sample over 3 sentences\n"));
-  // Each kind begins at 0.11, five figures a head, six in cross-attention.
+  // The numbers of each site begin at 0.11, with five metrics per head and six in cross-attention.
   CHECK(line_of(text, "encoder:0:0") == "encoder:0:0     0.11      0.12      0.13  0.14   0.15");
   CHECK(line_of(text, "decoder:1:1") == "decoder:1:1     0.26      0.27      0.28   0.29   0.30");
   const std::string best = line_of(text, "cross:1:1");
@@ -60,9 +60,9 @@ TEST_CASE("report before and after: two rows a head that changed, how many did n
   HeadReport after = before;
   CHECK(render_head_changes(before, after) ==
         "heads of sample over 3 sentences, before and after\n\nNo head's figures change.\n");
-  at(after.cross.metrics, 2) = {};  // cross:1:0 is switched off
+  at(after.cross.metrics, 2) = {};  // cross:1:0 is disabled
   at(after.decoder_self.metrics, 3).end_mass = 0.99F;
-  at(after.decoder_self.metrics, 0).entropy = 0.1101F;  // 0.11 as before
+  at(after.decoder_self.metrics, 0).entropy = 0.1101F;  // shown as 0.11, like before
   const std::string text = render_head_changes(before, after);
   const auto lines = lines_of(text);
   CHECK(text.find("encoder") == text.npos);

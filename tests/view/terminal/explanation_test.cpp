@@ -1,4 +1,5 @@
-// Explanations as text, Markdown and JSON: cut and whole, exact and harmless.
+// Tests explanations as text, Markdown and JSON: shortened and complete, exact, and safely
+// escaped.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -133,11 +134,12 @@ TEST_CASE("a short explanation fits the window: two facts a line, few rows, whol
   CHECK(shown[5] == "x = q · k / √64 + mask,  e = exp(x − max),  weight = e / Σ e,");
   CHECK(shown[6] == "head = Σ weight · v");
   CHECK(shown[8] == "a query and its keys");
-  // The rows with most of the telling column, and a line where others are left out.
+  // The rows with the largest values of the column of interest are shown, with a line where others
+  // are left out.
   const char* const starts[] = {"  0 ", "  ⋮", "  7 ", "  8 ", "  ⋮", "  11"};
   for (std::size_t i = 0; i < 6; ++i) CHECK_MESSAGE(shown[10 + i].starts_with(starts[i]), i);
   CHECK(shown[16].empty());
-  // Without a window, as in a file, all rows stand.
+  // Without a window, as in a file, all rows are shown.
   CHECK(lines(explanation_text(e, {.width = 80, .color = ColorMode::none})).size() > 24);
 }
 
@@ -184,7 +186,7 @@ TEST_CASE("hostile tokens go through text, Markdown and JSON unharmed") {
   const std::string markdown = explanation_markdown(e);
   CHECK(markdown.find('\x1b') == std::string::npos);
   CHECK(markdown.find("\xe2\x80\xae") == std::string::npos);
-  // Every table row has as many cells: no token ended one or began another.
+  // Every table row has the same number of cells: no token ended or began a cell.
   int bars = -1;
   for (const std::string& line : lines(markdown)) {
     if (line.empty() || line[0] == '#') CHECK(line.find('<') == std::string::npos);
@@ -215,7 +217,7 @@ TEST_CASE("a matrix that is cut is cut to what the window holds") {
         if (line.find(" 255") != line.npos) ++headings;
       }
       CHECK_MESSAGE(headings == 1, text);
-      // One block: the first column and the last one stand over the same rows.
+      // There is one block: the first and the last column are above the same rows.
       const std::size_t heading = text.find("      0 ");
       REQUIRE(heading != text.npos);
       CHECK(text.substr(heading, text.find('\n', heading) - heading).ends_with(" 255"));
@@ -255,7 +257,7 @@ TEST_CASE("the notation of explanations in LaTeX") {
   CHECK(latex("1e+30") == "10^{30}");
   CHECK(latex("−∞") == "-\\infty ");
   CHECK(latex("−1·−2.5 + −3") == "-1\\cdot (-2.5) + (-3)");
-  // What Markdown or LaTeX would act upon is none of it.
+  // Nothing has a special meaning in Markdown or LaTeX.
   for (const std::string bad :
        {"$", "a{b", "a\\b", "“unclosed", "“a$b”", "“a_b”", "a * b", "100%"}) {
     CHECK_MESSAGE(latex(bad) == "none", bad);
@@ -279,7 +281,7 @@ TEST_CASE("a row that is a step says what it reads and writes") {
   const std::string text = explanation_text(explanation({m}), {.color = ColorMode::none});
   CHECK(text.find("\n  <pad> → Die  −1.000 −0.999\n") != std::string::npos);
   CHECK(text.find("\n  Die → Gruppe −0.998 −0.997\n") != std::string::npos);
-  // For programs nothing is new.
+  // The JSON form has no new keys.
   CHECK(explanation_json(explanation({m})).find("writes") == std::string::npos);
 }
 

@@ -1,4 +1,5 @@
-// Maps on a terminal: the words, the shape, the folding, and what never reaches the terminal.
+// Tests maps on a terminal: words, shape, wrapping, and characters that must never reach the
+// terminal.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ std::ptrdiff_t count_of(const std::string& text, const std::string& form) {
                        std::sregex_iterator());
 }
 
-/// A demo record whose last cross map holds these round weights.
+/// Returns a demo record whose last cross-attention map has these round weights.
 AttentionRecord known_record() {
   AttentionRecord record = demo_record();
   const float weights[] = {1.0f, 0.0f,  0.0f,   0.0f, 0.0f,   0.05f, 0.9f, 0.03f, 0.02f,  0.0f,
@@ -190,7 +191,7 @@ TEST_CASE("terminal: the two decimals are those of the record, in each map that 
       const std::string cross = drawn(record, {"cross:0:0"}, numbers(width));
       std::string decoder = drawn(record, {"decoder:0:0"}, numbers(width));
       decoder = decoder.substr(decoder.find("decoder:0:0"));
-      // The scale has four.
+      // The scale has four numbers.
       CHECK(count_of(cross, "[01]\\.[0-9][0-9]") == self.queries * record.encoder_self.keys + 4);
       CHECK(count_of(decoder, "[01]\\.[0-9][0-9]") == self.queries * (self.queries + 1) / 2 + 4);
       CHECK(count_of(decoder, "·") == self.queries * (self.queries - 1) / 2);
@@ -268,7 +269,7 @@ TEST_CASE("terminal: one long map alone fits the window's height, two rows a lin
         std::string::npos);
   CHECK(text.find(" 0    5    10 ") != std::string::npos);  // every fifth column
   for (const char* shade : {"░", "▒", "▓"}) CHECK(text.find(shade) == std::string::npos);
-  // Several maps, or numbers, are not squeezed.
+  // Several maps, and numbers, are not compressed.
   for (const char* show : {"cross:0", "all"}) {
     CHECK(drawn(long_record(), {show}, {.width = 80, .height = 24}).find("▀") == std::string::npos);
   }
@@ -288,7 +289,7 @@ TEST_CASE("terminal: a map alone says how many lines are left, and makes room fo
     CHECK(noted.text.ends_with(" " + std::string(note) + "\n"));
     CHECK(noted.lines <= text.lines);
   }
-  // Numbers are for maps that fit as such.
+  // Numbers are shown for maps that fit with them.
   CHECK(drawn(known_record(), {"cross:1:1"}, {.width = 80, .height = 10}).find("0.05░") !=
         std::string::npos);
   CHECK(drawn(known_record(), {"cross:1:1"}, {.width = 80, .height = 8}).find("▀") !=
@@ -326,15 +327,15 @@ TEST_CASE("terminal: halves show every weight of both rows") {
   std::fill(cross.weights.begin(), cross.weights.end(), 0.0f);
   const std::span<float> map = cross.map(0, 0);
   const auto keys = to_size(cross.keys);
-  map[0] = 1;         // row 0, column 0: above
-  map[keys + 1] = 1;  // row 1, column 1: below
+  map[0] = 1;         // row 0, column 0: upper half
+  map[keys + 1] = 1;  // row 1, column 1: lower half
   map[2] = map[keys + 2] = 1;
   const std::vector<std::string> lines =
       map_lines(drawn(record, {"cross:0:0"}, {.width = 80, .height = 24}));
   REQUIRE(lines.size() > 3);
   CHECK_MESSAGE(lines[2].find(" ▀▄█ ") != std::string::npos, lines[2]);
   CHECK(count_of(lines[3], "▀|▄|█") == 0);
-  // Painted, two equal ones are a blank on their shade, and traces nothing.
+  // In color, two equal cells become a space with their background, and tiny weights nothing.
   map[3] = map[keys + 4] = 0.04F;
   map[5] = 0.06F;
   Wanted wanted{.width = 80, .height = 24};
@@ -359,7 +360,7 @@ TEST_CASE("terminal: whole words, with the numbers that --swap and --align take"
         "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72. A row sums to 1.\n");
   AttentionRecord record = known_record();
   record.source_text = "The group wenthome";
-  record.source.tokens[3] = "home";  // goes on with "went"
+  record.source.tokens[3] = "home";  // continues with "went"
   const std::string merged = drawn(record, {"cross:1:1"}, {.width = 80, .words = true});
   CHECK(merged.find("2 wenthome") != std::string::npos);
   CHECK(count_of(merged, "2 ging +0\\.10░") == 1);
@@ -376,11 +377,11 @@ TEST_CASE("terminal: --top lists the largest weights of each row") {
         "3 ging   → nach   0 The   0.20░ 1 group 0.20░\n"
         "4 nach   → Hause  3 home  0.50▓ 1 group 0.25▒\n"
         "5 Hause  → </s>   4 </s>  1.00█\n");
-  // As many as there are, without what would be written 0.00.
+  // All weights are listed, except those that would be written as 0.00.
   const auto lines = [](int width) {
     return map_lines(drawn(long_record(), {"cross:0:0"}, top(3, width))).size();
   };
-  CHECK(lines(72) == lines(200));  // shorter names, and a line a row
+  CHECK(lines(72) == lines(200));  // shorter names, and one line per row
   const std::string all = drawn(known_record(), {"cross:1:1"}, top(99, 200));
   CHECK(count_of(all, "[01]\\.[0-9][0-9]") == 1 + 4 + 5 + 5 + 3 + 1);
   for (const int width : {40, 57, 80, 120}) {
@@ -445,7 +446,7 @@ TEST_CASE("terminal: painted shades say their digits, so that a copy without col
   CHECK(three.find("  1.\n") != std::string::npos);
   CHECK(three.find("1 Die   → Grup…   5 90") != std::string::npos);
   CHECK(three.find("in hundredths") != std::string::npos);
-  wanted.width = 60;  // digits that would touch are tenths
+  wanted.width = 60;  // digits that would touch are shown as tenths
   const std::string two = without_colors(drawn(long_record(), {"cross:0:0"}, wanted));
   CHECK(two.find("in tenths") != std::string::npos);
 }
@@ -463,7 +464,7 @@ TEST_CASE("terminal: masked cells are not painted") {
 
 TEST_CASE("terminal: columns stay level under wide characters") {
   const std::string text = drawn(hostile_record(), {"encoder:0:0"}, numbers(100));
-  int numbers_begin = -1;  // where the first number of a row begins
+  int numbers_begin = -1;  // column where the first number of a row begins
   for (const std::string& line : map_lines(text)) {
     std::smatch match;
     if (!std::regex_search(line, match, std::regex("[01]\\.[0-9][0-9][^0-9]"))) continue;
@@ -581,7 +582,7 @@ TEST_CASE("cells that a pattern leaves out are marked, and only there a line say
         "The model's own global tokens take 0.10 to 0.50 of a row.\n");
   const std::string low = drawn(record, {"encoder:0:0"}, {60, 8, ColorMode::true_color});
   CHECK(without_colors(low).find("What is unpainted is not computed.") != std::string::npos);
-  CHECK(low.find("\x1b[0m  \x1b[") != std::string::npos);  // of the last row two cells
+  CHECK(low.find("\x1b[0m  \x1b[") != std::string::npos);  // two cells of the last row
   CHECK(drawn(record, {"encoder:0:0"}, {60, 8, ColorMode::none}).find("unpainted") ==
         std::string::npos);
   const std::string words = text_of(record, {"encoder:0:0"}, {60, 0, ColorMode::none, true}).text;

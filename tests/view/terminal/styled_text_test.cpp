@@ -14,7 +14,7 @@ namespace {
 using Color = std::array<int, 3>;
 
 Color of_palette(int index) {
-  REQUIRE(index >= 16);  // the first 16 belong to the user's theme
+  REQUIRE(index >= 16);  // the first 16 colors belong to the user's theme
   if (index >= 232) return {8 + 10 * (index - 232), 8 + 10 * (index - 232), 8 + 10 * (index - 232)};
   const int levels[] = {0, 95, 135, 175, 215, 255};
   return {levels[(index - 16) / 36], levels[(index - 16) / 6 % 6], levels[(index - 16) % 6]};

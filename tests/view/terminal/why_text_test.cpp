@@ -1,4 +1,4 @@
-// Receipts as text: every word's numbers add up, and lines fit the window.
+// Tests receipts as text: every word's numbers add up, and lines fit the window.
 #include "view/terminal/why_text.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ WordReceipt sample_word() {
   return word;
 }
 
-/// Returns the numbers behind the words of a line.
+/// Returns the sum of the numbers after the words of a line.
 int sum_after(const std::string& text, const std::string& begin) {
   const std::size_t start = text.find(begin);
   REQUIRE_MESSAGE(start != text.npos, text);

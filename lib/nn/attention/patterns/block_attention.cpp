@@ -1,4 +1,5 @@
-// The patterns bigbird (Zaheer et al. 2020) and chunks (Phang et al. 2022): blocks of block_size.
+// The patterns bigbird (Zaheer et al. 2020) and chunks (Phang et al. 2022), which divide the keys
+// into blocks of block_size.
 #include <cmath>
 
 #include "base/random.h"
@@ -8,7 +9,8 @@
 namespace attn {
 namespace {
 
-/// Blocks drawn for the queries of block `own`: other ones than they see anyway, rising.
+/// Returns the random blocks of the queries in block `own`, in ascending order. Blocks that these
+/// queries see anyway are never chosen.
 std::vector<Index> random_blocks(const QueryTileBuilder& builder, Index own, Index blocks) {
   const AttentionPattern& pattern = builder.pattern();
   if (!pattern.random_is_seeded) return {};
@@ -68,8 +70,8 @@ const PatternAttention& bigbird_attention() {
   return method;
 }
 
-// Blocks of block_size: the own block, and global tokens; odd layers move by half a block where
-// shift is set (Phang et al. 2022).
+// Chunks of block_size: each query sees its own block and the global tokens. If shift is set, odd
+// layers move their blocks by half a block (Phang et al. 2022).
 namespace {
 
 class ChunksAttention : public PatternAttention {
@@ -78,7 +80,7 @@ class ChunksAttention : public PatternAttention {
     const AttentionPattern& pattern = builder.pattern();
     const Index size = pattern.block_size;
     const Index shift = pattern.shift && builder.layer() % 2 == 1 ? size / 2 : 0;
-    // Blocks begin half a block early: the first one's keys are cut, not moved.
+    // Blocks begin half a block early, so the first block has fewer keys.
     const Index origin = builder.rows().origin;
     builder.for_each_tile(kSharedTile, size, origin - shift, [&](QueryTile& tile) {
       const Index block = (tile.first - origin + shift) / size;

@@ -1,5 +1,5 @@
-// Linformer: E and F [P, k] project the keys and values of a sentence of n tokens to k rows each,
-// with their first n rows. Every query attends to those k rows.
+// Linformer: E and F [P, k] project the keys and values of a sentence of n tokens to k rows each;
+// only their first n rows are used. Every query attends to those k rows.
 //
 //   softmax(Q (Eᵀ K)ᵀ · scale) Fᵀ V                                         (Wang et al. 2020)
 //
@@ -38,7 +38,7 @@ void check_linformer(const AttentionInput& input, const AttentionGroup& group) {
                    group.keys, places);
 }
 
-/// The rows of E or F for the keys that are no padding [n, k].
+/// Returns the rows of E or F for the keys that are not padding [n, k].
 Matrix rows_for(const Parameter& projection, const UnpaddedKeys& keys) {
   Matrix rows(keys.count(), projection.columns);
   for (Index n = 0; n < keys.count(); ++n) {
@@ -47,7 +47,7 @@ Matrix rows_for(const Parameter& projection, const UnpaddedKeys& keys) {
   return rows;
 }
 
-/// Rows of keys or values of those keys [n, D].
+/// Returns the rows of these keys, or of their values [n, D].
 Matrix shown_rows(const float* base, Index stride, Index width, const AttentionGroup& group,
                   const UnpaddedKeys& keys) {
   Matrix rows(keys.count(), width);
@@ -58,7 +58,7 @@ Matrix shown_rows(const float* base, Index stride, Index width, const AttentionG
   return rows;
 }
 
-/// Eᵀ K and Fᵀ V of every sentence, one under the other → [B · k, 2D].
+/// Computes Eᵀ K and Fᵀ V of every sentence, one below the other → [B · k, 2D].
 void compress(const AttentionShape& shape, const AttentionInput& input, MatrixRef rows) {
   const Index width = shape.heads * shape.head_dim;
   const KeysAndValues& memory = input.memory;
@@ -89,7 +89,7 @@ std::vector<AttentionGroup> compressed_groups(const AttentionInput& input) {
   return groups;
 }
 
-/// The rows of E or F for all keys of a sentence, 0 for padding.
+/// Returns the rows of E or F for all keys of a sentence, with 0 for padding.
 Matrix whole_rows_for(const Parameter& projection, const AttentionGroup& group) {
   const UnpaddedKeys keys(group);
   const Matrix shown = rows_for(projection, keys);
@@ -98,7 +98,7 @@ Matrix whole_rows_for(const Parameter& projection, const AttentionGroup& group) 
   return rows;
 }
 
-/// Shows E and F beside the weights for what they mixed.
+/// Adds E and F, which projected the keys and values, to the weights that an observer gets.
 class LinformerObserver : public AttentionObserver {
  public:
   LinformerObserver(const AttentionInput& input, AttentionObserver& then)
@@ -128,16 +128,16 @@ class LinformerObserver : public AttentionObserver {
   LinformerMatrices mixing_;
 };
 
-/// y [n, out] = x [n, in] · weight [in, out].
+/// Returns y [n, out] = x [n, in] · weight [in, out].
 Matrix product(const ConstMatrixRef& x, const Parameter& weight) {
   Matrix y(x.rows(), weight.columns);
   PackedLinear({weight}, {}, Backend::panels)(x, y);
   return y;
 }
 
-/// One of keys and values on the way back.
+/// The keys or the values in the backward pass.
 struct Side {
-  const float* rows;  ///< of all sentences, `stride` apart
+  const float* rows;  ///< rows of all sentences, `stride` apart
   Index stride;
   float* drows;
   Index dstride;
@@ -145,7 +145,8 @@ struct Side {
   const Parameter& dprojection;
 };
 
-/// From dcompressed [k, D]: the rows' gradient is E · dcompressed, E's is rows · dcompressedᵀ.
+/// Computes two gradients from dcompressed [k, D]: that of the rows is E · dcompressed, that of E
+/// is rows · dcompressedᵀ.
 void back(const Side& side, const AttentionGroup& group, const UnpaddedKeys& keys,
           MatrixRef dcompressed) {
   const Index width = dcompressed.cols();
@@ -167,8 +168,8 @@ void back(const Side& side, const AttentionGroup& group, const UnpaddedKeys& key
   }
 }
 
-/// std::logic_error without E and F, for causal groups and for keys that lie in a cache; InputError
-/// for sentences longer than E. Training adds to the gradients at E and F.
+/// Linformer attention. Throws std::logic_error without E and F, for causal groups and for keys in
+/// a cache, and InputError for sentences longer than E. Training adds to the gradients of E and F.
 class LinformerAttention : public PatternAttention {
  public:
   void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,

@@ -14,7 +14,7 @@
 namespace attn {
 namespace {
 
-/// Like x / length, but a length of 0 stays.
+/// Keeps x / length finite: vectors of length 0 stay 0.
 constexpr float kSmallest = 1e-6F;
 
 struct LshScratch {
@@ -24,10 +24,10 @@ struct LshScratch {
 
 struct Sums {
   std::vector<float> maximum, sum;  ///< [n]
-  Matrix output;                    ///< [n, K] before it is divided by the sum
+  Matrix output;                    ///< [n, K] before the division by the sum
 };
 
-/// A chunk's scores join its rows' sums.
+/// Adds a chunk's scores to the sums of its rows.
 void add_chunk(const LshHead& head, LshScratch& scratch, Sums& sums) {
   LshChunk& chunk = scratch.chunk;
   const Index rows = chunk.rows(), width = head.width;
@@ -44,7 +44,8 @@ void add_chunk(const LshHead& head, LshScratch& scratch, Sums& sums) {
                            maximum, sum, out, width, width});
 }
 
-/// What add_chunk() has begun, with the weights as dropout leaves them.
+/// Adds a chunk's weighted values to the output after add_chunk(), with dropout applied to the
+/// weights.
 void add_values(const LshHead& head, LshScratch& scratch, Sums& sums) {
   LshChunk& chunk = scratch.chunk;
   const Index rows = chunk.rows(), columns = chunk.columns(), width = head.width;
@@ -101,7 +102,8 @@ Index work_of(const AttentionShape& shape, std::span<const AttentionGroup> group
          shape.head_dim;
 }
 
-/// How often each query meets each key, as what softmax's argument has besides the score: ln of it.
+/// Returns ln of the number of times that each query meets each key. Softmax's argument is the
+/// score plus this term.
 Matrix met(const AttentionGroup& group, const LshHead& head, const LshOrder& order) {
   Matrix times = Matrix::Zero(group.queries, group.keys);
   LshChunk chunk;
@@ -118,7 +120,7 @@ Matrix met(const AttentionGroup& group, const LshHead& head, const LshOrder& ord
   return mask;
 }
 
-/// What observers are told of an order: round by round, without padding.
+/// Returns the order as observers get it: round by round, without padding.
 LshBuckets observed_order(const LshOrder& order, Index places) {
   LshBuckets told{narrow_cast<std::int32_t>(order.chunk)};
   const Index a_round = std::ssize(order.places) / order.rounds;
@@ -134,7 +136,7 @@ LshBuckets observed_order(const LshOrder& order, Index places) {
   return told;
 }
 
-/// All scores, by the product that gives the chunks theirs.
+/// Computes all scores with the same matrix multiplication that gives the chunks theirs.
 Matrix all_scores(const LshHead& head) {
   const Kernels& k = kernels();
   const Index n = head.query.rows(), width = head.width;
@@ -175,7 +177,7 @@ void show_head(const HeadOfGroup& of, MatrixRef output, AttentionObserver& obser
   observed.weights = observed.scores + observed.mask;
   for (Index i = 0; i < group.queries; ++i) {
     for (Index j = 0; j < group.keys; ++j) {
-      // The score of a token's own key counts for nothing.
+      // A token's score with its own key is not used.
       if (i == j) observed.weights(i, j) = observed.mask(i, j);
     }
     kernels().softmax(observed.weights.row(i).data(), group.keys);
@@ -281,7 +283,7 @@ class LshAttention : public PatternAttention {
 
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                        SavedForBackward& saved) const override {
-    // Row r of head h of all: the maximum and then the sum of its scores.
+    // For each row of each head: the maximum of its scores, and then their sum.
     const Index rows = output.rows();
     saved.log_sums.resize(to_size(rows * shape.heads));
     saved.row_sums.resize(saved.log_sums.size());

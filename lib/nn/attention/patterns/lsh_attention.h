@@ -15,38 +15,40 @@
 
 namespace attn {
 
-/// One head's order of one sentence, all rounds one after another.
+/// The order of one sentence in one head, all rounds one after another.
 struct LshOrder {
   Index rounds = 1;
-  Index chunk = 0;                    ///< places of a chunk
+  Index chunk = 0;                    ///< positions per chunk
   std::vector<std::int32_t> buckets;  ///< [rounds, places]; −1 for padding; empty for one chunk
-  std::vector<std::int32_t> places;  ///< chunk after chunk; −1 where a round's last one is not full
+  std::vector<std::int32_t>
+      places;  ///< chunk after chunk; −1 where a round's last chunk is not full
 
   Index chunks() const { return std::ssize(places) / chunk; }
 };
 
-/// Where head `head` of a group puts its rows. The type lsh's input has rotations.
+/// Returns the order into which head `head` of a group sorts its rows. The input of type lsh must
+/// have rotations.
 LshOrder lsh_order(const AttentionShape& shape, const AttentionInput& input,
                    const AttentionGroup& group, Index head);
 
-/// The backward pass of lsh, with saved.dropout. Buckets have no gradient.
+/// Runs the backward pass of lsh, with saved.dropout. Buckets have no gradient.
 void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& input,
                          const SavedForBackward& saved, const ConstMatrixRef& doutput,
                          AttentionInputGradient gradient);
 
-// A chunk of a head of lsh and the keys that it sees: what its forward and backward passes share.
+// A chunk of a head of lsh and the keys that it sees, shared by the forward and backward passes.
 
-/// A token's score of itself.
+/// A token's score with itself.
 inline constexpr float kSelfScore = -1e5F;
 
-/// std::logic_error without rotations, for causal groups and for keys that lie in a cache.
+/// Throws std::logic_error without rotations, for causal groups and for keys in a cache.
 void check_lsh(const AttentionInput& input, const AttentionGroup& group);
 
-/// The rows of one head of one group by place, keys normalised.
+/// The rows of one head of one group by position, with normalized keys.
 struct LshHead {
   Index width = 0;
   Matrix query;    ///< [n, K]
-  Matrix key;      ///< [n, K] normalised, times scale
+  Matrix key;      ///< [n, K] normalized, times scale
   Matrix value;    ///< [n, K]
   Matrix inverse;  ///< [n, 1] 1 / √(mean(k²) + 10⁻⁶)
 
@@ -54,7 +56,7 @@ struct LshHead {
           Index head);
 };
 
-/// A chunk: its queries and its keys by place, and their products.
+/// A chunk: its queries and keys by position, and their scores.
 struct LshChunk {
   std::vector<std::int32_t> queries;
   std::vector<std::int32_t> keys;
@@ -62,14 +64,14 @@ struct LshChunk {
   TileMemory scores;  ///< [queries, keys]
   TileMemory panels, out, maximum, sum;
 
-  /// Chunk number c of the order: its places, and their scores.
+  /// Loads chunk number c of the order: its positions and their scores.
   void load(const LshHead& head, const LshOrder& order, Index c);
   Index rows() const { return std::ssize(queries); }
   Index columns() const { return std::ssize(keys); }
   float* score(Index row) { return scores.reserve(0) + row * columns(); }
 };
 
-/// Numbers of the weights in dropout's mask, from the first of a row of a chunk.
+/// Returns the index in dropout's mask of the first weight in a row of a chunk.
 Index first_weight(const LshOrder& order, Index head_number, Index c, Index row);
 
 }  // namespace attn

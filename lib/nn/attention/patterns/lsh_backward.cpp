@@ -24,7 +24,7 @@ struct LshGradients {
 
 using ChunkRows = Eigen::Map<Matrix>;
 
-/// Rows of `to` by place += rows.
+/// Adds each of `rows` to the row of `to` at its position.
 void scatter(const Matrix& rows, const std::vector<std::int32_t>& places, Matrix& to) {
   for (std::size_t r = 0; r < places.size(); ++r) to.row(places[r]) += rows.row(to_index(r));
 }
@@ -35,14 +35,14 @@ Matrix gather(const Matrix& from, const std::vector<std::int32_t>& places) {
   return rows;
 }
 
-/// The numbers of a head that its chunks share.
+/// The data of a head that its chunks share.
 struct LshBackwardHead {
   const LshHead& head;
   const LshOrder& order;
   const float* maximum;  ///< [n]
   const float* sum;      ///< [n]
   const Dropout& dropout;
-  Index number;  ///< of the head, for dropout
+  Index number;  ///< number of the head, for dropout
 };
 
 void back_chunk(const LshBackwardHead& h, Index c, LshBackwardScratch& scratch,
@@ -100,8 +100,8 @@ void back_chunk(const LshBackwardHead& h, Index c, LshBackwardScratch& scratch,
   scatter(dkey, chunk.keys, gradients.dkey);
 }
 
-/// From the gradient at the normalised keys to the one at the keys, in place. With r = 1 / √(mean
-/// k² + ε) and k̂ = s r k: dk = s r (dk̂ − k r² (k · dk̂) / K).
+/// Converts the gradient at the normalized keys to the gradient at the keys, in place. With r = 1
+/// / √(mean k² + ε) and k̂ = s r k: dk = s r (dk̂ − k r² (k · dk̂) / K).
 void back_through_norm(const LshHead& head, float scale, Matrix& dkey) {
   for (Index j = 0; j < dkey.rows(); ++j) {
     const float inverse = head.inverse(j, 0);

@@ -1,5 +1,5 @@
-// Sorts a head's rows for lsh: random rotations give buckets, and a stable sort by bucket gives
-// chunks.
+// Sorts the rows of a head for lsh. Random rotations assign rows to buckets, and a stable sort by
+// bucket gives the chunks.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace attn {
 namespace {
 
-/// The bucket of a rotated vector: the number of the largest among it and its opposite.
+/// Returns the bucket of a rotated vector x: the index of the largest element of [x, −x].
 template <typename T>
 std::int32_t bucket_of(const T* rotated, Index half) {
   const T* largest = std::max_element(rotated, rotated + half);
@@ -19,8 +19,8 @@ std::int32_t bucket_of(const T* rotated, Index half) {
   return narrow_cast<std::int32_t>(largest - rotated);
 }
 
-/// Whether another number, or its opposite, is within `error` of the largest; of a single one,
-/// whether its sign is.
+/// True if another element of [x, −x] is within `error` of the largest. If x has one element, true
+/// if its sign is uncertain.
 bool is_close(const float* rotated, Index half, float error) {
   float largest = -1.0F, second = -1.0F;
   for (Index c = 0; c < half; ++c) {
@@ -31,7 +31,7 @@ bool is_close(const float* rotated, Index half, float error) {
   return largest - second <= 2 * error || largest <= error;
 }
 
-/// One head's rotations [K, rounds · half], and the buckets that they give.
+/// The rotations of one head [K, rounds · half], and the buckets that they give.
 class Rotations {
  public:
   Rotations(const Parameter& all, Index head, Index width, Index rounds, Index half)
@@ -50,8 +50,9 @@ class Rotations {
     longest_ = std::sqrt(squares.size() > 0 ? squares.maxCoeff() : 0.0F);
   }
 
-  /// Calls f(round, bucket) for each round. Two that no float tells apart are told apart in
-  /// doubles: a product of K floats is off by less than (K + 2) · 2⁻²⁴ · |query| · |rotation|.
+  /// Calls f(round, bucket) for each round. If floats cannot tell which of two elements is larger,
+  /// doubles decide: a dot product of K floats is off by less than (K + 2) · 2⁻²⁴ · |query| ·
+  /// |rotation|.
   template <typename F>
   void for_each_bucket(const float* query, F&& f) {
     PanelMatmul product =
@@ -85,10 +86,10 @@ class Rotations {
   AlignedFloats panels_;
   std::vector<float> rotated_;
   std::vector<double> exact_;
-  float longest_ = 0;  ///< norm of a rotation
+  float longest_ = 0;  ///< largest norm of a rotation
 };
 
-/// Places by bucket, those of one bucket in their order → `order`.
+/// Sorts positions by bucket into `order`. Positions in the same bucket keep their order.
 void sort_round(const std::int32_t* buckets, Index n, Index kinds,
                 std::vector<std::int32_t>& order) {
   std::vector<std::int32_t> first(to_size(kinds + 1));
@@ -104,7 +105,7 @@ void sort_round(const std::int32_t* buckets, Index n, Index kinds,
   }
 }
 
-/// All places in one chunk, without padding.
+/// Puts all positions into one chunk, without padding.
 void order_whole(const UnpaddedKeys& keys, LshOrder& order) {
   order.rounds = 1;
   order.chunk = std::max<Index>(keys.count(), 1);

@@ -1,5 +1,5 @@
-// How each sparse pattern is computed. The pattern's settings, and what is known without computing,
-// are in config/patterns/sparse_pattern.h.
+// The computation of each sparse pattern. The pattern's settings, and everything known without
+// computing, are in config/patterns/sparse_pattern.h.
 //
 // Most patterns list the keys of every query: they override make_tiles(), and
 // multi_head_attention.cpp computes exact attention over those tiles. The approximations

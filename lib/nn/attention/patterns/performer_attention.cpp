@@ -22,7 +22,7 @@ Eigen::Map<const RowVector> row_of(const float* rows, Index i, Index width) {
   return {rows + i * width, width};
 }
 
-/// Rows [first, first + n) of a group's queries as features.
+/// Computes the features of rows [first, first + n) of a group's queries.
 void make_queries(const FeatureMap& map, const HeadRows& rows, Index first, Index n,
                   FeatureTile& queries) {
   queries.load(map, {rows.query + first * rows.query_stride, rows.query_stride, nullptr}, n);
@@ -34,7 +34,7 @@ void divide(float* row, Index width, float divisor) {
   for (Index k = 0; k < width; ++k) row[k] = divisor == 0.0F ? 0.0F : row[k] / divisor;
 }
 
-/// Every query reads the same sums.
+/// Runs a head without a causal mask: every query reads the same sums.
 void run_whole_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
   auto& scratch = thread_instance<PerformerScratch>();
   KeySums sums;
@@ -53,8 +53,8 @@ void run_whole_head(const FeatureMap& map, const AttentionGroup& group, const He
   }
 }
 
-/// A tile's queries, which are features: the sums of the earlier keys, and the tile's own keys one
-/// by one → out [queries, K], divided.
+/// Computes the output [queries, K] of a tile's queries, given as features, after division. They
+/// read the sums of the earlier keys, and the tile's own keys one by one.
 void run_causal_tile(const PerformerState& state, const CausalTileMask& tile_mask,
                      const float* values, PerformerScratch& scratch) {
   const Index m = scratch.keys.count(), n = scratch.keys.rows(), queries = scratch.queries.rows();
@@ -81,7 +81,7 @@ void run_causal_tile(const PerformerState& state, const CausalTileMask& tile_mas
   for (Index i = 0; i < queries; ++i) divide(out + i * width, width, divisors[i]);
 }
 
-/// Row i reads the sums of the keys up to its own place.
+/// Runs a head with a causal mask: row i reads the sums of the keys up to its own position.
 void run_causal_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
   auto& scratch = thread_instance<PerformerScratch>();
   const Index width = map.width();
@@ -127,11 +127,11 @@ Index work_of(const AttentionShape& shape, const AttentionInput& input, const Fe
   return 2 * rows * map.count() * shape.head_dim * shape.heads;
 }
 
-/// The features of all rows of a head: queries [L, m], and keys [S, m] under the maximum that the
-/// last query has, with what a query's own maximum makes of them.
+/// The features of all rows of a head: queries [L, m] and keys [S, m]. The keys' features use the
+/// maximum of the last query, and `maxima` converts them to a query's own maximum.
 struct AllFeatures {
   Matrix queries, keys;
-  std::vector<float> maxima;  ///< [S] of the keys up to each
+  std::vector<float> maxima;  ///< [S] maximum of the keys up to each one
 
   AllFeatures(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows)
       : queries(group.queries, map.count()),
@@ -158,7 +158,7 @@ struct AllFeatures {
   }
 };
 
-/// The weights that the features amount to: φ(q_i) · φ(k_j) / Σ over the keys in sight.
+/// Returns the weights implied by the features: φ(q_i) · φ(k_j) / Σ over the visible keys.
 Matrix implied_weights(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows,
                        const Matrix& mask) {
   const AllFeatures all(map, group, rows);
@@ -226,19 +226,19 @@ void performer_step(const AttentionShape& shape, const AttentionInput& rows, Mat
 
 namespace {
 
-/// Sums over the keys so far instead of keys and values. Their size does not grow with the steps,
-/// and each hypothesis has its own copy.
+/// Keeps sums over the keys so far instead of keys and values. The size of the sums does not grow
+/// with the steps, and each hypothesis has its own copy.
 class PerformerKvCache : public KvCache {
  public:
   explicit PerformerKvCache(const KvCacheShape& shape)
       : shape_(shape), sums_(to_size(shape.layers)) {}
 
-  /// Returns the floats of one hypothesis in one layer.
+  /// Returns the number of floats for one hypothesis in one layer.
   static Index size_of(const KvCacheShape& shape) {
     return shape.heads * PerformerState::size(num_features(shape), shape.head_dim);
   }
 
-  /// Row r of every layer's sums becomes a copy of row parents[r], or empty sums.
+  /// Sets row r of every layer's sums to a copy of row parents[r], or to empty sums.
   void begin_step(const KvCacheStep& step) override {
     const auto n = std::ssize(step.parents);
     for (Matrix& sums : sums_) {
@@ -273,7 +273,7 @@ class PerformerKvCache : public KvCache {
   }
 
   KvCacheShape shape_;
-  std::vector<Matrix> sums_;  ///< per layer [rows, H · size()]; more rows than the step has
+  std::vector<Matrix> sums_;  ///< [rows, H · size()] per layer; may have more rows than the step
   Matrix next_;               ///< [rows, H · size()] swapped with each layer's sums in each step
 };
 

@@ -19,54 +19,55 @@
 
 namespace attn {
 
-/// attend() of the type performer. std::logic_error where the input has no features.
+/// Runs attend() for the type performer. Throws std::logic_error if the input has no features.
 void attend_performer(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                       AttentionObserver* observer);
 
-/// attend_backward() of attend_performer(), whose output `output` is. The stabilisers count as
-/// constants, as in performer-pytorch.
+/// Runs attend_backward() for attend_performer(), whose output is `output`. The stabilizers count
+/// as constants, as in performer-pytorch.
 void attend_performer_backward(const AttentionShape& shape, const AttentionInput& input,
                                const ConstMatrixRef& output, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient);
 
 struct CausalTileMask;
 
-/// What a causal head keeps of the keys so far: sums that new keys join.
+/// The state of a causal head: sums over the keys so far, to which new keys are added.
 class PerformerState {
  public:
-  /// Floats that a head needs.
+  /// Returns the number of floats that a head needs.
   static Index size(Index features, Index head_dim);
-  /// Over `memory` [size()]; begin() before the first key.
+  /// Uses `memory` [size()]. Call begin() before the first key.
   PerformerState(float* memory, Index features, Index head_dim)
       : memory_(memory), m_(features), width_(head_dim) {}
 
   void begin();
   float& maximum() const { return memory_[0]; }  ///< the largest w_f · s k so far
-  /// Makes the sums those with another maximum.
+  /// Converts the sums to another maximum.
   void rescale(float to) const;
-  /// A key's exponentials [m] under the maximum, and its value [K].
+  /// Adds a key's exponentials [m] under the maximum, and its value [K].
   void add(const float* exponentials, const float* value) const;
-  /// A tile's n keys: exponentials [n, m] as `sight` says, which change, and values [n, K].
+  /// Adds a tile's n keys: exponentials [n, m] under the maxima of `tile_mask`, which are changed,
+  /// and values [n, K].
   void add(const CausalTileMask& tile_mask, Index n, float* exponentials,
            const float* tile_values) const;
-  /// What features u [n, m] make of the sums without ε → out [n, K] and divisors [n].
+  /// Reads the sums with features u [n, m], without ε → out [n, K] and divisors [n].
   void read(const float* u, Index n, float* out, float* divisors) const;
-  /// What a query with features u [m] gets → out [K]. Returns the divisor.
+  /// Reads the sums with the features u [m] of one query → out [K]. Returns the divisor.
   float read(const float* u, float* out) const;
 
   Index width() const { return width_; }
   float* sums() const { return memory_ + 1; }             ///< [m, K] Σ exponential · value
   float* totals() const { return sums() + m_ * width_; }  ///< [m] Σ exponential
   float* values() const { return totals() + m_; }         ///< [K] Σ value
-  float& keys() const { return values()[width_]; }        ///< how many
+  float& keys() const { return values()[width_]; }        ///< number of keys
  private:
   float* memory_;
   Index m_;
   Index width_;
 };
 
-/// One more row of each of several sentences: their queries, keys and values in `rows`, and what
-/// they keep, row r of `states` [n, H · size()] of all heads → output [n, D].
+/// Runs one more row for each of several sentences: `rows` has their queries, keys and values, and
+/// row r of `states` [n, H · size()] has the state of all heads → output [n, D].
 void performer_step(const AttentionShape& shape, const AttentionInput& rows, MatrixRef states,
                     MatrixRef output);
 
@@ -81,18 +82,19 @@ void performer_step(const AttentionShape& shape, const AttentionInput& rows, Mat
 
 inline constexpr float kFeatureEpsilon = 1e-4F;
 
-/// The matrix of a layer, packed for products.
+/// A layer's feature matrix, packed for matrix multiplication.
 class FeatureMap {
  public:
-  /// `features` [m, K].
+  /// `features` is [m, K].
   FeatureMap(const Parameter& features, float scale);
 
   Index count() const { return count_; }  ///< m
   Index width() const { return width_; }  ///< K
   float scale() const { return scale_; }
-  /// Panels of [K + 1, m]: s · w as columns, and −1 under each, for half the squared length.
+  /// Returns panels of [K + 1, m]: s · w as columns, and −1 below each, for half the squared
+  /// length.
   const float* columns() const { return columns_.data(); }
-  /// Panels of [m, K]: the rows s · w.
+  /// Returns panels of [m, K]: the rows s · w.
   const float* rows() const { return rows_.data(); }
 
  private:
@@ -103,19 +105,20 @@ class FeatureMap {
   AlignedFloats rows_;
 };
 
-/// Rows in a tile.
+/// Rows per tile.
 inline constexpr Index kFeatureRows = 128;
 
-/// Some rows on their way to features.
+/// A tile of rows that are converted to features.
 class FeatureTile {
  public:
-  /// Exponents of n ≤ kFeatureRows rows, without c, and each row's largest w_f · s x.
+  /// Computes the exponents of n ≤ kFeatureRows rows, without c, and each row's largest w_f · s x.
   void load(const FeatureMap& map, const GatheredRows& from, Index n);
-  /// Exponents become exponentials: c of row r is maximum[r], at least largest()[r].
+  /// Converts exponents to exponentials. The c of row r is maximum[r], which is at least
+  /// largest()[r].
   void exponentiate(const float* maximum);
-  /// The same with one c.
+  /// Does the same with one c for all rows.
   void exponentiate(float maximum);
-  /// ε joins the exponentials.
+  /// Adds ε to the exponentials.
   void add_epsilon();
   Index rows() const { return rows_; }
   Index count() const { return count_; }
@@ -123,7 +126,7 @@ class FeatureTile {
   float* features() { return features_.reserve(0); }  ///< [n, m]
   float* features(Index r) { return features() + r * count_; }
   const float* largest() { return largest_.reserve(0); }  ///< [n]
-  /// From the gradient at the exponents [n, m], the one at the rows → dx, rows `stride` apart.
+  /// Converts the gradient of the exponents [n, m] to that of the rows → dx, rows `stride` apart.
   void exponents_backward(const FeatureMap& map, const float* dexponents, float* dx, Index stride);
 
  private:
@@ -137,14 +140,14 @@ class FeatureTile {
   TileMemory back_;      ///< [n, K]
 };
 
-/// The keys of a group that are no padding, in their order.
+/// The keys of a group that are not padding, in order.
 class UnpaddedKeys {
  public:
   explicit UnpaddedKeys(const AttentionGroup& group);
   Index count() const { return count_; }
-  /// Number n's place in the sentence.
+  /// Returns the position in the sentence of key number n.
   Index position(Index n) const { return all_ ? n : Index{places_[to_size(n)]}; }
-  /// The rows from number `first` on.
+  /// Returns the rows from number `first` on.
   GatheredRows from(const GatheredRows& rows, Index first) const;
 
  private:
@@ -155,13 +158,13 @@ class UnpaddedKeys {
   std::vector<std::int32_t> rows_;
 };
 
-// The sums of one head's keys, as performer's forward and backward passes share them.
+// The sums over one head's keys, shared by performer's forward and backward passes.
 
-/// Rows of one matrix as a tile's own memory.
+/// Copies rows of a matrix to a tile's own memory.
 struct TileRows {
   TileMemory memory;
 
-  /// n rows of `width` numbers, with `extra` more columns that the caller fills in.
+  /// Copies n rows of `width` numbers, with `extra` more columns for the caller to fill in.
   float* copy(const GatheredRows& from, Index n, Index width, Index extra = 0) {
     const Index stride = width + extra;
     float* to = memory.reserve(kFeatureRows * stride);
@@ -173,27 +176,27 @@ struct TileRows {
   }
 };
 
-/// The sums over all keys of a head, ε among them: row f is Σ_j φ(k_j)_f · [v_j, 1].
+/// The sums over all keys of a head, including ε: row f is Σ_j φ(k_j)_f · [v_j, 1].
 struct KeySums {
   Matrix sums;         ///< [m, K + 1]
   float maximum = 0;   ///< the keys' largest w_f · s x
-  AlignedFloats rows;  ///< panels of [m, K]: without the last column
+  AlignedFloats rows;  ///< panels of [m, K], without the last column
   RowVector totals;    ///< [m] the last column
 
   void add_up(const FeatureMap& map, const HeadRows& head, const UnpaddedKeys& keys);
-  /// A tile of queries, loaded and made features → out [n, K] and divisors [n].
+  /// Loads a tile of queries and computes their features → out [n, K] and divisors [n].
   void read(FeatureTile& queries, float* out, float* divisors) const;
 };
 
-/// Rows of a causal head's tile: what is done key by key inside of a tile grows with it, and what
-/// is done once a tile falls.
+/// Rows per tile of a causal head. With more, the work per key inside a tile grows; with fewer,
+/// the work per tile.
 inline constexpr Index kCausalRows = 64;
 
-/// Places [first, end) of a causal head's sentence, and which keys and queries stand there.
+/// Positions [first, end) of a causal head's sentence, with the keys and queries there.
 struct CausalTile {
   Index first = 0;
   Index end = 0;
-  Index first_key = 0;  ///< numbers among the shown keys
+  Index first_key = 0;  ///< indices among the unpadded keys
   Index end_key = 0;
   Index first_query = 0;  ///< rows of the group
   Index end_query = 0;
@@ -202,37 +205,39 @@ struct CausalTile {
   Index queries() const { return end_query - first_query; }
 };
 
-/// All places, in their order.
+/// Returns tiles of all positions, in order.
 std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const UnpaddedKeys& keys);
 
-/// What makes exponentials under one maximum those under a later one; both may be −∞.
+/// Returns the factor that converts exponentials under an earlier maximum to those under a later
+/// one. Both may be −∞.
 inline float rescale_factor(float earlier, float later) {
   return earlier == later ? 1.0F : std::exp(earlier - later);
 }
 
-/// Which keys of a tile its queries see, and under which maxima: query i sees the first seen[i].
-/// Key j's exponentials are those under the largest w_f · s x of the keys up to it, and a query
-/// reads them under that of the keys that it sees.
+/// The keys of a tile that its queries see, and the maxima that apply: query i sees the first
+/// seen[i]. Key j's exponentials are those under the largest w_f · s x of the keys up to it, and a
+/// query reads them under the largest of the keys that it sees.
 struct CausalTileMask {
   float before = 0;            ///< the largest of the keys before the tile
-  float after = 0;             ///< and of those up to its end
-  const float* maxima;         ///< [keys] up to each
+  float after = 0;             ///< the largest of the keys up to the tile's end
+  const float* maxima;         ///< [keys] the largest of the keys up to each
   std::vector<Index> seen;     ///< [queries]
   std::vector<float> maximum;  ///< [queries]
 
   CausalTileMask(const CausalTile& tile, const AttentionGroup& group, const UnpaddedKeys& keys,
                  float before, const float* maxima);
-  /// What takes the sums before the tile to query i's maximum.
+  /// Returns the factor that converts the sums before the tile to query i's maximum.
   float of_earlier(Index i) const;
-  /// Row i of products of queries and keys [queries, keys]: under i's maximum, 0 where i sees none.
+  /// Converts row i of the products of queries and keys [queries, keys]: under i's maximum, and 0
+  /// for keys that i does not see.
   void take(Index i, Index keys, float* row) const;
 };
 
-/// maxima[n] becomes the largest w_f · s x of the keys up to number n, `before` that of those
-/// before the tile; the features have them.
+/// Computes the features of a tile's keys. maxima[n] becomes the largest w_f · s x of the keys up
+/// to number n; `before` is the largest of those before the tile.
 void make_causal_features(FeatureTile& keys, float before, float* maxima);
 
-/// Rows [n, in] that are multiplied, and panels [in, out] that they are multiplied by.
+/// The operands of a multiplication: rows [n, in], and panels [in, out] of the other factor.
 struct FactorRows {
   const float* first;
   Index n;
@@ -243,10 +248,10 @@ struct FactorPanels {
   Index out;
 };
 
-/// y [n, out] = x · factor, or += that.
+/// Computes y [n, out] = x · factor, or adds x · factor to y.
 void multiply(const FactorRows& x, const FactorPanels& factor, float* y, bool add = false);
 
-/// Rows [n, width] as the panels of a right side: as they are, or transposed.
+/// Packs rows [n, width] as panels of a right-hand factor, unchanged or transposed.
 struct PackedRows {
   TileMemory memory;
 
@@ -254,14 +259,16 @@ struct PackedRows {
   const float* as_columns(const float* rows, Index n, Index width);  ///< of [width, n]
 };
 
-// What both ways back of performer share: every query reads the same sums (performer_backward.cpp,
-// with the formulas), or those of the keys so far (performer_causal_backward.cpp).
+// Shared by both backward passes of performer: with the same sums for every query
+// (performer_backward.cpp, with the formulas), and with the sums of the keys so far
+// (performer_causal_backward.cpp).
 
-/// One head of one group: what it reads, the gradient at its output, and where its own go.
+/// One head of one group: its input, the gradient of its output, and the destination of its own
+/// gradients.
 struct PerformerHeadBackward {
   const FeatureMap& map;
   const AttentionGroup& group;
-  const HeadRows& rows;  ///< its output is the forward pass's, which is read
+  const HeadRows& rows;  ///< its output is that of the forward pass, which is only read
   const float* doutput;  ///< of the group's first query
   Index doutput_stride;
   float* dqueries;
@@ -289,24 +296,25 @@ struct PerformerBackwardScratch {
   PackedRows packed;
 };
 
-/// A tile's queries and their features; `exponentials` without ε.
+/// Loads a tile's queries and computes their features; `exponentials` gets them without ε.
 void load_queries(const PerformerHeadBackward& head, Index first, Index n,
                   PerformerBackwardScratch& scratch);
 
-/// g of query i, whose divisor is known → g [K + 1].
+/// Computes g of query i, whose divisor is known → g [K + 1].
 void make_gradient(const PerformerHeadBackward& head, Index i, float divisor, float* g);
 
-/// dfeatures ⊙ exponentials, which are the gradients at the exponents, go back to the rows.
+/// Converts dfeatures ⊙ exponentials, the gradients of the exponents, to the gradients of the
+/// rows.
 void features_backward(FeatureTile& tile, const FeatureMap& map, const float* exponentials,
                        float* dfeatures, float* drows);
 
-/// Rows [n, K] to their places among all queries', or all keys' that are no padding.
+/// Copies rows [n, K] to their positions among all queries, or among all unpadded keys.
 void put_query_gradients(const PerformerHeadBackward& head, Index first, Index n,
                          const float* drows);
 void put_key_gradients(const PerformerHeadBackward& head, const UnpaddedKeys& keys, Index first,
                        Index n, const float* drows);
 
-/// dqueries, dkeys and dvalues of a head whose queries see the keys up to their own.
+/// Computes dqueries, dkeys and dvalues of a head whose queries see the keys up to their own.
 void performer_causal_backward(const PerformerHeadBackward& head, const UnpaddedKeys& keys);
 
 }  // namespace attn

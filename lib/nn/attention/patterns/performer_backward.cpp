@@ -60,7 +60,7 @@ void put_key_gradients(const PerformerHeadBackward& head, const UnpaddedKeys& ke
 
 namespace {
 
-/// dqueries, and dC [m, K + 1].
+/// Computes dqueries and dC [m, K + 1].
 void whole_queries(const PerformerHeadBackward& head, const KeySums& sums, Matrix& dsums,
                    PerformerBackwardScratch& scratch) {
   const Kernels& kernel = kernels();
@@ -128,7 +128,7 @@ void whole_backward(const PerformerHeadBackward& head, const UnpaddedKeys& keys)
   whole_keys(head, keys, sums, dsums, scratch);
 }
 
-/// Keys that are padding get no gradient.
+/// Sets the gradients of padding keys to 0.
 void clear_hidden(const PerformerHeadBackward& head) {
   const std::span<const std::uint8_t> key_padding_mask = head.group.mask.key_padding_mask;
   for (Index j = 0; j < std::ssize(key_padding_mask); ++j) {
@@ -151,7 +151,7 @@ void attend_performer_backward(const AttentionShape& shape, const AttentionInput
     const AttentionGroup& group = at(input.groups, task / shape.heads);
     const Index head = task % shape.heads, column = head * shape.head_dim;
     HeadRows read = head_rows({shape, input, group, head}, gradient.dqueries);
-    // The forward pass's output is read, and nothing is written through it.
+    // Only reads the output of the forward pass, although the pointer is not const.
     read.output =
         const_cast<float*>(output.data()) + group.first_query * output.outerStride() + column;
     read.output_stride = output.outerStride();

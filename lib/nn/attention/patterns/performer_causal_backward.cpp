@@ -1,5 +1,5 @@
-// C sums over the keys so far, dC over the queries from here on. The rest is as in
-// performer_backward.cpp.
+// In the causal backward pass, C sums over the keys so far, and dC over the queries from here on.
+// The rest is as in performer_backward.cpp.
 #include <algorithm>
 #include <cmath>
 
@@ -10,8 +10,8 @@
 namespace attn {
 namespace {
 
-/// A tile on both ways: features of its queries and keys, values and g, and what a query and a key
-/// of it have to do with one another.
+/// A tile in both passes: the features of its queries and keys, its values and g, and the matrices
+/// between its queries and keys.
 struct CausalWork {
   const CausalTile& tile;
   CausalTileMask tile_mask;
@@ -19,13 +19,13 @@ struct CausalWork {
   float* gradients;     ///< [queries, K + 1] g
 };
 
-/// What the way there leaves for the way back.
+/// Data that the first pass over the tiles saves for the second.
 struct CausalMemory {
-  std::vector<float> maxima;    ///< [shown keys] of the keys up to each
+  std::vector<float> maxima;    ///< [keys shown] maximum of the keys up to each one
   std::vector<float> divisors;  ///< [queries]
 };
 
-/// products [queries, keys] = u_i · e_j under i's maximum, 0 where i does not see j.
+/// Computes products [queries, keys] = u_i · e_j under i's maximum, or 0 if i does not see j.
 void tile_products(const CausalWork& work, PerformerBackwardScratch& scratch, float* products) {
   const Index m = scratch.keys.count(), n = work.tile.keys(), queries = work.tile.queries();
   multiply({scratch.queries.features(), queries, m},
@@ -33,8 +33,8 @@ void tile_products(const CausalWork& work, PerformerBackwardScratch& scratch, fl
   for (Index i = 0; i < queries; ++i) work.tile_mask.take(i, n, products + i * n);
 }
 
-/// shares [queries, keys] = g_i · [v_j, 1], 0 where i does not see j; scaled as the products.
-/// sums [queries], where it is given: of each row before it is scaled.
+/// Computes shares [queries, keys] = g_i · [v_j, 1], or 0 if i does not see j, scaled like the
+/// products. If `sums` [queries] is given, it gets the sum of each row before scaling.
 void tile_shares(const CausalWork& work, PerformerBackwardScratch& scratch, float* shares,
                  float* sums) {
   const Index width = scratch.queries.width(), n = work.tile.keys();
@@ -53,13 +53,13 @@ void tile_shares(const CausalWork& work, PerformerBackwardScratch& scratch, floa
   }
 }
 
-/// The maximum of the keys before a tile, and where those up to each of its keys go.
+/// The maximum of the keys before a tile, and where to write the maximum up to each of its keys.
 struct TileMaxima {
   float before;
   float* maxima;
 };
 
-/// A tile's features, values and place among the keys.
+/// Loads a tile's features, values and position among the keys.
 CausalWork load_tile(const PerformerHeadBackward& head, const UnpaddedKeys& keys,
                      const CausalTile& tile, const TileMaxima& at_keys,
                      PerformerBackwardScratch& scratch) {
@@ -73,7 +73,7 @@ CausalWork load_tile(const PerformerHeadBackward& head, const UnpaddedKeys& keys
           scratch.gradients.reserve(kFeatureRows * (width + 1))};
 }
 
-/// The divisors of a tile's queries, as the forward pass had them.
+/// Computes the divisors of a tile's queries, as the forward pass did.
 void tile_divisors(const CausalWork& work, const PerformerState& state,
                    PerformerBackwardScratch& scratch, float* divisors) {
   const Index m = scratch.queries.count(), n = work.tile.keys();
@@ -89,7 +89,7 @@ void tile_divisors(const CausalWork& work, const PerformerState& state,
   }
 }
 
-/// du of a tile's queries [queries, m].
+/// Computes du [queries, m] of a tile's queries.
 void tile_queries(const CausalWork& work, const PerformerState& state,
                   PerformerBackwardScratch& scratch, float* dfeatures) {
   const Index m = scratch.queries.count(), width = scratch.queries.width(), n = work.tile.keys();
@@ -116,7 +116,7 @@ void tile_queries(const CausalWork& work, const PerformerState& state,
            dfeatures, true);
 }
 
-/// From the first place to the last: dqueries.
+/// Computes dqueries, from the first position to the last.
 void causal_queries(const PerformerHeadBackward& head, const UnpaddedKeys& keys,
                     const std::vector<CausalTile>& tiles, CausalMemory& memory,
                     PerformerBackwardScratch& scratch) {
@@ -140,17 +140,18 @@ void causal_queries(const PerformerHeadBackward& head, const UnpaddedKeys& keys,
   }
 }
 
-/// Σ u_i g_iᵀ of the queries behind a place, for sums under a maximum that falls on the way.
+/// Σ u_i g_iᵀ of the queries after a position, for sums under a maximum that decreases during the
+/// pass.
 struct LaterQueries {
   Matrix sums;        ///< [m, K + 1]
-  RowVector epsilon;  ///< [K] what ε brings to every value
+  RowVector epsilon;  ///< [K] what ε adds to every value
   float maximum = 0;
   bool any = false;
 
   LaterQueries(Index m, Index width)
       : sums(Matrix::Zero(m, width + 1)), epsilon(RowVector::Zero(width)) {}
 
-  /// Queries u [n, m] under their maxima, which change, with their g.
+  /// Adds queries u [n, m], rescaled under their changing maxima, with their g.
   void add(const CausalWork& work, float* u) {
     const Index m = sums.rows(), width = epsilon.size();
     if (any && work.tile_mask.before < maximum) sums *= std::exp(work.tile_mask.before - maximum);
@@ -168,7 +169,7 @@ struct LaterQueries {
   }
 };
 
-/// de [keys, m] and dvalues [keys, K] of a tile, from its own queries and the later ones.
+/// Computes de [keys, m] and dvalues [keys, K] of a tile from its own queries and the later ones.
 void tile_keys(const CausalWork& work, const LaterQueries& later, PerformerBackwardScratch& scratch,
                float* dfeatures, float* dvalues) {
   const Index m = scratch.keys.count(), width = scratch.keys.width(), n = work.tile.keys();
@@ -199,7 +200,7 @@ void tile_keys(const CausalWork& work, const LaterQueries& later, PerformerBackw
   add_transposed_matmul(Eigen::Map<const Matrix>(pairs, queries, n), g, dv, Backend::panels);
 }
 
-/// From the last place to the first: dkeys and dvalues.
+/// Computes dkeys and dvalues, from the last position to the first.
 void causal_keys(const PerformerHeadBackward& head, const UnpaddedKeys& keys,
                  const std::vector<CausalTile>& tiles, CausalMemory& memory,
                  PerformerBackwardScratch& scratch) {

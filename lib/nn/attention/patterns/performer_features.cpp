@@ -27,8 +27,8 @@ FeatureMap::FeatureMap(const Parameter& features, float scale)
 
 namespace {
 
-/// s |x|² / 2, of numbers whose squares no float holds a float all the same: e to the minus of it
-/// is 0 either way, and ∞ − ∞ no number. NaN where x itself is infinite.
+/// Returns s |x|² / 2. If the squares overflow, returns a finite float instead of ∞: exp(−result)
+/// is 0 either way, and ∞ − ∞ would be NaN. Returns NaN if x itself is infinite.
 float half_square(const float* x, Index width, float scale) {
   constexpr float kLargest = std::numeric_limits<float>::max() / 2;
   const float half = kernels().sum_of_squares(x, width) * scale * 0.5F;

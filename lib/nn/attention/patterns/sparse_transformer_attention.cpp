@@ -5,7 +5,7 @@
 namespace attn {
 namespace {
 
-/// The places residue + n · stride: of their `count` numbers n those of [first, end).
+/// The positions residue + n · stride for n in [first, end); `count` of them exist in all.
 struct Residue {
   Index residue;
   Index first;
@@ -13,7 +13,7 @@ struct Residue {
   Index count;
 };
 
-/// The queries of these places, and the keys of the same residue.
+/// Returns the tile of the queries at these positions, with the keys of the same residue.
 QueryTile residue_tile(const QueryTileBuilder& builder, const Residue& places) {
   const Index stride = builder.pattern().stride;
   QueryTile tile;
@@ -37,7 +37,7 @@ class SparseStridedAttention : public PatternAttention {
   void make_tiles(QueryTileBuilder& builder) const override {
     builder.forget_globals();
     const Index stride = builder.pattern().stride;
-    // With two strides of keys all that are a stride away are in the window.
+    // With two strides of keys or fewer, every key one stride away is in the window.
     const bool far = builder.rows().keys > 2 * stride;
     builder.for_each_tile(kBandTile, 0, 0, [&](QueryTile& tile) {
       tile.ends = !far;
@@ -62,7 +62,8 @@ const PatternAttention& sparse_strided_attention() {
   return method;
 }
 
-// Blocks of stride: the own block, and the last `summary` keys of every block (Child et al. 2019).
+// Blocks of size stride: each query sees its own block and the last `summary` keys of every block
+// (Child et al. 2019).
 namespace {
 
 class SparseFixedAttention : public PatternAttention {

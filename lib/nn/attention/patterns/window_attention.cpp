@@ -24,7 +24,8 @@ const PatternAttention& window_attention() {
   return method;
 }
 
-// |i − j| ≤ window / 2, and global tokens see all and are seen by all (Beltagy et al. 2020).
+// Tokens see |i − j| ≤ window / 2. Global tokens see all tokens and are seen by all (Beltagy et
+// al. 2020).
 namespace {
 
 class LongformerAttention : public PatternAttention {

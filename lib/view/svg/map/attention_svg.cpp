@@ -149,7 +149,7 @@ std::string attention_svg(const AttentionRecord& record, const AttentionSvgOptio
         note_panel("The overview of all heads is left out: it would have more than "
                    "four million cells."));
   } else if (maps.layers * maps.heads > 1) {
-    // As tall as the large head beside it, unless that makes the picture very wide.
+    // The panel is as tall as the large head beside it, unless that makes the picture very wide.
     const PixelSize room{head.width * 1.1, head.height};
     panels.push_back(overview_panel(selected.source, mean ? nullptr : &selected.place, room));
   }

@@ -1,7 +1,7 @@
 // Attention as an editable SVG picture for papers, slides and web pages.
 //
-// Every picture uses the same colour scale from 0 to 1 and shows its legend, names both axes, is
-// readable in light and dark viewers and in grey print, and holds the exact weights
+// Every picture uses the same color scale from 0 to 1 and shows its legend, names both axes, is
+// readable in light and dark viewers and in gray print, and holds the exact weights
 // (docs/pictures.md says where). It is a valid standalone XML file in UTF-8, with the sentence as
 // real text.
 #pragma once

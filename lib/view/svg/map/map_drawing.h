@@ -64,7 +64,7 @@ struct MapCells {
   bool has_signs = false;                    ///< negative weights have their own colours
 };
 
-/// Draws a whole map at the origin with one path per colour and cells of `cell` pixels. The output
+/// Draws a whole map at the origin with one path per color and cells of `cell` pixels. The output
 /// stays small however many cells there are.
 void append_compact_cells(std::string& out, const MapLabels& axes, const MapCells& cells, int cell);
 

@@ -184,7 +184,7 @@ constexpr std::string_view left_out_style =
 <defs><pattern id="attn-dots" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="dots-ground" width="6" height="6"/><rect class="dots-dot" x="2" y="2" width="1.5" height="1.5"/></pattern></defs>
 )svg";
 
-// Included only in pictures of LSH; buckets alternate between its colours.
+// Included only in pictures of LSH; buckets alternate between its colors.
 constexpr std::string_view hash_style = R"svg(<style>
 .attn-picture .best-key{fill:none;stroke:#1a7f37;stroke-width:2}
 .attn-picture .best-key.unmet{stroke:#c2500a;stroke-dasharray:3 2}
@@ -240,7 +240,7 @@ double append_bar(std::string& out) {
   out += "<text class=\"quiet\" x=\"0\" y=\"11\">weight</text>\n<g class=\"bar\">\n";
   const double width = bar_step * level_width;
   for (int level = 0; level < color_levels; level += bar_step) {
-    // Each colour is centred on its own level.
+    // Each color is centred on its own level.
     const double first = std::max(level_x(0), level_x(level) - width / 2);
     const double last = std::min(level_x(color_levels - 1), level_x(level) + width / 2);
     append_format(out,

@@ -1,4 +1,4 @@
-// The parts of a picture: all heads small and the colour legend (map_panels.cpp), one head large
+// The parts of a picture: all heads small and the color legend (map_panels.cpp), one head large
 // (head_panel.cpp), and panels beside it (side_panels.cpp).
 #pragma once
 
@@ -61,7 +61,7 @@ Panel lsh_bucket_panel(const MapSource& source, HeadIndex place);
 /// query, and the head's attention weight by distance.
 Panel relative_bias_panel(const MapSource& source, HeadIndex place);
 
-/// Draws the colour scale from 0 to 1, and samples of special cells and labels that occur in these
+/// Draws the color scale from 0 to 1, and samples of special cells and labels that occur in these
 /// maps: masked cells, cells that a pattern leaves out, weights that are not numbers, tokens that
 /// continue a word.
 Panel color_legend_panel(const MapSource& source);

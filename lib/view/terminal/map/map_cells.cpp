@@ -14,7 +14,7 @@ namespace {
 constexpr float trace_tenths = 0.1f;  // smaller weights have no digit
 constexpr float trace_hundredths = 0.05f;
 constexpr int hundredths_cell = 3;
-constexpr float half_full = 0.2f;  // without colours, a half is full from this weight on
+constexpr float half_full = 0.2f;  // without colors, a half is full from this weight on
 constexpr int sample_columns = 6;
 constexpr int half_sample_columns = 5;
 constexpr int narrow_scale = 60;
@@ -142,7 +142,7 @@ Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode
   if (!lower) lower = 0.0f;  // below the last row, the half looks like a weight of 0
   if (!upper) return {"▄", text_escape(*lower, color)};
   if (*upper == *lower) return {" ", shade_escape(*upper, color)};
-  // The fuller half is the character, so that a copy without colours shows it, too.
+  // The fuller half is the character, so that a copy without colors shows it, too.
   if (*upper > *lower) return {"▀", shade_escape(*lower, color) + text_escape(*upper, color)};
   return {"▄", shade_escape(*upper, color) + text_escape(*lower, color)};
 }

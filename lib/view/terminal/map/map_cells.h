@@ -9,23 +9,23 @@
 
 namespace attn {
 
-/// Printable text of a fixed width, and the escape sequence that colours it; empty: not coloured.
+/// Printable text of a fixed width, and the escape sequence that colors it; empty: not colored.
 struct Cell {
   std::string text;
   std::string paint;
 };
 
 /// Returns two decimals, right-aligned in `columns` columns, followed by a shade if there are no
-/// colours. A masked weight is a dot.
+/// colors. A masked weight is a dot.
 Cell number_cell(std::optional<float> weight, int columns, ColorMode color);
 
-/// Returns a shade one to three columns wide. With colours it contains the weight's tenths, or its
+/// Returns a shade one to three columns wide. With colors it contains the weight's tenths, or its
 /// hundredths in three columns, unless the weight is only a trace. A masked weight is a dot.
-/// Negative weights have warm colours, or a sign.
+/// Negative weights have warm colors, or a sign.
 Cell shade_cell(std::optional<float> weight, int columns, ColorMode color);
 
 /// Returns one column with a weight in its upper half and another in its lower half. Masked weights
-/// are not coloured; a half below the last row looks like a weight of 0. Without colours a half is
+/// are not colored; a half below the last row looks like a weight of 0. Without colors a half is
 /// either full or empty.
 Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode color);
 
