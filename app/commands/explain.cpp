@@ -31,7 +31,7 @@
 #include "view/terminal/explanation_text.h"
 
 namespace attn {
-namespace {};
+namespace {
 
 /// Returns a sentence's words, sorted.
 std::vector<std::string_view> sorted_words(const std::string& sentence) {
