@@ -21,6 +21,7 @@
 #include "files/text_files.h"
 #include "record/evaluation.h"
 #include "service/measure/evaluation.h"
+#include "service/measure/why_evaluation.h"
 #include "service/model/languages.h"
 #include "service/model/open_model.h"
 #include "service/output_safety.h"
@@ -29,7 +30,9 @@
 #include "service/translate_lines.h"
 #include "terminal/console.h"
 #include "view/data/evaluation_json.h"
+#include "view/data/why_evaluation_json.h"
 #include "view/terminal/evaluation_text.h"
+#include "view/terminal/why_evaluation_text.h"
 
 namespace attn {
 namespace {
@@ -43,8 +46,12 @@ struct EvaluateOptions {
   std::optional<std::uint64_t> samples, sampling_seed;
   std::string output, json;
   std::string gold;
-  bool lowercase = false, head_importance = false, report = false;
-  bool about_heads() const { return head_importance || report; }
+  bool lowercase = false, head_importance = false, report = false, why = false;
+  /// True for reports on pairs, which are read and not translated.
+  bool reads_pairs() const { return head_importance || report || why; }
+  const char* report_option() const {
+    return why ? "--why" : report ? "--report" : "--head-importance";
+  }
   const CLI::App* command = nullptr;
 
   /// Throws UsageError for an invalid tokenizer or number.
@@ -81,35 +88,36 @@ void check_options(const EvaluateOptions& o) {
       }
     }
   }
-  if (o.about_heads() && (!o.output.empty() || o.lowercase)) {
+  if (o.reads_pairs() && (!o.output.empty() || o.lowercase)) {
     throw UsageError("{} does not go with {}, which translates nothing",
-                     o.lowercase ? "--lowercase" : "--output",
-                     o.report ? "--report" : "--head-importance");
+                     o.lowercase ? "--lowercase" : "--output", o.report_option());
   }
-  if (o.about_heads() && (o.targets.size() > 1 || !o.against.empty() || o.tokenizer != "13a")) {
+  if (o.reads_pairs() && (o.targets.size() > 1 || !o.against.empty() || o.tokenizer != "13a")) {
     throw UsageError("{} does not go with {}",
                      o.targets.size() > 1 ? "a second --target"
                      : !o.against.empty() ? "--against"
                                           : "--tokenize",
-                     o.report ? "--report" : "--head-importance");
+                     o.report_option());
   }
-  if (o.about_heads() && !(o.search.source_lang.empty() && o.search.target_lang.empty())) {
+  if (o.reads_pairs() && !(o.search.source_lang.empty() && o.search.target_lang.empty())) {
     throw UsageError(
         "{} reads pairs in the languages of tokenizer_config.json, src_lang and tgt_lang; leave "
         "--source-lang and --target-lang out",
-        o.report ? "--report" : "--head-importance");
+        o.report_option());
   }
   if (o.against.empty() && (o.samples || o.sampling_seed)) {
     throw UsageError("{} goes with --against", o.samples ? "--resamples" : "--resampling-seed");
   }
-  if (o.about_heads() && o.model.models.size() > 1) {
-    throw UsageError("{} is about the heads of one --model; {} were given",
-                     o.report ? "--report" : "--head-importance", o.model.models.size());
+  if (o.reads_pairs() && o.model.models.size() > 1) {
+    throw UsageError("{} is about {} one --model; {} were given", o.report_option(),
+                     o.why ? "the words of" : "the heads of", o.model.models.size());
   }
-  if (o.report && o.head_importance) {
-    throw UsageError("--report and --head-importance are two different reports; choose one");
+  if (o.report + o.head_importance + o.why > 1) {
+    throw UsageError("{} and {} are two different reports; choose one", o.report_option(),
+                     o.report && o.why ? "--report" : "--head-importance");
   }
-  if (!o.gold.empty() && !o.report) throw UsageError("--gold goes with --report");
+  if (!o.gold.empty() && !o.report && !o.why)
+    throw UsageError("--gold goes with --report or --why");
   if (o.output == "-") {
     throw UsageError(
         "--output -: expected a file, since the scores go to stdout; translate "
@@ -163,10 +171,9 @@ struct TextAndJson {
 };
 
 /// Measures the importance of each head for the references.
-TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target) {
-  std::string left_out;
+TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target,
+                                std::string& left_out) {
   const std::vector<ReferencePair> pairs = make_scored_pairs(model, source, target, left_out);
-  if (!left_out.empty()) note(left_out);
   Progress progress("switching heads off", "heads");
   // The first pass uses all heads.
   const HeadImportanceReport report =
@@ -179,16 +186,21 @@ TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, co
 
 /// Computes statistics of each head on the pairs.
 TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& options,
-                             const Lines& source, const Lines& target) {
-  std::string left_out;
+                             const Lines& source, const Lines& target, std::string& left_out) {
   const HeadReport report = measure_heads(model, source, target, options.gold, left_out);
-  if (!left_out.empty()) note(left_out);
   return {render_head_report(report, terminal_style().width, {align_note}),
           head_report_json(report)};
 }
 
-/// Reports on heads instead of translating.
-void run_heads(const EvaluateOptions& options) {
+/// Measures which explanations of words are faithful on the pairs.
+TextAndJson faithfulness(const ReadyModel& model, const EvaluateOptions& options,
+                         const Lines& source, const Lines& target, std::string& left_out) {
+  const WhyEvaluation report = evaluate_why(model, {source, target, options.gold}, left_out);
+  return {why_evaluation_text(report, terminal_style().width), why_evaluation_json(report)};
+}
+
+/// Reports on pairs instead of translating.
+void run_on_pairs(const EvaluateOptions& options) {
   use_threads(options.search.threads);
   const std::string& target_file = options.targets.front();
   const Lines source = raw_lines(options.source, TextRole::source);
@@ -197,9 +209,12 @@ void run_heads(const EvaluateOptions& options) {
   const std::unique_ptr<OutputFile> json_file = open_output(options.json);
   const ReadyModel model = open_or_make_model(options.model.choice());
   note_all(model.notes);
-  const TextAndJson report = options.head_importance
-                                 ? importance_of_heads(model, source, target)
-                                 : figures_of_heads(model, options, source, target);
+  std::string left_out;
+  const TextAndJson report = options.why ? faithfulness(model, options, source, target, left_out)
+                             : options.head_importance
+                                 ? importance_of_heads(model, source, target, left_out)
+                                 : figures_of_heads(model, options, source, target, left_out);
+  if (!left_out.empty()) note(left_out);
   if (json_file) json_file->write(report.json);
   output().write(options.json == "-" ? report.json : report.text);
   if (json_file) json_file->commit();
@@ -254,7 +269,7 @@ Lines translate_file(const ModelChoice& choice, const SearchOptions& search, con
 void run_evaluate(const EvaluateOptions& options) {
   check_options(options);
   check_files(options);
-  if (options.about_heads()) return run_heads(options);
+  if (options.reads_pairs()) return run_on_pairs(options);
   const SearchOptions& search = options.search;
   use_threads(search.threads);
   options.scoring();
@@ -342,7 +357,11 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_flag("--report", o.report, "Measure what each head does on these pairs")
       ->group(help_group::terminal);
   command
-      .add_option("--gold", o.gold, "With --report: word alignments (0-0 1-1 ...) to compare with")
+      .add_flag("--why", o.why, "Measure which methods of `why` name the source word that mattered")
+      ->group(help_group::terminal);
+  command
+      .add_option("--gold", o.gold,
+                  "With --report or --why: word alignments (0-0 1-1 ...) to compare with")
       ->type_name("FILE")
       ->group(help_group::reads);
 }
@@ -369,6 +388,8 @@ void add_evaluate(CLI::App& app, Run& run) {
       "    --beam 4 --output out.de --json scores.json\n"
       "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
       "    --report --gold data/toy/test.align\n"
+      "  attn-demo evaluate --source data/gold/words.en --target data/gold/words.de \\\n"
+      "    --why --gold data/gold/words.align\n"
       "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de --lowercase\n"
       "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de \\\n"
       "    --against data/toy/test.en");

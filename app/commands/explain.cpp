@@ -19,6 +19,7 @@
 #include "explain/matrices.h"
 #include "files/output_file.h"
 #include "record/words.h"
+#include "service/explain_receipt.h"
 #include "service/model/open_model.h"
 #include "service/output_safety.h"
 #include "service/training/untrained_model.h"
@@ -31,17 +32,6 @@
 
 namespace attn {
 namespace {
-
-struct ExplainOptions {
-  ModelOptions source;
-  SearchOptions search;
-  std::vector<std::string> sentences;
-  std::string target, kind, layer, head, query, step;
-  int hypothesis = 1;  ///< in the n-best list, from 1
-  bool target_given = false, order_given = false, compare = false, brief = false;
-  std::string meaning, json, markdown;
-  std::vector<std::string> order = {"dog bites man", "man bites dog"};
-};
 
 /// Returns a sentence's words, sorted.
 std::vector<std::string_view> sorted_words(const std::string& sentence) {
@@ -118,9 +108,11 @@ class ExplainCommand {
   void check_usage() {
     parse_compare_subject();
     const std::size_t count = options_.sentences.size();
-    if (options_.compare + !options_.meaning.empty() + options_.brief > 1) {
-      throw UsageError("--compare, --meaning and --short are different explanations; choose one");
+    if (options_.compare + !options_.meaning.empty() + options_.brief + options_.why > 1) {
+      throw UsageError(
+          "--compare, --meaning, --short and --why are different explanations; choose one");
     }
+    if (!options_.key.empty() && !options_.why) throw UsageError("--key goes with --why");
     for_field("step", [&] { return parse_steps(options_.step); });
     if (options_.brief && !options_.step.empty()) {
       throw UsageError(
@@ -225,11 +217,22 @@ class ExplainCommand {
     choice_ = {name.site, place.layer, place.head, 0, choice_.hypothesis};
     if (!options_.compare) {
       choose_query(record);
+      if (options_.why) return explain_item(record);
       return options_.brief ? explain_single_query(*model_.transformer, record, choice_)
                             : explain_head(*model_.transformer, record, choice_);
     }
     return compare_attention(*model_.transformer, record, choice_,
                              {tokens(options_.order[0]), tokens(options_.order[1])});
+  }
+
+  Explanation explain_item(const AttentionRecord& record) const {
+    std::optional<int> key;
+    if (!options_.key.empty()) {
+      key = for_field("key", [&] {
+        return find_token(options_.key, key_axis(record, choice_.site, choice_.hypothesis));
+      });
+    }
+    return explain_receipt_item(*model_.transformer, record, choice_, key);
   }
 
   /// Translates with each kind of attention, and measures what each head loses.
@@ -302,39 +305,6 @@ class ExplainCommand {
   SentenceNotes notes_{say};
 };
 
-/// Adds the options that select the head to explain and the steps to show.
-void add_head_options(CLI::App& command, ExplainOptions& options) {
-  command.add_option("--kind", options.kind, "encoder, decoder or cross [cross]")
-      ->type_name("encoder|decoder|cross")
-      ->group(help_group::explained);
-  command.add_option("--layer", options.layer, "Layer, from 0 [the last, or the best head's]")
-      ->type_name("N")
-      ->group(help_group::explained);
-  command
-      .add_option("--head", options.head,
-                  "Head: a number from 0, best, or a whole name as cross:2:1 [best, 0]")
-      ->type_name("HEAD")
-      ->group(help_group::explained);
-  command
-      .add_option("--query", options.query,
-                  "The query whose sums are written out: its number or its word [a telling one]")
-      ->type_name("N|WORD")
-      ->group(help_group::explained);
-  command.add_option("--step", options.step, "Steps to show: 5-8, or 1,7-9 [all]")
-      ->type_name("STEPS")
-      ->group(help_group::explained);
-  command
-      .add_flag("--short", options.brief,
-                "For a blackboard: only the query's scores, softmax and weighted sum")
-      ->group(help_group::explained);
-  command
-      .add_flag(
-          "--compare", options.compare,
-          "Compare self- and cross-attention, separate and fused matrix multiplication, scaling, "
-          "and positions; --compare attention: what each sparse approximation gives up")
-      ->group(help_group::explained);
-}
-
 }  // namespace
 
 void add_explain(CLI::App& app, Run& run) {
@@ -384,6 +354,7 @@ void add_explain(CLI::App& app, Run& run) {
       "Examples:\n"
       "  attn-demo explain \"The group went home\"\n"
       "  attn-demo explain \"The group went home\" --head cross:2:1 --query ging --short\n"
+      "  attn-demo explain \"The group went home\" --why --query ging\n"
       "  attn-demo explain \"The group went home\" --step 7-12 --markdown head.md\n"
       "  attn-demo explain \"The group went home\" --config configs/demo.json\n"
       "  attn-demo explain \"The group went home\" --compare\n"

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
+#include "commands/help.h"
 #include "config/attention_site.h"
 
 namespace attn {
@@ -33,6 +34,47 @@ HeadName parse_parts(const std::string& kind, const std::string& layer, const st
 }
 
 }  // namespace
+
+void add_head_options(CLI::App& command, ExplainOptions& options) {
+  command.add_option("--kind", options.kind, "encoder, decoder or cross [cross]")
+      ->type_name("encoder|decoder|cross")
+      ->group(help_group::explained);
+  command.add_option("--layer", options.layer, "Layer, from 0 [the last, or the best head's]")
+      ->type_name("N")
+      ->group(help_group::explained);
+  command
+      .add_option("--head", options.head,
+                  "Head: a number from 0, best, or a whole name as cross:2:1 [best, 0]")
+      ->type_name("HEAD")
+      ->group(help_group::explained);
+  command
+      .add_option("--query", options.query,
+                  "The query whose sums are written out: its number or its word [a telling one]")
+      ->type_name("N|WORD")
+      ->group(help_group::explained);
+  command
+      .add_flag("--why", options.why,
+                "How one item of a receipt comes about: what a key added to the logit of the word")
+      ->group(help_group::explained);
+  command
+      .add_option("--key", options.key,
+                  "With --why: the key, by its number or its word [the largest item]")
+      ->type_name("N|WORD")
+      ->group(help_group::explained);
+  command.add_option("--step", options.step, "Steps to show: 5-8, or 1,7-9 [all]")
+      ->type_name("STEPS")
+      ->group(help_group::explained);
+  command
+      .add_flag("--short", options.brief,
+                "For a blackboard: only the query's scores, softmax and weighted sum")
+      ->group(help_group::explained);
+  command
+      .add_flag(
+          "--compare", options.compare,
+          "Compare self- and cross-attention, separate and fused matrix multiplication, scaling, "
+          "and positions; --compare attention: what each sparse approximation gives up")
+      ->group(help_group::explained);
+}
 
 bool is_full_head_name(const std::string& head) {
   return head.find(':') != head.npos || parse_site(head);

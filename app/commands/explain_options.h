@@ -1,15 +1,34 @@
 // The head for explain to show, chosen by --kind, --layer and --head together.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "commands/model_options.h"
+#include "commands/search_options.h"
 #include "config/attention_site.h"
 #include "record/attention_record.h"
 #include "record/explanation.h"
 #include "record/head_report.h"
 
 namespace attn {
+
+/// The options of explain, as typed.
+struct ExplainOptions {
+  ModelOptions source;
+  SearchOptions search;
+  std::vector<std::string> sentences;
+  std::string target, kind, layer, head, query, step;
+  int hypothesis = 1;  ///< in the n-best list, from 1
+  bool target_given = false, order_given = false, compare = false, brief = false, why = false;
+  std::string key;
+  std::string meaning, json, markdown;
+  std::vector<std::string> order = {"dog bites man", "man bites dog"};
+};
+
+/// Adds the options that select the head to explain and the steps to show.
+void add_head_options(CLI::App& command, ExplainOptions& options);
 
 /// Parses a head. `head` is a number, "best", or a full name (config/attention_site.h), which
 /// includes kind and layer. Empty strings mean not given. Throws UsageError naming the option; a
@@ -25,8 +44,8 @@ bool is_full_head_name(const std::string& head);
 void check_head_options(const HeadName& name, bool whole, const ModelSummary& model);
 
 /// Completes a head name. For cross-attention, chooses the head that aligns this hypothesis best
-/// (resolve_best); for self-attention, which aligns nothing, the first head. Uses the named layer,
-/// or else the last.
+/// (resolve_best); for self-attention, which aligns nothing, the first head. Uses the named
+/// layer, or else the last.
 HeadIndex find_explained_head(HeadName name, const AttentionRecord& record, std::size_t hypothesis);
 
 // --step: the steps of an explanation that are printed.

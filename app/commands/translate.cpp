@@ -25,6 +25,7 @@
 #include "service/model/open_model.h"
 #include "service/progress.h"
 #include "service/what_if.h"
+#include "service/why.h"
 #include "terminal/console.h"
 #include "terminal/line_input.h"
 #include "translate/translator.h"
@@ -180,6 +181,7 @@ class TranslateCommand {
         record_sentence(inputs_.translator, inputs_.settings, prepare(line).parts.front(), target,
                         display_.output.needed(display_.detail));
     note_target(target, scored);
+    add_why(scored);
     display_.output.take({std::move(scored)}, inputs_.files);
   } catch (const InputError& error) {
     throw InputError("{}: {}", inputs_.pairs->where(), error.what());
@@ -222,6 +224,7 @@ class TranslateCommand {
           record_sentence(inputs_.translator, inputs_.settings, prepared.front().parts.front(),
                           target(), display_.detail);
       note_target(options_.target, scored);
+      add_why(scored);
       display_.output.take({std::move(scored)}, inputs_.files);
       return;
     }
@@ -235,6 +238,7 @@ class TranslateCommand {
       for (AttentionRecord& found : inputs_.translator.record(
                {next, inputs_.settings, display_.output.needed(display_.detail)})) {
         found.part = line_part(*line, parts.size(), lines_taken_ + 1);
+        add_why(found);
         parts.push_back(std::move(found));
         if (parts.size() < line->parts.size()) continue;
         display_.output.take(std::exchange(parts, {}), inputs_.files);
@@ -244,7 +248,18 @@ class TranslateCommand {
     }
   }
 
-  /// Notes an empty --target, and what had to be changed in it.
+  /// Adds receipts where they are wanted and can be computed.
+  void add_why(AttentionRecord& record) {
+    if (!display_.output.wants_receipts() || inputs_.models.models.size() > 1) return;
+    const Transformer& model = *inputs_.models.mapped().transformer;
+    const std::string obstacle =
+        add_receipts({inputs_.translator, model, inputs_.settings, say}, record);
+    if (options_.view.why && !obstacle.empty()) {
+      throw InputError("no receipts for {}: {}; leave --why out", model.name(), obstacle);
+    }
+  }
+
+  /// What was to be changed of --target.
   void note_target(const std::string& target, const AttentionRecord& record) {
     if (options_.target_given && target.empty()) {
       note("--target is empty: the maps show only its end symbol");

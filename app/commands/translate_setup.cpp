@@ -22,8 +22,9 @@ void check_what_if(const TranslateOptions& options) {
   if (!options.output.empty()) {
     throw UsageError("--output does not go with --without, --force and --swap; --json does");
   }
-  if (options.view.tree) {
-    throw UsageError("--tree does not go with --without, --force and --swap");
+  if (options.view.tree || options.view.why) {
+    throw UsageError("{} does not go with --without, --force and --swap",
+                     options.view.tree ? "--tree" : "--why");
   }
 }
 
@@ -48,6 +49,11 @@ void check_usage(const TranslateOptions& options, const ModelChoice& model) {
   if (model.several() && options.keeps_lines_whole()) {
     throw UsageError("several --model do not go with {}; give one of them",
                      options.forced() ? given : "--without, --force and --swap");
+  }
+  if (model.several() && options.view.why) {
+    throw UsageError(
+        "--why explains one model, and several --model are given: an ensemble's logits are no sum "
+        "of one model's parts");
   }
   if (!options.input.empty() && !options.by_line()) {
     throw UsageError("--input reads sentences from a file, so leave out the sentence \"{}\"",
@@ -112,7 +118,8 @@ TranslateInputs open_translation(const TranslatePlan& plan) {
   }
   std::unique_ptr<OutputFile> translations;
   if (options.writes_lines()) translations = std::make_unique<OutputFile>(options.output);
-  ViewFiles files(options.view, std::move(guard), {options.view.vectors, options.view.tree});
+  ViewFiles files(options.view, std::move(guard),
+                  {options.view.vectors, options.view.tree, options.view.why});
   ReadyEnsemble models = open_or_make_models(plan.model);
   TranslationSettings settings = translation_settings(models.first(), options.search);
   const Translator translator = make_translator(models);

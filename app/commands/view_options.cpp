@@ -72,6 +72,10 @@ void ViewOptions::add_to(CLI::App& command) {
       .add_flag("--tree", tree,
                 "With --beam: JSON and pages hold the search [small pages], and pictures draw it")
       ->group(help_group::files);
+  command
+      .add_flag("--why", why,
+                "JSON and pages hold where each written word's logit came from [small pages]")
+      ->group(help_group::files);
   command.add_flag("--report", report, "Say in figures what each head does, and which align best")
       ->group(help_group::terminal);
   command
@@ -109,6 +113,9 @@ void ViewOptions::check() const {
   }
   if (vectors && json.empty() && html.empty()) {
     throw UsageError("--vectors goes with --json or --html");
+  }
+  if (why && json.empty() && html.empty()) {
+    throw UsageError("--why goes with --json or --html; attn-demo why prints the same receipts");
   }
   check_png_scale(png_scale);
   if (numbers && top) {

@@ -25,7 +25,7 @@ struct ViewOptions {
   std::size_t hypothesis = 1;  ///< in the n-best list, from 1
   std::string json, svg, png, pdf, csv, html;
   double png_scale = 2;
-  bool vectors = false, tree = false;
+  bool vectors = false, tree = false, why = false;
   bool report = false;
   std::string align;
   std::optional<float> align_least;

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "analysis/alignment.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
@@ -14,13 +15,16 @@
 #include "commands/search_options.h"
 #include "files/output_file.h"
 #include "raster/svg_export.h"
+#include "service/html_pages.h"
 #include "service/output_safety.h"
 #include "service/training/untrained_model.h"
 #include "service/translate_lines.h"
 #include "service/why.h"
 #include "service/why_csv.h"
+#include "service/why_tables.h"
 #include "terminal/console.h"
 #include "view/svg/why_svg.h"
+#include "view/terminal/table.h"
 #include "view/terminal/why_text.h"
 #include "why/why_json.h"
 
@@ -31,7 +35,7 @@ struct WhyOptions {
   ModelOptions source;
   SearchOptions search;
   std::vector<std::string> sentences;
-  std::string target, word, instead, methods, units, corrupt, json, csv, svg, png, pdf;
+  std::string target, word, instead, methods, units, corrupt, json, csv, svg, png, pdf, html;
   int top = 4;
   bool target_given = false, brief = false;
 };
@@ -50,6 +54,7 @@ class WhyCommand {
     guard.write("--svg", options_.svg);
     guard.write("--png", options_.png);
     guard.write("--pdf", options_.pdf);
+    guard.write("--html", options_.html);
     model_ = open_or_make_model(choice);
     settings_ = translation_settings(model_, options_.search);
     translator_.emplace(make_translator(model_));
@@ -65,22 +70,27 @@ class WhyCommand {
         prepare_line(*translator_, settings_, options_.sentences.front(), Splitting::never);
     notes_.add(line, translator_->max_source_tokens());
     const PreparedSentence sentence = std::move(line.parts.front());
-    const WhyAnswer answer =
+    WhyAnswer answer =
         answer_why({*translator_, *model_.transformer, settings_, say}, sentence, question_);
     notes_.report();
     if (!options_.json.empty()) write_output(options_.json, why_json(answer.why));
     if (!options_.csv.empty()) write_output(options_.csv, why_csv(answer.why));
     write_pictures(answer);
+    if (!options_.html.empty()) write_page(answer);
     if (std::ranges::any_of(files(), [](const std::string* file) { return !file->empty(); }))
       return;
-    note_methods_in_files();
     output().write(why_text(answer.words, {options_.top, options_.brief}, terminal_style()));
+    if (options_.brief) return;
+    const std::string tables =
+        render_tables(why_tables(answer, options_.top), terminal_style().width);
+    if (!tables.empty()) output().write("\n" + tables);
   }
 
  private:
   /// Returns the output files, of which at most one may be stdout.
-  std::array<const std::string*, 5> files() const {
-    return {&options_.json, &options_.csv, &options_.svg, &options_.png, &options_.pdf};
+  std::array<const std::string*, 6> files() const {
+    return {&options_.json, &options_.csv, &options_.svg,
+            &options_.png,  &options_.pdf, &options_.html};
   }
 
   void write_pictures(const WhyAnswer& answer) const {
@@ -92,13 +102,16 @@ class WhyCommand {
     if (!options_.pdf.empty()) write_output(options_.pdf, svg_to_pdf(svg));
   }
 
-  /// Some methods have no view on the terminal.
-  void note_methods_in_files() const {
-    const WhyMethods& methods = question_.methods;
-    if (methods.contributions || methods.gradients || methods.integrated ||
-        !question_.corrupt.empty()) {
-      note("contributions, gradients and patching are matrices; --json FILE holds them");
-    }
+  /// Writes the page of the record with the receipts of the words in question.
+  void write_page(WhyAnswer& answer) const {
+    AttentionRecord& record = answer.record;
+    record.hypotheses.front().receipts = answer.words;
+    annotate(record, {true, AlignmentOptions{}});
+    PageContent page(options_.html, {});
+    page.add(record);
+    const std::string html = page.html("");
+    note_all(page.notes(html));
+    write_output(options_.html, html);
   }
 
   void check_usage() {
@@ -175,6 +188,7 @@ void add_file_options(CLI::App& command, WhyOptions& options) {
   file("--svg", options.svg, "Draw each word's receipt as bars; - is stdout, alone");
   file("--png", options.png, "Same as PNG");
   file("--pdf", options.pdf, "Same as PDF");
+  file("--html", options.html, "Write a page with the maps and receipts; - is stdout, alone");
 }
 
 }  // namespace

@@ -174,25 +174,39 @@ RecordDetail LineOutput::needed(RecordDetail detail) const {
   return detail;
 }
 
+bool LineOutput::wants_receipts() const {
+  return options_.why ||
+         (!options_.html.empty() && receipt_bytes_ <= PageContent::small_search_bytes);
+}
+
 /// Many lines may be waiting. The first one keeps everything, so that the page knows what it omits.
 void LineOutput::leave_out_of_large_page(LineRecords& records, ViewFiles& files) {
   const RecordDetail all{true, true};
   const RecordDetail before = needed(all);
+  const bool had_receipts = wants_receipts();
   for (const AttentionRecord& record : records) {
     vector_bytes_ += vector_bytes(record);
     search_bytes_ += search_bytes(record);
+    receipt_bytes_ += receipt_bytes(record);
   }
   const RecordDetail kept = needed(all);
-  files.exclude_from_page({!kept.vectors, !kept.search_tree});
+  const bool receipts = wants_receipts();
+  files.exclude_from_page({!kept.vectors, !kept.search_tree, !receipts});
   const auto leave_out = [&](LineRecords& line) {
     for (AttentionRecord& record : line) {
       if (!kept.vectors) clear_vectors(record);
       if (!kept.search_tree) record.search.reset();
+      for (HypothesisRecord& hypothesis : record.hypotheses) {
+        if (!receipts) hypothesis.receipts.reset();
+      }
     }
   };
   if (waiting_.empty()) return;
   leave_out(records);
-  if (kept.vectors == before.vectors && kept.search_tree == before.search_tree) return;
+  if (kept.vectors == before.vectors && kept.search_tree == before.search_tree &&
+      receipts == had_receipts) {
+    return;
+  }
   for (std::size_t i = 1; i < waiting_.size(); ++i) leave_out(waiting_[i]);
 }
 

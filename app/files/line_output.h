@@ -44,6 +44,9 @@ class LineOutput {
   /// Returns `detail` without the parts that a large page omits.
   RecordDetail needed(RecordDetail detail) const;
 
+  /// True if records should have receipts: on request, and as long as the page stays small.
+  bool wants_receipts() const;
+
   /// Prints the translations of a line without records, best first.
   void print(const std::vector<LineTranslation>& translations) { print(translations, {}); }
 
@@ -87,7 +90,8 @@ class LineOutput {
   HeadStatistics changed_;  ///< of experiments, after the change
   std::vector<LineRecords> waiting_;
   bool alike_noted_ = false, notes_unsure_ = false;
-  std::size_t vector_bytes_ = 0, search_bytes_ = 0;  ///< total over all lines, for the page
+  /// Totals over all lines, for the page.
+  std::size_t vector_bytes_ = 0, search_bytes_ = 0, receipt_bytes_ = 0;
 };
 
 }  // namespace attn

@@ -51,7 +51,7 @@ HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size
 /// Pages, and pictures of relative positions, need more JSON than was requested.
 RecordJsonOptions for_json(const ViewOptions& asked) {
   if (asked.html.empty() && !asked.pictures()) return {};
-  return {asked.vectors, asked.tree, asked.report, asked.aligns()};
+  return {asked.vectors, asked.tree, asked.report, asked.aligns(), asked.why};
 }
 
 /// Returns the picture of an item, drawn from `shown`: the record itself, or its words.
@@ -113,6 +113,18 @@ std::size_t search_bytes(const AttentionRecord& record) {
     }
   }
   return floats * sizeof(float);
+}
+
+std::size_t receipt_bytes(const AttentionRecord& record) {
+  constexpr std::size_t kEntry = 40;  // {"text":"group","value":1.2345678},
+  std::size_t entries = 0;
+  for (const HypothesisRecord& hypothesis : record.hypotheses) {
+    if (!hypothesis.receipts) continue;
+    for (const WordReceipt& word : hypothesis.receipts->words) {
+      entries += word.logit.source.size() + word.logit.prefix.size();
+    }
+  }
+  return 2 * entries * kEntry;  // the logit and the contrast
 }
 
 namespace {

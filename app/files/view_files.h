@@ -20,6 +20,8 @@ namespace attn {
 void clear_vectors(AttentionRecord& record);
 std::size_t vector_bytes(const AttentionRecord& record);
 std::size_t search_bytes(const AttentionRecord& record);
+/// The bytes of receipts as JSON, roughly.
+std::size_t receipt_bytes(const AttentionRecord& record);
 
 /// All requested files. Files with known names are opened at once, so that a missing folder is
 /// reported before the work begins.

@@ -56,6 +56,8 @@ std::optional<float> mean(double sum, std::size_t count) {
   return static_cast<float>(sum / static_cast<double>(count));
 }
 
+}  // namespace
+
 void check_gold(const GoldAlignment& gold, const RecordWords& words, const std::string& where) {
   const auto count = [](const std::vector<Word>& side) {
     int highest = -1;
@@ -73,8 +75,6 @@ void check_gold(const GoldAlignment& gold, const RecordWords& words, const std::
     check("target", link.target, count(words.target));
   }
 }
-
-}  // namespace
 
 RoundTripProbability round_trip_probability(const WeightMatrix& weights) {
   RoundTripProbability chance;

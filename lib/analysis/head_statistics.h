@@ -122,4 +122,7 @@ class HeadStatistics {
 /// Returns the contribution of one map over content words [T, S] to `alignment`.
 RoundTripProbability round_trip_probability(const WeightMatrix& weights);
 
+/// Throws InputError, beginning with `where`, if gold names a word that the texts do not have.
+void check_gold(const GoldAlignment& gold, const RecordWords& words, const std::string& where);
+
 }  // namespace attn

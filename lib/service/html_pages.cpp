@@ -24,8 +24,9 @@
 namespace attn {
 
 PageContent::PageContent(std::string path, PageDetail asked) : path_(std::move(path)) {
-  if (!asked.vectors) variants_.push_back({.detail = {.vectors = true, .search = true}});
-  if (!asked.search) variants_.push_back({.detail = {.vectors = asked.vectors, .search = true}});
+  if (!asked.vectors) variants_.push_back({.detail = {true, true, true}});
+  if (!asked.search) variants_.push_back({.detail = {asked.vectors, true, true}});
+  if (!asked.receipts) variants_.push_back({.detail = {asked.vectors, asked.search, true}});
   variants_.push_back({.detail = asked});
 }
 
@@ -33,20 +34,20 @@ void PageContent::add(const AttentionRecord& record) {
   for (Variant& variant : variants_) {
     variant.records.push_back(page_record(record, variant.detail));
     variant.bytes += variant.records.back().size();
-    if (count_ == 0) variant.first_bytes = variant.bytes;
   }
-  const auto last = variants_.end() - 1;
   if (count_ == 0) {
-    fullest_first_bytes_ = variants_.front().bytes;
-    // The detail level before the last adds only the search.
-    searched_ = !last->detail.search && (last - 1)->bytes > last->bytes;
+    given_ = {record.encoder_vectors.has_value() || !record.residual_stream.empty(),
+              record.search.has_value(),
+              !record.hypotheses.empty() && record.hypotheses.front().receipts.has_value()};
   }
   ++count_;
   const auto is_large = [&](const Variant& variant) {
     const std::size_t most = variant.detail.vectors ? small_bytes : small_search_bytes;
     return variant.bytes > most || (excluded_.vectors && variant.detail.vectors) ||
-           (excluded_.search && variant.detail.search);
+           (excluded_.search && variant.detail.search) ||
+           (excluded_.receipts && variant.detail.receipts);
   };
+  const auto last = variants_.end() - 1;
   variants_.erase(std::remove_if(variants_.begin(), last, is_large), last);
   if (variants_.back().bytes > max_bytes) {
     refuse_field(Field{"html"},
@@ -60,18 +61,30 @@ std::string PageContent::name() const {
 }
 
 FieldText PageContent::what_is_missing(const Variant& chosen) const {
-  if (chosen.first_bytes == fullest_first_bytes_) return {};  // nothing had to be left out
-  const bool both = !chosen.detail.vectors && !chosen.detail.search && searched_;
-  const bool vectors = !chosen.detail.vectors;
+  const bool vectors = given_.vectors && !chosen.detail.vectors;
+  const bool search = given_.search && !chosen.detail.search;
+  if (!vectors && !search) return {};
+  const bool both = vectors && search;
   FieldText text(
       fmt::format("{}: no {}: with them it would take more than {}; ", name(),
                   both      ? "queries, keys, values, which explain a cell, and search trees"
                   : vectors ? "queries, keys and values, which explain a cell"
                             : "search trees",
                   human_bytes(static_cast<double>(both ? small_search_bytes : small_bytes))));
-  text.add(Field{both || vectors ? "vectors" : "tree"});
+  text.add(Field{vectors ? "vectors" : "tree"});
   if (both) text.add(FieldText(" and ", Field{"tree"}));
   text.add(both ? " put them in" : " puts them in");
+  return text;
+}
+
+FieldText PageContent::receipts_are_missing(const Variant& chosen) const {
+  if (!given_.receipts || chosen.detail.receipts) return {};
+  FieldText text(
+      fmt::format("{}: no receipts, which explain a word: with them it would take more "
+                  "than {}; ",
+                  name(), human_bytes(static_cast<double>(small_search_bytes))));
+  text.add(Field{"why"});
+  text.add(" puts them in");
   return text;
 }
 
@@ -84,6 +97,9 @@ std::string PageContent::html(const std::string& heads) const {
 std::vector<FieldText> PageContent::notes(const std::string& html) const {
   std::vector<FieldText> all;
   if (FieldText missing = what_is_missing(variants_.front()); !missing.empty()) {
+    all.push_back(std::move(missing));
+  }
+  if (FieldText missing = receipts_are_missing(variants_.front()); !missing.empty()) {
     all.push_back(std::move(missing));
   }
   if (html.size() > small_bytes) {

@@ -13,16 +13,16 @@
 
 namespace attn {
 
-/// The records of a page. Queries, keys, values and search trees take many times the space of
-/// maps: they are included if requested, and otherwise as long as the page stays small.
+/// The records of a page. Queries, keys, values, search trees and receipts take many times what the
+/// maps do: they are in it where they were asked for, and else as long as the page stays small.
 class PageContent {
  public:
   static constexpr std::size_t max_bytes = std::size_t{512} << 20;
   /// Up to this size, a page is small and contains everything. For a larger page, a note gives the
   /// size before it is written.
   static constexpr std::size_t small_bytes = 5'000'000;
-  /// Up to this size, a page without queries, keys and values contains search trees that were not
-  /// requested.
+  /// Up to here a page without queries, keys and values holds search trees and receipts that nobody
+  /// asked for.
   static constexpr std::size_t small_search_bytes = 2'000'000;
 
   PageContent(std::string path, PageDetail asked);
@@ -52,21 +52,21 @@ class PageContent {
   struct Variant {
     PageDetail detail = {};
     std::vector<std::string> records = {};
-    std::size_t bytes = 0, first_bytes = 0;
+    std::size_t bytes = 0;
   };
 
   std::string name() const;
   /// Returns which details are left out; empty if there are none.
   FieldText what_is_missing(const Variant& chosen) const;
+  FieldText receipts_are_missing(const Variant& chosen) const;
 
   std::string path_;
-  std::vector<Variant> variants_;  ///< the fullest first; the last has the requested details
-  PageDetail excluded_;
+  std::vector<Variant> variants_;  ///< the fullest first; the last has what was asked for
+  PageDetail excluded_{.receipts = false};
   std::vector<std::string> curves_;
   std::size_t count_ = 0;
   bool embed_ = false;
-  bool searched_ = false;                ///< there are searches that were not requested
-  std::size_t fullest_first_bytes_ = 0;  ///< size of the first record with everything
+  PageDetail given_{.receipts = false};  ///< what the first record has
 };
 
 // A single HTML file that translates alone: the live page with the program as WebAssembly and a

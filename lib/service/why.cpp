@@ -266,7 +266,8 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
   WhyMethods methods = question.methods;
   methods.receipt = true;
   check_memory(context, answer_bytes(model.config(), methods, sentence.ids.size(), steps), steps);
-  const auto [record, trace] = trace_record(context, sentence, std::move(target));
+  TracedTranslation traced = trace_record(context, sentence, std::move(target));
+  const auto& [record, trace] = traced;
   const HypothesisRecord& hypothesis = record.hypotheses.front();
   WhyUnits units = units_of(record, question.by_tokens);
   const Tokenizer& tokenizer = translator.tokenizer();
@@ -288,15 +289,16 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
                                                       : fmt::format("<row {}>", id);
           },
       .target_text = [&](const std::vector<int>& ids) { return tokenizer.decode_target(ids); }};
-  WhyAnswer answer{explain_words(model, request), {}};
+  WhyAnswer answer{explain_words(model, request), {}, {}};
   answer.why.model = record.model;
   answer.why.source_text = record.source_text;
   answer.words = word_receipts(answer.why, units);
   if (methods.occlusion) add_occlusion(context, request, units, answer.words);
+  answer.record = std::move(traced.record);
   return answer;
 }
 
-void add_receipts(const WhyContext& context, AttentionRecord& record) {
+std::string add_receipts(const WhyContext& context, AttentionRecord& record) {
   const int named = context.translator.tokenizer().target_vocab_size();
   for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
     HypothesisRecord& hypothesis = record.hypotheses[i];
@@ -313,10 +315,11 @@ void add_receipts(const WhyContext& context, AttentionRecord& record) {
         return id < named ? context.translator.tokenizer().target_token(id) : std::string();
       };
       hypothesis.receipts = word_receipts(explain_words(context.model, request), units);
-    } catch (const InputError&) {
-      return;  // some patterns have no exact receipt
+    } catch (const InputError& error) {
+      return error.what();  // some patterns have no exact receipt
     }
   }
+  return "";
 }
 
 std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,

@@ -27,8 +27,9 @@ struct WhyQuestion {
 };
 
 struct WhyAnswer {
-  Why why;             ///< results for all tokens
-  WordReceipts words;  ///< receipts of the words in question
+  Why why;                 ///< of all tokens
+  WordReceipts words;      ///< of the words in question
+  AttentionRecord record;  ///< of the explained pass, without receipts
 };
 
 /// The model, and its translation settings.
@@ -48,8 +49,9 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
                      const WhyQuestion& question);
 
 /// Adds the receipts of all words to each hypothesis of a record of the context's model, which is
-/// run once more for each. Does nothing for a model whose receipts cannot be computed exactly.
-void add_receipts(const WhyContext& context, AttentionRecord& record);
+/// run once more for each. Returns why a receipt cannot be computed exactly for this model; empty
+/// if every hypothesis with tokens has one.
+std::string add_receipts(const WhyContext& context, AttentionRecord& record);
 
 /// Returns the bytes that an answer needs at most, including the attention maps of its record and
 /// its text as JSON; saturates at 2⁶⁴ − 1.

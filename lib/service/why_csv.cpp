@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -14,7 +15,8 @@ namespace {
 
 /// Writes arrays as rows of the table. A text of one letter per axis says what each axis is:
 ///   l layer, h head, t step (written token), q source token (a row), b block of a layer,
-///   s source token, S source tokens and the residual, d decoder input, x source and decoder input.
+///   s source token, S source tokens and the residual, d decoder input, x source and decoder input,
+///   p aligned source position of patching.
 class CsvTableWriter {
  public:
   explicit CsvTableWriter(const Why& why) {
@@ -24,6 +26,11 @@ class CsvTableWriter {
     with_residual_.emplace_back("residual");
     written_ = fields_of(why.target);
     input_ = fields_of(why.decoder_input);
+    if (why.patching) {
+      for (const AlignedPositions& each : why.patching->grids.positions) {
+        patched_.push_back(at(source_, each.clean));
+      }
+    }
     both_ = source_;
     both_.insert(both_.end(), input_.begin(), input_.end());
   }
@@ -31,6 +38,38 @@ class CsvTableWriter {
   void add(std::string_view method, std::string_view axes, const NdArray& array) {
     Cell cell{method, "", "", ",", ","};
     add_axis(cell, axes, array, {0, array.values.size()});
+  }
+
+  void add(std::string_view method, std::string_view axes, const Matrix& matrix) {
+    NdArray array({matrix.rows(), matrix.cols()});
+    std::copy(matrix.data(), matrix.data() + matrix.size(), array.values.begin());
+    add(method, axes, array);
+  }
+
+  void add(std::string_view method, std::string_view axes, const std::vector<double>& values) {
+    NdArray array({std::ssize(values)});
+    std::ranges::transform(values, array.values.begin(),
+                           [](double value) { return static_cast<float>(value); });
+    add(method, axes, array);
+  }
+
+  /// Adds a row for each of the likeliest tokens of each state and step, with its log-probability.
+  void add_lens(const std::vector<Alternatives>& states) {
+    for (std::size_t l = 0; l < states.size(); ++l) {
+      const Alternatives& state = states[l];
+      for (std::size_t i = 0; i < state.ids.size(); ++i) {
+        const std::size_t t = i / to_size(state.count);
+        append_format(out_, "logit_lens,{},,{},{},{},", l, t, written_[t], state.ids[i]);
+        append_csv_field(out_, state.tokens[i]);
+        out_ += ',';
+        append_float(out_, state.log_probs[i]);
+        out_ += "\r\n";
+      }
+      for (std::size_t t = 0; t < state.ranks.size(); ++t) {
+        append_format(out_, "logit_lens_rank,{},,{},{},,,{}\r\n", l, t, written_[t],
+                      state.ranks[t]);
+      }
+    }
   }
 
   std::string take() { return std::move(out_); }
@@ -81,10 +120,11 @@ class CsvTableWriter {
     if (axis == 'S') cell.column = numbered(with_residual_);
     if (axis == 'd') cell.column = numbered(input_);
     if (axis == 'x') cell.column = numbered(both_);
+    if (axis == 'p') cell.column = numbered(patched_);
     if (axis == 'b') cell.column = numbered(blocks);
   }
 
-  std::vector<std::string> source_, with_residual_, written_, input_, both_;
+  std::vector<std::string> source_, with_residual_, written_, input_, both_, patched_;
   std::string out_;
 };
 
@@ -119,6 +159,25 @@ void add_site(CsvTableWriter& table, const std::string& site, const SiteContribu
   table.add("alti." + site, "l" + row + columns, c.alti);
 }
 
+void add_gradients(CsvTableWriter& table, const std::string& name, const EmbeddingGradients& g) {
+  table.add(name + ".scores", "t", g.scores);
+  table.add(name + ".source_dot", "ts", g.source_dot);
+  table.add(name + ".source_l2", "ts", g.source_l2);
+  table.add(name + ".source_grad_l2", "ts", g.source_grad_l2);
+  table.add(name + ".target_dot", "td", g.target_dot);
+  table.add(name + ".target_l2", "td", g.target_l2);
+  table.add(name + ".target_grad_l2", "td", g.target_grad_l2);
+}
+
+void add_integrated(CsvTableWriter& table, const std::string& name, const IntegratedGradients& g) {
+  table.add(name + ".difference", "t", g.differences);
+  table.add(name + ".delta", "t", g.deltas);
+  table.add(name + ".source_dot", "ts", g.source_dot);
+  table.add(name + ".source_l2", "ts", g.source_l2);
+  table.add(name + ".target_dot", "td", g.target_dot);
+  table.add(name + ".target_l2", "td", g.target_l2);
+}
+
 }  // namespace
 
 std::string why_csv(const Why& why) {
@@ -140,6 +199,20 @@ std::string why_csv(const Why& why) {
     table.add("alti_plus.layers", "ltx", why.contributions->alti_plus_layers);
     table.add("alti_plus.total", "tx", why.contributions->alti_plus_total);
   }
+  if (why.gradients) {
+    add_gradients(table, "gradient.log_prob", why.gradients->log_prob);
+    add_gradients(table, "gradient.contrast", why.gradients->contrast);
+  }
+  if (why.integrated) {
+    add_integrated(table, "integrated_gradients.log_prob", why.integrated->log_prob);
+    add_integrated(table, "integrated_gradients.contrast", why.integrated->contrast);
+  }
+  if (why.patching) {
+    table.add("patching.encoder", "lp", why.patching->grids.encoder);
+    table.add("patching.decoder", "ld", why.patching->grids.decoder);
+    table.add("patching.cross", "lh", why.patching->grids.cross);
+  }
+  if (why.logit_lens) table.add_lens(why.logit_lens->states);
   if (why.decoder_lens) table.add("decoder_lens_log_prob", "lt", why.decoder_lens->log_probs);
   return table.take();
 }

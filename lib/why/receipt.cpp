@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "base/at.h"
@@ -75,6 +76,7 @@ class CarriedRows {
   }
 
   Index steps() const { return u_.rows(); }
+  Matrix rows() const { return u_.cast<float>(); }
 
  private:
   Doubles u_;  ///< [T, D]
@@ -112,6 +114,10 @@ class ReceiptMaker {
     r_.cross = NdArray({T, L, H, S});
   }
 
+  /// Keeps the rows that reach a block, for kept_rows().
+  void keep_rows_at(const DecoderBlock& block) { kept_block_ = block; }
+  Matrix kept_rows() { return std::move(kept_rows_); }
+
   Receipt make() {
     output_items();
     const std::vector<DecoderLayer>& layers = model_.parameters().decoder_layers;
@@ -122,10 +128,12 @@ class ReceiptMaker {
       each_step([&](Index t) { r_.ffn(t, l) = as_float(rows_.item(seen.feed_forward.added, t)); });
 
       norm_item(layer.cross_attention_norm, seen.cross.sum, l, 1);
+      keep_rows({AttentionSite::cross, l});
       attention_items(seen.cross, layer.cross_attention.output, rows_, l, r_.cross);
       bias_items(layer.cross_attention.output.bias, l, r_.cross_out_bias);
 
       norm_item(layer.self_attention_norm, seen.self.sum, l, 0);
+      keep_rows({AttentionSite::decoder_self, l});
       attention_items(seen.self, layer.self_attention.output, rows_, l, r_.self);
       bias_items(layer.self_attention.output.bias, l, r_.self_out_bias);
     }
@@ -135,6 +143,11 @@ class ReceiptMaker {
   }
 
  private:
+  void keep_rows(const DecoderBlock& here) {
+    if (!kept_block_ || kept_block_->site != here.site || kept_block_->layer != here.layer) return;
+    kept_rows_ = rows_.rows();
+  }
+
   static float as_float(double value) { return static_cast<float>(value); }
 
   template <typename Action>
@@ -231,12 +244,22 @@ class ReceiptMaker {
   const ReceiptWords& words_;
   CarriedRows rows_;
   Receipt r_;
+  std::optional<DecoderBlock> kept_block_;
+  Matrix kept_rows_;
 };
 
 }  // namespace
 
 Receipt make_receipt(const Transformer& model, const Trace& trace, const ReceiptWords& words) {
   return ReceiptMaker(model, trace, words).make();
+}
+
+Matrix carried_rows(const Transformer& model, const Trace& trace, const ReceiptWords& words,
+                    const DecoderBlock& block) {
+  ReceiptMaker maker(model, trace, words);
+  maker.keep_rows_at(block);
+  maker.make();
+  return maker.kept_rows();
 }
 
 }  // namespace attn

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "config/attention_site.h"
 #include "why/nd_array.h"
 #include "why/trace.h"
 
@@ -43,5 +44,17 @@ struct ReceiptWords {
 /// Computes the items of logit(word), or of logit(word) − logit(foil), at each step. Throws
 /// std::logic_error in debug builds if the items do not sum to the logit within 1e-5 of their size.
 Receipt make_receipt(const Transformer& model, const Trace& trace, const ReceiptWords& words);
+
+/// A block of decoder attention.
+struct DecoderBlock {
+  AttentionSite site = AttentionSite::cross;
+  Index layer = 0;
+};
+
+/// Returns the rows [T, D] that make_receipt() carries back, as they are where the block adds its
+/// output to the residual stream: whatever it adds in row t adds its dot product with row t to the
+/// logit of step t.
+Matrix carried_rows(const Transformer& model, const Trace& trace, const ReceiptWords& words,
+                    const DecoderBlock& block);
 
 }  // namespace attn

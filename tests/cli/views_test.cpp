@@ -125,6 +125,7 @@ TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
                               "--html",
                               scene.file("m.html"),
                               "--vectors",
+                              "--why",
                               "--report",
                               "--align"});
   const Json record = Json::parse(lines_of(bytes_of(scene.file("m.json"))).at(0));
@@ -333,8 +334,9 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   for (const Json& record : plain) {
     CHECK(!record.contains("vectors"));
     CHECK(!record["hypotheses"][0].contains("vectors"));
-    // 4.5 bytes per weight, 5 kB for tokens and metrics, 400 bytes for the likeliest tokens of a
-    // step.
+    CHECK(!record["hypotheses"][0].contains("why"));
+    // 4 bytes and a half for a weight, 5 kB for tokens and figures, 400 bytes for the likeliest
+    // pieces of a step.
     const std::size_t s = record["source"]["ids"].size();
     const std::size_t t = record["hypotheses"][0]["ids"].size();
     const std::size_t cells = 4 * (s * s + t * (t + 1) / 2 + s * t);
@@ -375,7 +377,7 @@ TEST_CASE("JSON beside a page is the JSON that it is alone") {
 
 TEST_CASE("--tree: the search in JSON, as a picture, in the page") {
   const TemporaryDirectory scene;
-  good({kDemoSource, "--beam", "3", "--max-length", "6", "--tree", "--vectors", "--report",
+  good({kDemoSource, "--beam", "3", "--max-length", "6", "--tree", "--vectors", "--why", "--report",
         "--align", "--svg", scene.file("t.svg"), "--json", scene.file("t.json"), "--html",
         scene.file("t.html")});
   const Json record = Json::parse(lines_of(bytes_of(scene.file("t.json"))).at(0));

@@ -258,7 +258,7 @@ void RecordWriter::write_hypothesis(const HypothesisRecord& hypothesis) {
       json_.key("alignment");
       write_alignment(json_, *hypothesis.alignment, !form_.packed);
     }
-    if (hypothesis.receipts) {
+    if (form_.receipts && hypothesis.receipts) {
       json_.member("why", [&] { write_receipts(json_, *hypothesis.receipts); });
     }
   });

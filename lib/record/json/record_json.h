@@ -13,6 +13,7 @@ struct RecordJsonOptions {
   bool search = true;
   bool report = true;  ///< the metrics of every head
   bool alignment = true;
+  bool receipts = true;
   bool packed = false;  ///< for the HTML page: maps as text, and the ends of words for all tokens
                         ///< (docs/json.md, "In the HTML page")
   /// The same record with maps by words (merge_record_to_words()), written as `words`; null: none.

@@ -141,28 +141,30 @@ std::vector<ReferencePair> make_scored_pairs(const ReadyModel& model,
   return pairs;
 }
 
-namespace {
+std::string gold_line(const std::string& gold, std::size_t pair) {
+  return fmt::format("{}:{}", printable(gold), pair + 1);
+}
 
-/// True if the tokens of both sides fit the model's positions.
-bool fits(const ReadyModel& model, const PreparedSentence& source, const std::string& target) {
+std::vector<GoldAlignment> read_gold(const std::string& gold, std::size_t pairs) {
+  if (gold.empty()) return {};
+  std::vector<GoldAlignment> alignments = parse_pharaoh(read_text_file(gold), printable(gold));
+  if (alignments.size() != pairs) {
+    throw InputError("{} has {} for {} of sentences; expected one line per pair", printable(gold),
+                     counted(alignments.size(), "line"), counted(pairs, "pair"));
+  }
+  return alignments;
+}
+
+bool pair_fits(const ReadyModel& model, const PreparedSentence& source, const std::string& target) {
   const auto most = to_size(model.transformer->config().max_pair_length());
   const std::size_t length = model.tokenizer->encode_target(clean_text(target).text).ids.size();
   return !source.empty() && source.truncated_tokens == 0 && length > 1 && length <= most;
 }
 
-}  // namespace
-
 HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>& source,
                          const std::vector<std::string>& target, const std::string& gold,
                          std::string& note) {
-  std::vector<GoldAlignment> alignments;
-  if (!gold.empty()) {
-    alignments = parse_pharaoh(read_text_file(gold), printable(gold));
-    if (alignments.size() != source.size()) {
-      throw InputError("{} has {} for {} of sentences; expected one line per pair", printable(gold),
-                       counted(alignments.size(), "line"), counted(source.size(), "pair"));
-    }
-  }
+  const std::vector<GoldAlignment> alignments = read_gold(gold, source.size());
   const TranslationSettings settings = translation_settings(model, {});
   const Translator translator = make_translator(model);
   HeadStatistics statistics;
@@ -170,7 +172,7 @@ HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     const PreparedSentence sentence = translator.prepare(source[i], settings);
-    if (!fits(model, sentence, target[i])) {
+    if (!pair_fits(model, sentence, target[i])) {
       ++left_out;
       continue;
     }
@@ -178,7 +180,7 @@ HeadReport measure_heads(const ReadyModel& model, const std::vector<std::string>
     if (gold.empty()) {
       statistics.add(record);
     } else {
-      statistics.add(record, 0, alignments[i], fmt::format("{}:{}", printable(gold), i + 1));
+      statistics.add(record, 0, alignments[i], gold_line(gold, i));
     }
     progress.update_of(i + 1, source.size());
   }

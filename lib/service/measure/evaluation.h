@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/pharaoh.h"
 #include "metrics/bleu.h"
 #include "record/evaluation.h"
 #include "record/head_report.h"
@@ -39,6 +40,18 @@ std::vector<ReferencePair> make_scored_pairs(const ReadyModel& model,
                                              const std::vector<std::string>& source,
                                              const std::vector<std::string>& target,
                                              std::string& note);
+
+// Pairs of sentences and their gold alignments.
+
+/// Returns the alignments of a file, one line a pair; none if `gold` is empty. Throws InputError if
+/// it has another number of lines.
+std::vector<GoldAlignment> read_gold(const std::string& gold, std::size_t pairs);
+
+/// Returns the place of a pair, from 0, in the file: "test.align:3".
+std::string gold_line(const std::string& gold, std::size_t pair);
+
+/// True if both sides have tokens, no more than the model has positions.
+bool pair_fits(const ReadyModel& model, const PreparedSentence& source, const std::string& target);
 
 // The figures of every head over a file of sentence pairs, for evaluate --report.
 

@@ -119,8 +119,10 @@ PageBackend backend(const PageData& data) {
 }  // namespace
 
 std::string page_record(const AttentionRecord& record, PageDetail detail) {
-  std::string line =
-      to_json_line(record, {.vectors = detail.vectors, .search = detail.search, .packed = true});
+  std::string line = to_json_line(record, {.vectors = detail.vectors,
+                                           .search = detail.search,
+                                           .receipts = detail.receipts,
+                                           .packed = true});
   line.pop_back();
   return line;
 }

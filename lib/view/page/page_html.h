@@ -16,6 +16,7 @@ namespace attn {
 struct PageDetail {
   bool vectors = false;  ///< queries, keys, values, residual streams and logits
   bool search = false;   ///< every candidate that the beam search considered
+  bool receipts = true;  ///< where the logit of each word came from
 };
 
 /// Returns a record as the page reads it (RecordJsonOptions::packed).
