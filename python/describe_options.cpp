@@ -48,6 +48,9 @@ std::string options_module() {
          "    \"\"\"Options of a search that Model.attend() takes.\"\"\"\n\n" +
          member(attn::search_option("n_best")) +
          "\n\n"
+         "class WhyOptions(_Options, total=False):\n"
+         "    \"\"\"Options of a search that Model.why() takes.\"\"\"\n"
+         "\n\n"
          "class TranslateOptions(_Options, total=False):\n"
          "    \"\"\"Options that Model.translate() takes besides n_best.\"\"\"\n\n" +
          members(attn::in_python_translate, attn::in_python) + "    precision: \"str | None\"\n";

@@ -15,6 +15,7 @@
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
 #include "service/translate_texts.h"
+#include "service/why.h"
 #include "translate/search/search_queue.h"
 
 namespace attn_demo {
@@ -63,6 +64,29 @@ Maps maps_of(const attn::AttentionMaps& from) {
     }
   }
   return maps;
+}
+
+Shares shares_of(attn::ReceiptSum& from) {
+  const auto shares = [](std::vector<attn::ReceiptEntry>& entries) {
+    std::vector<Share> all;
+    for (attn::ReceiptEntry& entry : entries) all.push_back({std::move(entry.text), entry.value});
+    return all;
+  };
+  return {shares(from.source), shares(from.prefix), from.feed_forward, from.biases, from.position};
+}
+
+WordReceipt receipt_of(attn::WordReceipt& from) {
+  WordReceipt receipt;
+  receipt.text = std::move(from.word.text);
+  receipt.first = from.word.first;
+  receipt.count = from.word.count;
+  receipt.log_prob = from.log_prob;
+  receipt.logit = shares_of(from.logit);
+  receipt.step = from.foil.step;
+  receipt.token = std::move(from.foil.word);
+  receipt.runner_up = std::move(from.foil.text);
+  receipt.over_runner_up = shares_of(from.foil.difference);
+  return receipt;
 }
 
 }  // namespace
@@ -137,6 +161,23 @@ Attention Model::attend(const std::string& text, const Search& search) const {
     attention.decoder = maps_of(best.decoder_self);
     attention.cross = maps_of(best.cross);
     return attention;
+  });
+}
+
+Why Model::why(const std::string& text, const WhyQuestion& question, const Search& search) const {
+  return with_public_errors([&] {
+    const attn::TranslationSettings settings = loaded_->settings(search);
+    const attn::Translator translator = attn::make_translator(loaded_->models);
+    attn::WhyQuestion asked;
+    asked.target = question.target;
+    asked.word = question.word;
+    asked.instead = question.instead;
+    attn::WhyAnswer answer =
+        attn::answer_why({translator, *loaded_->models.mapped().transformer, settings},
+                         translator.prepare(text, settings), asked);
+    Why why{std::move(answer.why.target_text), {}};
+    for (attn::WordReceipt& word : answer.words.words) why.words.push_back(receipt_of(word));
+    return why;
   });
 }
 

@@ -49,13 +49,27 @@ void GradientBatches::run(const WordScores& scores, std::span<const Example> exa
     const auto part = examples.subspan(first, count);
     fill(scores, part);
     if (baseline != nullptr) shift(part, *baseline);
-    const std::vector<double> values = pass(scores, part, baseline != nullptr);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Index b = to_index(i);
-      use(first + i,
-          ExampleGradient{
-              values[i], gradient_->source.middleRows(at(source_.offsets, b), source_.length(b)),
-              gradient_->decoder_input.middleRows(at(target_.offsets, b), target_.length(b))});
+    backward(scores, part, forward(baseline != nullptr), use,
+             [&](std::size_t i) { return first + i; });
+    first += count;
+  }
+}
+
+void GradientBatches::run_line(const WordScores& scores, std::span<const Index> steps,
+                               std::span<const double> points, const Baseline& baseline,
+                               const Use& use) {
+  std::vector<Example> whole;  // as far as the last of the steps
+  for (const double point : points) whole.push_back({*std::ranges::max_element(steps), point});
+  for (std::size_t first = 0; first < whole.size();) {
+    const std::size_t count = batch_size(scores, std::span(whole).subspan(first));
+    std::vector<Example> part(whole.begin() + to_index(first),
+                              whole.begin() + to_index(first + count));
+    fill(scores, part);
+    shift(part, baseline);
+    const ConstMatrixRef hidden = forward(true);
+    for (std::size_t n = 0; n < steps.size(); ++n) {
+      for (Example& example : part) example.step = steps[n];
+      backward(scores, part, hidden, use, [&](std::size_t) { return n; });
     }
     first += count;
   }
@@ -109,23 +123,32 @@ void GradientBatches::shift(std::span<const Example> examples, const Baseline& b
   }
 }
 
-std::vector<double> GradientBatches::pass(const WordScores& scores,
-                                          std::span<const Example> examples, bool shifted) {
-  const ConstMatrixRef hidden = stacks_.forward(
+ConstMatrixRef GradientBatches::forward(bool shifted) {
+  return stacks_.forward(
       {source_, target_, shifted ? &source_shift_ : nullptr, shifted ? &target_shift_ : nullptr},
       {});
+}
+
+template <typename Number>
+void GradientBatches::backward(const WordScores& scores, std::span<const Example> examples,
+                               const ConstMatrixRef& hidden, const Use& use, Number&& number) {
+  const auto row = [&](Index b) { return at(target_.offsets, b) + at(examples, b).step; };
   Matrix last(std::ssize(examples), hidden.cols());  // [B, D] the rows that write the words
-  for (Index b = 0; b < last.rows(); ++b) last.row(b) = hidden.row(at(target_.offsets, b + 1) - 1);
+  for (Index b = 0; b < last.rows(); ++b) last.row(b) = hidden.row(row(b));
   Matrix dlast(last.rows(), last.cols());
   const std::vector<double> values = scores.foils.empty()
                                          ? log_probabilities(scores, examples, last, dlast)
                                          : contrasts(scores, examples, last, dlast);
   dhidden_.setZero(hidden.rows(), hidden.cols());
-  for (Index b = 0; b < last.rows(); ++b) {
-    dhidden_.row(at(target_.offsets, b + 1) - 1) = dlast.row(b);
+  for (Index b = 0; b < last.rows(); ++b) dhidden_.row(row(b)) = dlast.row(b);
+  const EmbeddingGradient gradient = stacks_.backward(dhidden_);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const Index b = to_index(i);
+    use(number(i),
+        ExampleGradient{
+            values[i], gradient.source.middleRows(at(source_.offsets, b), source_.length(b)),
+            gradient.decoder_input.middleRows(at(target_.offsets, b), examples[i].step + 1)});
   }
-  gradient_.emplace(stacks_.backward(dhidden_));
-  return values;
 }
 
 float GradientBatches::bias(Index word) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,6 +49,11 @@ class GradientBatches {
   void run(const WordScores& scores, std::span<const Example> examples, const Baseline* baseline,
            const Use& use);
 
+  /// Calls use(n, gradient) of steps[n] at every point. All steps of a point share one forward
+  /// pass.
+  void run_line(const WordScores& scores, std::span<const Index> steps,
+                std::span<const double> points, const Baseline& baseline, const Use& use);
+
  private:
   static bool check_memory(const ModelConfig& config);
   /// Returns how many of the examples form the next batch, and checks its memory.
@@ -58,9 +62,13 @@ class GradientBatches {
   void fill(const WordScores& scores, std::span<const Example> examples);
   /// Moves every example of the batch to its point.
   void shift(std::span<const Example> examples, const Baseline& baseline);
-  /// Runs both passes, leaves the gradients in gradient_, and returns the examples' scores.
-  std::vector<double> pass(const WordScores& scores, std::span<const Example> examples,
-                           bool shifted);
+  /// Returns the decoder's last rows [T, D].
+  ConstMatrixRef forward(bool shifted);
+  /// Runs the backward pass from the examples' steps, whose rows are in `hidden`. Calls
+  /// use(number(i), gradient) for each example.
+  template <typename Number>
+  void backward(const WordScores& scores, std::span<const Example> examples,
+                const ConstMatrixRef& hidden, const Use& use, Number&& number);
 
   // From `last` [B, D], the hidden rows that write the words, to scores and their gradients
   // `dlast`.
@@ -82,7 +90,6 @@ class GradientBatches {
   Matrix source_shift_;  ///< [S, D] baseline − tokens, as far as each example has moved
   Matrix target_shift_;  ///< [T, D]
   Matrix dhidden_;       ///< [T, D]
-  std::optional<EmbeddingGradient> gradient_;
 };
 
 }  // namespace attn

@@ -155,23 +155,21 @@ struct Integration {
 void integrate_rows(const Integration& of, std::span<const Index> rows, int points,
                     IntegratedGradients& result) {
   const auto count = rows.size();
-  std::vector<Example> examples;
-  for (int k = 0; k < points; ++k) {
-    for (const Index n : rows) {
-      examples.push_back({at(result.steps, n), (k + 0.5) / points});
-    }
-  }
+  std::vector<Index> steps;
+  for (const Index n : rows) steps.push_back(at(result.steps, n));
+  std::vector<double> line;
+  for (int k = 0; k < points; ++k) line.push_back((k + 0.5) / points);
   const LineSum zero{
       DoubleMatrix::Zero(of.baseline.source.rows(), of.baseline.source.cols()),
       DoubleMatrix::Zero(of.baseline.decoder_input.rows(), of.baseline.source.cols())};
   std::vector<LineSum> sums(count, zero);
-  of.batches.run(of.scores, examples, &of.baseline,
-                 [&](std::size_t i, const ExampleGradient& gradient) {
-                   LineSum& sum = sums[i % count];
-                   sum.source += gradient.source.cast<double>();
-                   sum.decoder_input.topRows(gradient.decoder_input.rows()) +=
-                       gradient.decoder_input.cast<double>();
-                 });
+  of.batches.run_line(of.scores, steps, line, of.baseline,
+                      [&](std::size_t n, const ExampleGradient& gradient) {
+                        LineSum& sum = sums[n];
+                        sum.source += gradient.source.cast<double>();
+                        sum.decoder_input.topRows(gradient.decoder_input.rows()) +=
+                            gradient.decoder_input.cast<double>();
+                      });
   for (std::size_t i = 0; i < count; ++i) {
     const Index n = rows[i];
     const double total =

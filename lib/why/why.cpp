@@ -198,7 +198,9 @@ std::uint64_t why_bytes(const ModelConfig& config, const WhyMethods& methods, st
                         std::size_t steps) {
   const auto s = static_cast<double>(source), t = static_cast<double>(steps);
   const double heads = static_cast<double>(config.decoder_layers) * config.decoder_heads;
-  double numbers = 3.0 * static_cast<double>(kMostLogits);
+  // Occlusion scores a batch of sentences at once.
+  const double rows = methods.occlusion ? t * 2 * s : t;
+  double numbers = 3 * std::min(static_cast<double>(kMostLogits), rows * config.decoder_vocab_size);
   if (methods.receipt) numbers += 2 * heads * t * (t + s);
   if (methods.contributions) {
     const double encoder = static_cast<double>(config.encoder_layers) * (config.encoder_heads + 3);

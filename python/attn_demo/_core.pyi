@@ -87,6 +87,32 @@ class Record:
     def hypothesis(self, index: int) -> Facts: ...
     def json(self) -> str: ...
 
+class WhyFacts(TypedDict):
+    source_text: str
+    text: str
+    source_tokens: list[str]
+    source_ids: list[int]
+    tokens: list[str]
+    ids: list[int]
+    decoder_tokens: list[str]
+    foil_tokens: list[str]
+    foil_ids: list[int]
+    logits: NDArray[np.float32]
+    log_probs: NDArray[np.float32]
+    foil_logits: NDArray[np.float32]
+
+Sum = tuple[list[tuple[str, float]], list[tuple[str, float]], float, float, float]
+Word = tuple[
+    str, int, int, float, Sum, tuple[int, str, str, bool, Sum], list[tuple[str, float, float]]
+]
+
+class Why:
+    def facts(self) -> WhyFacts: ...
+    def results(self) -> dict[str, dict[str, Any]]: ...
+    def words(self) -> list[Word]: ...
+    def json(self) -> str: ...
+    def svg(self) -> str: ...
+
 class LineTranslation:
     @property
     def text(self) -> str: ...
@@ -111,6 +137,7 @@ class Model:
     def attend(
         self, sentence: bytes, options: dict[str, Any], observers: list[Observer]
     ) -> tuple[list[Record], list[str]]: ...
+    def why(self, sentence: bytes, options: dict[str, Any]) -> tuple[Why, list[str]]: ...
 
 def look_up_numpy() -> None: ...
 def page(records: list[Record], embed: bool = False) -> str: ...

@@ -9,7 +9,7 @@ from .errors import UsageError
 
 _LISTS = ("model", "set", "without", "force", "swap", "names")  # may be given several times
 _PATHS = ("model", "maps_of", "config", "from", "out")
-_TEXTS = (*_LISTS, "target", "precision", "source_lang", "target_lang", "prefix")
+_TEXTS = (*_LISTS, "target", "word", "instead", "corrupt", "units", "methods", "precision", "source_lang", "target_lang", "prefix")
 
 
 def clean(value: "str | bytes") -> bytes:

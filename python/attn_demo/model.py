@@ -12,7 +12,8 @@ from . import _core
 from .arguments import clean, given, lasting, search_options, tell
 from .attention import Attention
 from .errors import UsageError
-from .options import AttendOptions, TranslateOptions
+from .options import AttendOptions, TranslateOptions, WhyOptions
+from .why import Why
 
 Path = str | os.PathLike[str]
 Watcher = Callable[[_core.Head], Any]
@@ -191,6 +192,30 @@ class Model:
                                                       list(self._watchers.get()))
         tell(notes)
         return Attention(records)
+
+    def why(self, text: "str | bytes", *, target: "str | bytes | None" = None,
+            word: "str | int | None" = None, instead: "str | None" = None,
+            methods: "Sequence[str] | str" = "receipt", corrupt: "str | None" = None,
+            units: "str | None" = None, precision: "str | None" = None,
+            **options: Unpack[WhyOptions]) -> Why:
+        """Translates a text, as a whole, and says where each written word came from.
+
+        The arguments are the options of `attn-demo why`. target: a translation to explain instead of
+        searching for one. word: the written word to explain, or the number of one of its tokens.
+        instead: what it is compared with. methods: "receipt" (always there), "occlusion",
+        "contributions", "lens", "gradients", "integrated", "patch" or "all", in a list or with commas.
+        corrupt: the text with words swapped, for patching. units: "words" or "tokens".
+        """
+        if self._watchers.get():
+            raise UsageError("why explains what the model itself computes; call it outside of observe()")
+        search = search_options(dict(options), WhyOptions.__annotations__.keys())
+        names = methods if isinstance(methods, (str, bytes)) else ",".join(methods) or None
+        search |= given(target=target, word=word, instead=instead, methods=names, corrupt=corrupt,
+                        units=units)
+        _use_arrays()
+        answer, notes = self._with(precision).why(clean(text), search)
+        tell(notes)
+        return Why(answer)
 
     @contextlib.contextmanager
     def observe(self, fn: "Watcher | None" = None, *,

@@ -152,6 +152,37 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   return {std::move(shared), std::move(notes)};
 }
 
+std::pair<SharedWhy, std::vector<std::string>> Model::why(const std::string& sentence,
+                                                          const py::dict& options) const {
+  const SearchOptions search = search_options(options);
+  const WhyQuestion question = why_question(options);
+  std::vector<std::string> notes;
+  const GilRelease released;
+  if (models_.models.size() > 1) {
+    throw UsageError(
+        "why explains one model, and this one has {}: an ensemble's logits are no sum of one "
+        "model's parts",
+        models_.models.size());
+  }
+  use_threads(search.threads);
+  TranslationSettings settings = translation_settings(models_.first(), search);
+  const Translator translator = make_translator(models_);
+  note_missing_language(translator, settings, append_to(notes));
+  settings.term_note = once_each(append_to(notes));
+  SentenceNotes read(append_to(notes));
+  const PreparedLine line = prepare_line(translator, settings, sentence, Splitting::never);
+  read.add(line, translator.max_source_tokens());
+  auto answer = std::make_shared<WhyAnswer>(
+      answer_why({translator, *mapped().transformer, settings, append_to(notes)},
+                 line.parts.front(), question));
+  if (question.target) {
+    read.add_target(*question.target, answer->why.target.ids,
+                    mapped().tokenizer->special_tokens().unk);
+  }
+  read.report();
+  return {std::move(answer), std::move(notes)};
+}
+
 std::vector<std::string> Model::notes() const {
   std::vector<std::string> all;
   for (const ReadyModel& model : models_.models) {
@@ -182,6 +213,7 @@ void bind_models(py::module_& module) {
       .def("translate", &Model::translate, py::arg("lines"), py::arg("options"),
            py::arg("observers"))
       .def("attend", &Model::attend, py::arg("sentence"), py::arg("options"), py::arg("observers"))
+      .def("why", &Model::why, py::arg("sentence"), py::arg("options"))
       .def_property_readonly("names",
                              [](const Model& m) {
                                std::vector<py::bytes> names;

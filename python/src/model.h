@@ -11,6 +11,7 @@
 #include "service/model/open_model.h"
 #include "translate/line_parts.h"
 #include "translate/search/search_queue.h"
+#include "why.h"
 
 namespace attn {
 
@@ -30,6 +31,10 @@ class Model {
   std::pair<std::vector<SharedRecord>, std::vector<std::string>> attend(
       const std::string& sentence, const pybind11::dict& options,
       const pybind11::list& observers) const;
+
+  /// Explains the words of a sentence's translation.
+  std::pair<SharedWhy, std::vector<std::string>> why(const std::string& sentence,
+                                                     const pybind11::dict& options) const;
 
   const ReadyModel& mapped() const { return models_.mapped(); }
   std::vector<std::string> names() const { return models_.names(); }

@@ -8,12 +8,14 @@
 #include "record.h"
 #include "service/model/shipped.h"
 #include "training.h"
+#include "why.h"
 
 PYBIND11_MODULE(_core, module) {
   attn::register_exceptions();
   attn::register_exit_handler();
   attn::bind_heads(module);
   attn::bind_records(module);
+  attn::bind_why(module);
   attn::bind_models(module);
   attn::bind_training(module);
   module.def("look_up_numpy", [] { pybind11::array_t<float>(0); });

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/at.h"
+#include "base/error.h"
+#include "base/strings/utf8.h"
 
 namespace py = pybind11;
 
@@ -108,6 +110,23 @@ SearchOptions search_options(const py::dict& kwargs) {
 WhatIfOptions what_if_words(const py::dict& kwargs) {
   return {string_list(kwargs, "without"), string_list(kwargs, "force"),
           string_list(kwargs, "swap")};
+}
+
+WhyQuestion why_question(const py::dict& kwargs) {
+  WhyQuestion question;
+  if (const auto methods = optional_text(kwargs, "methods")) {
+    question.methods = for_field("methods", [&] { return parse_why_methods(*methods); });
+  }
+  const std::string units = optional_text(kwargs, "units").value_or("words");
+  if (units != "words" && units != "tokens") {
+    for_field("units", [&] { throw UsageError("{}: expected words or tokens", excerpt(units)); });
+  }
+  question.by_tokens = units == "tokens";
+  question.target = optional_text(kwargs, "target");
+  question.word = optional_text(kwargs, "word").value_or("");
+  question.instead = optional_text(kwargs, "instead").value_or("");
+  question.corrupt = optional_text(kwargs, "corrupt").value_or("");
+  return question;
 }
 
 TrainingRequest training_request(const py::dict& kwargs) {

@@ -11,6 +11,7 @@
 #include "service/search_settings.h"
 #include "service/training/training_run.h"
 #include "service/what_if.h"
+#include "service/why.h"
 
 namespace attn {
 
@@ -19,6 +20,7 @@ namespace attn {
 ModelChoice model_choice(const pybind11::dict& kwargs);
 SearchOptions search_options(const pybind11::dict& kwargs);
 WhatIfOptions what_if_words(const pybind11::dict& kwargs);
+WhyQuestion why_question(const pybind11::dict& kwargs);
 TrainingRequest training_request(const pybind11::dict& kwargs);
 
 /// Returns the values of an option that may be repeated; empty if there are none.

@@ -7,6 +7,7 @@
 #include "interpreter.h"
 #include "record/json/record_json.h"
 #include "service/html_pages.h"
+#include "views.h"
 
 namespace py = pybind11;
 
@@ -21,22 +22,11 @@ AttentionSite site_from_name(const std::string& word) {
   return *kind;
 }
 
-/// Returns a read-only view of the record's data that keeps the record alive. Read-only because it
-/// is shared with the page.
-Floats view(const std::vector<py::ssize_t>& shape, const float* data, const SharedRecord& owner) {
-  // The capsule, numpy's base object, holds the record itself and not its Python wrapper.
-  const py::capsule keeps(new SharedRecord(owner),
-                          [](void* held) { delete static_cast<SharedRecord*>(held); });
-  Floats result(shape, data, keeps);
-  py::detail::array_proxy(result.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-  return result;
-}
-
 /// Returns [layers, heads, queries, keys]. For long sentences, whose maps store only computed
 /// cells, returns a dense copy.
 Floats array_of(const AttentionMaps& maps, const SharedRecord& owner) {
   const std::vector<py::ssize_t> shape = {maps.layers, maps.heads, maps.queries, maps.keys};
-  if (!maps.sparse()) return view(shape, maps.weights.data(), owner);
+  if (!maps.sparse()) return read_only_view(shape, maps.weights.data(), owner);
   Floats result(shape);
   std::vector<float> scratch;
   float* out = result.mutable_data();
@@ -71,7 +61,8 @@ py::tuple vectors(const SharedRecord& record, const std::string& word, std::size
                                           : of.decoder_self_vectors;
   if (!all) throw UsageError("an empty sentence has no queries, keys and values");
   const auto array = [&](const HeadVectors& each) {
-    return view({each.layers, each.heads, each.rows, each.columns}, each.values.data(), record);
+    return read_only_view({each.layers, each.heads, each.rows, each.columns}, each.values.data(),
+                          record);
   };
   return py::make_tuple(array(all->query), array(all->key), array(all->value));
 }
@@ -85,7 +76,8 @@ py::dict hypothesis(const SharedRecord& record, std::size_t index) {
   result["ids"] = of.produced.ids;
   result["decoder_tokens"] = of.decoder_input.tokens;
   result["replayed"] = of.teacher_forced;
-  result["log_probs"] = view({py::ssize_t(of.log_probs.size())}, of.log_probs.data(), record);
+  result["log_probs"] =
+      read_only_view({py::ssize_t(of.log_probs.size())}, of.log_probs.data(), record);
   return result;
 }
 

@@ -207,11 +207,29 @@ class Library(unittest.TestCase):
         self.assertEqual(said[3], "▁ging 0.67")
         self.assertEqual(said[7:10], ["[Sie sind bei der Arbeit.]", "[]",
                                       "4 nowhere: no such model directory; check the path"])
-        spoken, same, refused = said[10:]
+        spoken, same, refused = said[10:13]
         self.assertRegex(spoken, r"^fra_Latn \d+ deu_Latn$")
         self.assertEqual(same, spoken.split()[1])
         self.assertIn("2 --target-lang Germn: ", refused)
         self.assertIn("the nearest is deu_Latn (German)", refused)
+        self.check_receipts(*said[13:])
+
+    def check_receipts(self, words, shares, refused):
+        """They are those of the program."""
+        self.assertEqual(words, GERMAN.strip() + ": 5 words")
+        why = PREFIX / "why.json"
+        run(PREFIX / "usr/bin/attn-demo", "why", SENTENCE, "--target", "Die Gruppe ging heim", "--word", "Gruppe",
+            "--instead", "Mannschaft", "--json", why, cwd="/")
+        answer = json.loads(why.read_text(encoding="utf-8"))
+        self.assertTrue(shares.startswith("Gruppe 1 1 ▁Gruppe ▁Mannschaft "), shares)
+        totals = [float(total) for total in re.findall(r"(-?[\d.]+) =", shares)]
+        of_group = [float(share) for share in re.findall(r" group (-?[\d.]+)", shares)]
+        for which, total, share in zip(("word", "contrast"), totals, of_group, strict=True):
+            receipt = answer["receipt"][which]
+            self.assertAlmostEqual(total, receipt["logit"][1], delta=2e-3)
+            self.assertAlmostEqual(share, sum(head[1] for layer in receipt["cross"][1] for head in layer), delta=2e-3)
+        self.assertEqual(refused, "2 --word Haus: no word of the translation reads so; there are 0 Die, 1 Gruppe, 2 ging, "
+                                  "3 heim, 5 </s>")
 
 
 class Package(unittest.TestCase):

@@ -19,12 +19,13 @@ many: list[str] = model.translate(["a", "b"], beam=4)
 best: list[attn_demo.Translation] = model.translate("a", beam=2, n_best=2)
 each: list[list[attn_demo.Translation]] = model.translate(["a"], beam=2, n_best=2)
 rows: int = model.attend("a", without="cross:2:2").cross[2, 2].shape[0]
+shares: list[tuple[str, float]] = [(s.text, s.value) for s in model.why("a", word=0, beam=2).words[0].logit.source]
 trained: attn_demo.Model = model.train("config.json", "out", set=["train.updates=1"], progress=True)
 """
 # Attributes that pybind11 adds to its classes.
 ALLOWED = """
-attn_demo._core.(Facts|Observer)
-attn_demo._core.(Head|LineTranslation|Model|Record|Stage)(.__init__)?
+attn_demo._core.(Facts|Observer|Sum|WhyFacts|Word)
+attn_demo._core.(Head|LineTranslation|Model|Record|Stage|Why)(.__init__)?
 """
 
 
@@ -42,11 +43,11 @@ def test_types(tmp_path):
                            cwd=here.parent, text=True, capture_output=True)
     assert whole.stdout.startswith("Success"), whole.stdout
     assert checked(USER) == ["Success: no issues found in 1 source file"]
-    assert 'user.py:11: error: Unexpected keyword argument "beem"' in checked(
+    assert 'user.py:12: error: Unexpected keyword argument "beem"' in checked(
         USER + 'model.translate("a", beem=4)\n')[0]
-    assert 'user.py:11: error: Unexpected keyword argument "beem"' in checked(
+    assert 'user.py:12: error: Unexpected keyword argument "beem"' in checked(
         USER + 'model.train("config.json", "out", beem=4)\n')[0]
-    assert checked(USER + 'wrong: str = model.translate(["a"])\n')[0].startswith("user.py:11: error: ")
+    assert checked(USER + 'wrong: str = model.translate(["a"])\n')[0].startswith("user.py:12: error: ")
 
 
 @pytest.mark.skipif("ATTN_DEMO_SANITIZED" in os.environ, reason="nothing of ours runs")
@@ -66,6 +67,7 @@ def test_everything_public_says_what_it_is():
         for what, each in [(name, public), *members]:
             assert inspect.getdoc(each), what
     for arrays, public in ((("log_probs", "encoder", "decoder", "cross"), attn_demo.Attention),
+                           (("logits", "log_probs", "foil_logits"), attn_demo.Why),
                            (("query", "key", "value", "scores", "mask", "weights"), attn_demo.Head)):
         for name in arrays:
             assert inspect.getdoc(getattr(public, name)).startswith("["), name

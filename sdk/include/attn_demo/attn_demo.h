@@ -1,6 +1,6 @@
 // The C++ interface of the library that `cmake --install` installs with the program: it loads
-// models, translates, and returns the attention of every head. It needs only C++20 and
-// attn_demo/search_options.h, which is installed beside it.
+// models, translates, returns the attention of every head, and says where each written word came
+// from. It needs only C++20 and attn_demo/search_options.h, which is installed beside it.
 //
 //   find_package(attn_demo REQUIRED)
 //   target_link_libraries(mine PRIVATE attn_demo::attn_demo)
@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -58,6 +59,59 @@ struct Attention {
   Maps cross;                               ///< [layers, heads, L, S]
 };
 
+/// What one word added to a logit.
+struct Share {
+  std::string text;
+  float value = 0;
+};
+
+/// A logit, or a difference of two, as a sum over words and the rest of the model.
+struct Shares {
+  std::vector<Share> source;  ///< by cross-attention, in the order of the sentence
+  std::vector<Share> prefix;  ///< by the words that were written before, the start symbol first
+  float feed_forward = 0;
+  float biases = 0;
+  float position = 0;
+
+  float rest() const { return feed_forward + biases + position; }
+  /// Returns the logit.
+  float total() const {
+    float sum = rest();
+    for (const Share& share : source) sum += share.value;
+    for (const Share& share : prefix) sum += share.value;
+    return sum;
+  }
+};
+
+/// Where one written word came from (direct logit attribution with frozen norms; docs/why.md).
+struct WordReceipt {
+  std::string text;
+  int first = 0;       ///< its first token
+  int count = 0;       ///< its tokens
+  float log_prob = 0;  ///< natural logarithm; the sum over its tokens
+  Shares logit;        ///< the sum over its tokens
+
+  int step = 0;           ///< the token of the translation at which it is compared…
+  std::string token;      ///< …which is this one…
+  std::string runner_up;  ///< …with the likeliest other token, or that of WhyQuestion::instead
+  Shares over_runner_up;  ///< logit(token) − logit(runner_up)
+};
+
+/// What to explain.
+struct WhyQuestion {
+  std::optional<std::string> target;  ///< explained instead of a translation
+  std::string word;  ///< the written word, or the number of one of its tokens; "": all words
+  /// What the word is compared with; "": the runner-up. Without `word`, a whole translation in
+  /// which one word differs.
+  std::string instead;
+};
+
+/// A translation and the receipts of its words.
+struct Why {
+  std::string text;
+  std::vector<WordReceipt> words;
+};
+
 /// A model. Read-only after loading, so threads may share it.
 class __attribute__((visibility("default"))) Model {
  public:
@@ -74,6 +128,11 @@ class __attribute__((visibility("default"))) Model {
 
   /// Translates one text and returns the attention maps of its best translation. Throws Error.
   Attention attend(const std::string& text, const Search& search = {}) const;
+
+  /// Translates one text and says where each word of its best translation came from. Throws Error,
+  /// also for models whose logits are no exact sum.
+  Why why(const std::string& text, const WhyQuestion& question = {},
+          const Search& search = {}) const;
 
  private:
   struct Loaded;

@@ -23,6 +23,37 @@ void speak(const char* directory) {
   }
 }
 
+/// Where a word came from; the shares add up to its logit.
+void explain(const attn_demo::Model& model) {
+  const char* text = "The group went home";
+  const attn_demo::Why all = model.why(text);
+  std::printf("%s: %zu words\n", all.text.c_str(), all.words.size());
+  attn_demo::WhyQuestion question;
+  question.target = "Die Gruppe ging heim";
+  question.word = "Gruppe";
+  question.instead = "Mannschaft";
+  const attn_demo::WordReceipt word = model.why(text, question).words.at(0);
+  std::printf("%s %d %d %s %s", word.text.c_str(), word.first, word.count, word.token.c_str(),
+              word.runner_up.c_str());
+  for (const attn_demo::Shares& shares : {word.logit, word.over_runner_up}) {
+    std::printf(" %.3f =", shares.total());
+    for (const attn_demo::Share& share : shares.source) {
+      std::printf(" %s %.3f", share.text.c_str(), share.value);
+    }
+    for (const attn_demo::Share& share : shares.prefix) {
+      std::printf(" %s %.3f", share.text.c_str(), share.value);
+    }
+    std::printf(" rest %.3f", shares.rest());
+  }
+  std::printf("\n");
+  question.word = "Haus";
+  try {
+    model.why(text, question);
+  } catch (const attn_demo::Error& error) {
+    std::printf("%d %s\n", error.exit_code, error.what());
+  }
+}
+
 int main(int, char** arguments) {
   const attn_demo::Model model;
   const attn_demo::Attention a = model.attend("The group went home");
@@ -41,4 +72,5 @@ int main(int, char** arguments) {
     std::printf("%d %s\n", error.exit_code, error.what());
   }
   speak(arguments[1]);
+  explain(model);
 }
