@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/at.h"
+#include "base/strings/text_boundaries.h"
 #include "metrics/unicode_text.h"
 #include "service/model/locale_names.h"
-#include "base/strings/text_boundaries.h"
 #include "text/pipeline/pipeline.h"
 
 // clang-format off

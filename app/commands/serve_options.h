@@ -17,7 +17,7 @@ struct ServeOptions {
   std::vector<std::string> names;
   std::vector<std::string> allowed_origins;
   std::vector<std::string> frame_origins;  ///< --allow-frame
-  int drain = 0;  ///< seconds
+  int drain = 0;                           ///< seconds
   std::string log;
 };
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/at.h"
+#include "base/strings/text_boundaries.h"
 #include "base/strings/utf8.h"
 #include "text/byte_level_bpe.h"
-#include "base/strings/text_boundaries.h"
 #include "text/pipeline/pipeline.h"
 #include "text/pipeline/text_patterns.h"
 #include "text/sentencepiece/normalizer.h"
