@@ -157,6 +157,12 @@ TEST_CASE("why --csv has the numbers of --json for gradients, patching and the l
   CHECK(csv.find("\r\nintegrated_gradients.contrast.target_dot,") != std::string::npos);
 }
 
+TEST_CASE("why --csv takes a file's name") {
+  const TemporaryDirectory scene;
+  good({"why", kSentence, "--csv", scene.file("why.csv")});
+  CHECK(read_file(scene.file("why.csv")).starts_with("method,layer,head,"));
+}
+
 TEST_CASE("why --html writes the page of the sentence with the receipts in question") {
   const Json page =
       data_of(good({"why", kSentence, "--word", "Hause", "--instead", "Haus", "--html", "-"}).out);
