@@ -134,9 +134,9 @@ void check_file_name(std::string_view option, const std::string& path,
   constexpr int kMostColumns = 100;  // the message names the file twice
   const std::string shown = excerpt(path, kMostColumns);
   const std::string stem = excerpt(path.substr(0, path.size() - end.size()), kMostColumns);
-  // A command without pages (inspect) writes a single table.
-  const bool pages = std::find(options.begin(), options.end(), "--html") != options.end();
-  if (option == "--csv" && pages) {
+  // A command that does not choose among maps (inspect, why) writes a single table.
+  const bool maps = std::find(options.begin(), options.end(), "--show") != options.end();
+  if (option == "--csv" && maps) {
     if (!lists(own->ends, end)) return;
     throw UsageError("--csv {}: expected a directory, since there are five tables; try --csv {}",
                      shown, stem);

@@ -75,7 +75,6 @@ ExplanationStep weight_step(const ReceiptItem& item) {
   NamedMatrix weights =
       named_matrix("α", at(item.block.weights, item.choice.head).row(item.step()));
   weights.column_tokens = item.keys.tokens;
-  weights.marked_columns = {{to_int(item.key), to_int(item.key) + 1}};
   step.matrices.push_back(std::move(weights));
   step.lines.push_back(fmt::format("α({}) = {}", item.key_token(), number(item.weight())));
   return step;
@@ -117,7 +116,6 @@ ExplanationStep item_step(const ReceiptItem& item) {
                             number(item.weight() * product))};
   NamedMatrix items = named_matrix("items of this head", item.items);
   items.column_tokens = item.keys.tokens;
-  items.marked_columns = {{to_int(item.key), to_int(item.key) + 1}};
   step.matrices.push_back(std::move(items));
   step.lines.push_back(fmt::format("This head's items sum to {}, of a logit of {}.",
                                    number(item.items.cast<double>().sum()), number(item.logit)));

@@ -109,8 +109,6 @@ Table contributions_table(const Why& why, const std::vector<int>& steps, int top
                           signed_number(100 * sum_of(prefix), 0),
                           largest_shares(both_sides(why, t, source, prefix), 1, top)});
   }
-  table.notes = {
-      "The maps of layers and heads: translate --show cross:2@alti and cross:2:1@value."};
   return table;
 }
 

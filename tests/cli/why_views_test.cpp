@@ -17,7 +17,8 @@ namespace {
 constexpr const char* kSentence = "The group went home";
 
 Result program(std::vector<std::string> args) {
-  return run_program({.args = std::move(args)});
+  // Integrated gradients take long on a busy machine.
+  return run_program({.args = std::move(args), .limit_milliseconds = 10 * kPatience});
 }
 
 Result good(std::vector<std::string> args) {
@@ -155,6 +156,12 @@ TEST_CASE("why --csv has the numbers of --json for gradients, patching and the l
         doctest::Approx(json["logit_lens"][3][1]["log_probs"][0].get<double>()));
   CHECK(csv.find("\r\ngradient.log_prob.source_l2,,,1,▁Gruppe,1,▁group,") != std::string::npos);
   CHECK(csv.find("\r\nintegrated_gradients.contrast.target_dot,") != std::string::npos);
+}
+
+TEST_CASE("why --csv takes a file's name") {
+  const TemporaryDirectory scene;
+  good({"why", kSentence, "--csv", scene.file("why.csv")});
+  CHECK(read_file(scene.file("why.csv")).starts_with("method,layer,head,"));
 }
 
 TEST_CASE("why --html writes the page of the sentence with the receipts in question") {
