@@ -7,22 +7,22 @@
 namespace attn::test {
 namespace {
 
-constexpr const char* kSentence = "The group went home";
+constexpr const char* kExplainedSentence = "The group went home";
 
-Result explain(std::vector<std::string> more) {
-  more.insert(more.begin(), {"explain", kSentence});
+Result receipt_explained(std::vector<std::string> more) {
+  more.insert(more.begin(), {"explain", kExplainedSentence});
   return run_program({.args = std::move(more)});
 }
 
-Json explained(std::vector<std::string> more) {
+Json receipt_explanation(std::vector<std::string> more) {
   more.insert(more.end(), {"--why", "--json", "-"});
-  const Result result = explain(std::move(more));
+  const Result result = receipt_explained(std::move(more));
   REQUIRE_MESSAGE(result.code == 0, result.err);
   return Json::parse(result.out);
 }
 
 /// Returns the matrix of a step by its name.
-std::vector<double> row_of(const Json& explanation, const char* step, const char* name) {
+std::vector<double> row_of_step(const Json& explanation, const char* step, const char* name) {
   for (const Json& one : explanation["steps"]) {
     if (one["id"] != step) continue;
     for (const Json& matrix : one["matrices"]) {
@@ -33,7 +33,7 @@ std::vector<double> row_of(const Json& explanation, const char* step, const char
   return {};
 }
 
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
+double dot_product(const std::vector<double>& a, const std::vector<double>& b) {
   REQUIRE(a.size() == b.size());
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -43,8 +43,8 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 TEST_CASE("explain --why: weight times vector dot carried row is the item of the receipt") {
-  const Json why =
-      Json::parse(run_program({.args = {"why", kSentence, "--json", "-"}}).out)["receipt"]["word"];
+  const Json why = Json::parse(
+      run_program({.args = {"why", kExplainedSentence, "--json", "-"}}).out)["receipt"]["word"];
   const struct {
     const char* head;
     const char* site;
@@ -53,29 +53,32 @@ TEST_CASE("explain --why: weight times vector dot carried row is the item of the
       {"cross:2:1", "cross", 2, 1}, {"cross:0:3", "cross", 0, 3}, {"decoder:1:2", "self", 1, 2}};
   for (const auto& [head, site, layer, number] : heads) {
     for (const std::size_t key : {0U, 1U}) {
-      const Json told = explained({"--head", head, "--query", "2", "--key", std::to_string(key)});
+      const Json told =
+          receipt_explanation({"--head", head, "--query", "2", "--key", std::to_string(key)});
       const double product =
-          dot(row_of(told, "head_vector", "f"), row_of(told, "carried_row", "u"));
-      const double weight = row_of(told, "weight", "α")[key];
+          dot_product(row_of_step(told, "head_vector", "f"), row_of_step(told, "carried_row", "u"));
+      const double weight = row_of_step(told, "weight", "α")[key];
       const double item = why[site][2][layer][number][key].get<double>();
       CHECK_MESSAGE(weight * product == doctest::Approx(item).epsilon(1e-4), head);
-      CHECK(row_of(told, "item", "items of this head")[key] == doctest::Approx(item).epsilon(1e-4));
+      CHECK(row_of_step(told, "item", "items of this head")[key] ==
+            doctest::Approx(item).epsilon(1e-4));
     }
   }
 }
 
 TEST_CASE("explain --why chooses the largest item, and takes words for query and key") {
-  const Json chosen = explained({"--head", "cross:2:2", "--query", "Gruppe"});
-  const Json named = explained({"--head", "cross:2:2", "--query", "Gruppe", "--key", "group"});
+  const Json chosen = receipt_explanation({"--head", "cross:2:2", "--query", "Gruppe"});
+  const Json named =
+      receipt_explanation({"--head", "cross:2:2", "--query", "Gruppe", "--key", "group"});
   CHECK(chosen == named);
-  const Result text = explain({"--why", "--query", "ging"});
+  const Result text = receipt_explained({"--why", "--query", "ging"});
   REQUIRE_MESSAGE(text.code == 0, text.err);
   CHECK(text.out.find("item = α · (f · u)") != std::string::npos);
 }
 
 TEST_CASE("explain --why refuses what has no item") {
   const auto refused = [](std::vector<std::string> more, int code, const std::string& part) {
-    const Result result = explain(std::move(more));
+    const Result result = receipt_explained(std::move(more));
     CHECK_MESSAGE(result.code == code, result.err);
     CHECK_MESSAGE(result.err.find(part) != std::string::npos, result.err);
     CHECK(result.out.empty());

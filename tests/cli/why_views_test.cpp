@@ -14,28 +14,28 @@
 namespace attn::test {
 namespace {
 
-constexpr const char* kSentence = "The group went home";
+constexpr const char* kViewsSentence = "The group went home";
 
-Result program(std::vector<std::string> args) {
+Result views_program(std::vector<std::string> args) {
   // Integrated gradients take long on a busy machine.
   return run_program({.args = std::move(args), .limit_milliseconds = 10 * kPatience});
 }
 
-Result good(std::vector<std::string> args) {
-  Result result = program(std::move(args));
+Result views_of(std::vector<std::string> args) {
+  Result result = views_program(std::move(args));
   REQUIRE_MESSAGE(result.code == 0, result.err);
   return result;
 }
 
-void check_refused(std::vector<std::string> args, const std::string& part) {
-  const Result result = program(std::move(args));
+void views_refused(std::vector<std::string> args, const std::string& part) {
+  const Result result = views_program(std::move(args));
   CHECK_MESSAGE(result.code == 2, result.err);
   CHECK_MESSAGE(result.err.find(part) != std::string::npos, result.err);
   CHECK(result.out.empty());
 }
 
 /// Returns the data inside a page.
-Json data_of(const std::string& page) {
+Json views_page_data(const std::string& page) {
   const std::string begin = R"(id="attn-data">)";
   const std::size_t at = page.find(begin);
   REQUIRE(at != page.npos);
@@ -43,7 +43,7 @@ Json data_of(const std::string& page) {
   return Json::parse(page.substr(first, page.find("</script>", first) - first));
 }
 
-double total(const Json& sum) {
+double views_total(const Json& sum) {
   double all = sum["feed_forward"].get<double>() + sum["biases"].get<double>() +
                sum["position"].get<double>();
   for (const char* side : {"source", "prefix"}) {
@@ -55,14 +55,16 @@ double total(const Json& sum) {
 }  // namespace
 
 TEST_CASE("translate --why: each hypothesis has the receipts that why prints") {
-  const Json record = Json::parse(
-      good({"translate", kSentence, "--beam", "3", "--n-best", "2", "--why", "--json", "-"}).out);
-  const Json why = Json::parse(good({"why", kSentence, "--json", "-"}).out);
+  const Json record = Json::parse(views_of({"translate", kViewsSentence, "--beam", "3", "--n-best",
+                                            "2", "--why", "--json", "-"})
+                                      .out);
+  const Json why = Json::parse(views_of({"why", kViewsSentence, "--json", "-"}).out);
   REQUIRE(record["hypotheses"].size() == 2);
   for (const Json& hypothesis : record["hypotheses"]) {
     CHECK(hypothesis["why"]["words"].size() >= 4);
   }
-  const Json best = Json::parse(good({"translate", kSentence, "--why", "--json", "-"}).out);
+  const Json best =
+      Json::parse(views_of({"translate", kViewsSentence, "--why", "--json", "-"}).out);
   const Json& words = best["hypotheses"][0]["why"]["words"];
   REQUIRE(words.size() == 5);
   CHECK(words[1]["text"] == "Gruppe");
@@ -71,21 +73,23 @@ TEST_CASE("translate --why: each hypothesis has the receipts that why prints") {
     for (int t = word["first"]; t < word["first"].get<int>() + word["count"].get<int>(); ++t) {
       logit += why["logits"][to_size(t)].get<double>();
     }
-    CHECK(total(word["logit"]) == doctest::Approx(logit).epsilon(1e-4));
+    CHECK(views_total(word["logit"]) == doctest::Approx(logit).epsilon(1e-4));
   }
 }
 
 TEST_CASE("a small page has receipts without --why; JSON beside it has them only with --why") {
   const TemporaryDirectory scene;
   const std::string page = scene.file("p.html"), json = scene.file("r.json");
-  good({"translate", kSentence, "--html", page, "--json", json});
-  CHECK(data_of(read_file(page))["records"][0]["hypotheses"][0]["why"]["words"].size() == 5);
+  views_of({"translate", kViewsSentence, "--html", page, "--json", json});
+  CHECK(views_page_data(read_file(page))["records"][0]["hypotheses"][0]["why"]["words"].size() ==
+        5);
   CHECK_FALSE(Json::parse(read_file(json))["hypotheses"][0].contains("why"));
-  good({"translate", kSentence, "--html", page, "--json", json, "--why"});
+  views_of({"translate", kViewsSentence, "--html", page, "--json", json, "--why"});
   CHECK(Json::parse(read_file(json))["hypotheses"][0]["why"]["words"].size() == 5);
   // A saved record keeps them.
-  good({"page", json, "--html", page});
-  CHECK(data_of(read_file(page))["records"][0]["hypotheses"][0]["why"]["words"].size() == 5);
+  views_of({"page", json, "--html", page});
+  CHECK(views_page_data(read_file(page))["records"][0]["hypotheses"][0]["why"]["words"].size() ==
+        5);
 }
 
 TEST_CASE("a large page leaves receipts out, says so, and keeps them with --why") {
@@ -97,7 +101,7 @@ TEST_CASE("a large page leaves receipts out, says so, and keeps them with --why"
     more.insert(more.begin(), {"translate", "--html", page});
     const Result result = run_program({.args = more, .input = lines});
     REQUIRE_MESSAGE(result.code == 0, result.err);
-    return std::pair(result.err, data_of(read_file(page))["records"]);
+    return std::pair(result.err, views_page_data(read_file(page))["records"]);
   };
   const auto [said, without] = run({});
   CHECK_MESSAGE(said.find("no receipts, which explain a word") != std::string::npos, said);
@@ -109,18 +113,18 @@ TEST_CASE("a large page leaves receipts out, says so, and keeps them with --why"
 }
 
 TEST_CASE("translate --why refuses what has no receipts") {
-  check_refused({"translate", kSentence, "--why"}, "--why goes with --json or --html");
-  check_refused({"translate", kSentence, "--why", "--json", "-", "--without", "cross:0:1"},
+  views_refused({"translate", kViewsSentence, "--why"}, "--why goes with --json or --html");
+  views_refused({"translate", kViewsSentence, "--why", "--json", "-", "--without", "cross:0:1"},
                 "--why does not go with --without, --force and --swap");
   const std::string shipped = std::string(ATTN_SOURCE_DIR) + "/data/models/en-de";
-  check_refused(
-      {"translate", kSentence, "--why", "--json", "-", "--model", shipped, "--model", shipped},
+  views_refused(
+      {"translate", kViewsSentence, "--why", "--json", "-", "--model", shipped, "--model", shipped},
       "--why explains one model");
 }
 
 TEST_CASE("why prints its other methods as tables") {
-  const std::string out = good({"why", kSentence, "--word", "Gruppe", "--methods", "all",
-                                "--corrupt", "The woman went home"})
+  const std::string out = views_of({"why", kViewsSentence, "--word", "Gruppe", "--methods", "all",
+                                    "--corrupt", "The woman went home"})
                               .out;
   for (const char* part : {"Logit lens", "embedding", "layer 2", "Gruppe 9",
                            "Contributions (ALTI+)", "Gradient × input", "Integrated gradients",
@@ -129,16 +133,16 @@ TEST_CASE("why prints its other methods as tables") {
   }
   // Only the word in question has rows.
   CHECK(out.find("Hause 9") == std::string::npos);
-  CHECK(good({"why", kSentence}).out.find("Logit lens") == std::string::npos);
+  CHECK(views_of({"why", kViewsSentence}).out.find("Logit lens") == std::string::npos);
 }
 
 TEST_CASE("why --csv has the numbers of --json for gradients, patching and the lens") {
-  const std::vector<std::string> base{"why", kSentence,   "--methods",
-                                      "all", "--corrupt", "The woman went home"};
+  const std::vector<std::string> base{"why", kViewsSentence, "--methods",
+                                      "all", "--corrupt",    "The woman went home"};
   const auto with = [&](const char* option) {
     std::vector<std::string> args = base;
     args.insert(args.end(), {option, "-"});
-    return good(std::move(args)).out;
+    return views_of(std::move(args)).out;
   };
   const std::string csv = with("--csv");
   const Json json = Json::parse(with("--json"));
@@ -160,13 +164,13 @@ TEST_CASE("why --csv has the numbers of --json for gradients, patching and the l
 
 TEST_CASE("why --csv takes a file's name") {
   const TemporaryDirectory scene;
-  good({"why", kSentence, "--csv", scene.file("why.csv")});
+  views_of({"why", kViewsSentence, "--csv", scene.file("why.csv")});
   CHECK(read_file(scene.file("why.csv")).starts_with("method,layer,head,"));
 }
 
 TEST_CASE("why --html writes the page of the sentence with the receipts in question") {
-  const Json page =
-      data_of(good({"why", kSentence, "--word", "Hause", "--instead", "Haus", "--html", "-"}).out);
+  const Json page = views_page_data(
+      views_of({"why", kViewsSentence, "--word", "Hause", "--instead", "Haus", "--html", "-"}).out);
   const Json& words = page["records"][0]["hypotheses"][0]["why"]["words"];
   REQUIRE(words.size() == 1);
   CHECK(words[0]["foil"]["text"] == "▁Haus");
@@ -177,8 +181,8 @@ TEST_CASE("evaluate --why: the receipt beats attention, and occlusion is its own
   const std::string data = std::string(ATTN_SOURCE_DIR) + "/data/gold/words";
   const TemporaryDirectory scene;
   const std::string json = scene.file("why.json");
-  const std::string out = good({"evaluate", "--source", data + ".en", "--target", data + ".de",
-                                "--gold", data + ".align", "--why", "--json", json})
+  const std::string out = views_of({"evaluate", "--source", data + ".en", "--target", data + ".de",
+                                    "--gold", data + ".align", "--why", "--json", json})
                               .out;
   CHECK(out.find("receipt of the word") != std::string::npos);
   CHECK(out.find("AER") != std::string::npos);
@@ -199,7 +203,7 @@ TEST_CASE("evaluate --why: the receipt beats attention, and occlusion is its own
   CHECK(by_name["receipt"]["aer"].get<double>() < by_name["gradient_l2"]["aer"].get<double>());
   CHECK(by_name["integrated"]["pairs"] == 18);
   const Result plain =
-      good({"evaluate", "--source", data + ".en", "--target", data + ".de", "--why"});
+      views_of({"evaluate", "--source", data + ".en", "--target", data + ".de", "--why"});
   CHECK(plain.out.find("AER") == std::string::npos);
 }
 
@@ -207,14 +211,14 @@ TEST_CASE("evaluate --why refuses what does not go with it") {
   const std::string data = std::string(ATTN_SOURCE_DIR) + "/data/gold/words";
   const auto refused = [&](std::vector<std::string> more, const std::string& part) {
     more.insert(more.begin(), {"evaluate", "--source", data + ".en", "--target", data + ".de"});
-    check_refused(std::move(more), part);
+    views_refused(std::move(more), part);
   };
   refused({"--why", "--report"}, "--why and --report are two different reports");
   refused({"--why", "--head-importance"}, "--why and --head-importance are two different reports");
   refused({"--why", "--output", "x"}, "--why does not go with --output");
   refused({"--gold", data + ".align"}, "--gold goes with --report or --why");
-  const Result result = program({"evaluate", "--source", data + ".en", "--target", data + ".de",
-                                 "--why", "--gold", data + ".en"});
+  const Result result = views_program({"evaluate", "--source", data + ".en", "--target",
+                                       data + ".de", "--why", "--gold", data + ".en"});
   CHECK(result.code == 3);
 }
 
