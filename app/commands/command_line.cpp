@@ -86,7 +86,7 @@ std::string hint_for_key(const std::string& typed) {
   }
   std::vector<std::string>& found = exact.empty() ? close : exact;
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   constexpr std::size_t kMost = 4;
   if (found.size() > kMost) {
     std::erase_if(found, [](const std::string& set) { return !set.starts_with("--set model."); });

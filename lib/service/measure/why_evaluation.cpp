@@ -261,8 +261,10 @@ class WhyEvaluator {
       return std::pair(link.source, link.target);
     };
     std::ranges::sort(links, {}, order);
-    const auto same = std::ranges::unique(links, {}, order);
-    links.erase(same.begin(), same.end());
+    const auto same = [&](const AlignmentLink& a, const AlignmentLink& b) {
+      return order(a) == order(b);
+    };
+    links.erase(std::unique(links.begin(), links.end(), same), links.end());
     if (gold != nullptr) add_to_score(score.gold, links, *gold);
   }
 
