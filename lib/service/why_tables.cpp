@@ -178,8 +178,8 @@ void add_patching(const Why& why, std::vector<Table>& tables) {
   tables.push_back(grid(fmt::format("Patching: the share of “{}” that one activation brings back; "
                                     "encoder",
                                     word),
-                        std::move(source), grids.encoder, "after {} layers"));
-  tables.push_back(grid("Decoder", std::move(read), grids.decoder, "after {} layers"));
+                        std::move(source), grids.encoder, "after layers: {}"));
+  tables.push_back(grid("Decoder", std::move(read), grids.decoder, "after layers: {}"));
   tables.push_back(grid("Cross-attention", std::move(heads), grids.cross, "layer {}"));
   tables.back().notes = {fmt::format(
       "The difference of logits is {} with the sentence and {} with the corrupted one. 1 is all of "

@@ -200,7 +200,7 @@ TEST_CASE("what explain --compare attention refuses") {
       {"--compare attention and --short",
        {"explain", "home", "--compare", "attention", "--short", "--config", "{demo}"},
        kUsage,
-       {"--compare, --meaning and --short are different explanations; choose one"}},
+       {"--compare, --meaning, --short and --why are different explanations; choose one"}},
       {"--compare attention of two sentences",
        {"explain", "home", "group", "--compare", "attention", "--config", "{demo}"},
        kUsage,

@@ -328,6 +328,23 @@ std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool
   return to_json_line(record);
 }
 
+namespace {
+
+/// Throws InputError for methods that run the model many times over a long sentence, which would
+/// keep other requests waiting.
+void check_why_size(const WhyMethods& methods, const PreparedSentence& sentence) {
+  constexpr std::size_t most = 128;
+  const bool reads_trace_only = !methods.occlusion && !methods.lens && !methods.gradients &&
+                                !methods.integrated && !methods.patch;
+  if (reads_trace_only || sentence.ids.size() <= most) return;
+  throw InputError(
+      "the request: the sentence has {} tokens, and methods other than receipt and contributions "
+      "accept at most {} here; attn-demo why has no such limit",
+      sentence.ids.size(), most);
+}
+
+}  // namespace
+
 std::string ApiHandler::why(const ApiRequest& request, const std::atomic<bool>& stop,
                             Timings& timings) const {
   const PreparedRequest prepared = prepare_request(request, Splitting::never, stop, timings);
@@ -337,6 +354,7 @@ std::string ApiHandler::why(const ApiRequest& request, const std::atomic<bool>& 
       return parse_why_methods(fmt::format("{}", fmt::join(request.methods, ",")));
     });
   }
+  check_why_size(question.methods, prepared.line.parts.front());
   question.by_tokens = request.by_tokens;
   question.target = request.target;
   question.word = request.word;

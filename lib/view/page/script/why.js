@@ -4,6 +4,7 @@
 // activation patching.
 
 const whyView = (() => {
+  const MOST_TOKENS = 40;  // of a source whose words are left out one by one without being asked
   const PAUSE = 250;  // ms after the last change before more is asked for
   let host = null;
   let shown = null;  // {receipts, word}: what is on the screen
@@ -113,8 +114,8 @@ const whyView = (() => {
     const heads = grids.cross[0].map((_, h) => `head ${h}`);
     return [make("p", { class: "quiet", text: `One value of the run on the original is put into the run on the other sentence. A cell says how much of the difference between “${tokenLabels([target.tokens[grids.step]])[0]}” and what the other sentence writes comes back: 1 is all of it.` }),
       make("div", { class: "why-grids" },
-        shareGrid("encoder state", grids.encoder, (l) => `after ${l} layers`, grids.positions.map(([clean]) => sourceNames[clean])),
-        shareGrid("decoder state", grids.decoder, (l) => `after ${l} layers`, grids.decoder[0].map((_, t) => tokenLabels([target.tokens[t]])[0])),
+        shareGrid("encoder state", grids.encoder, (l) => `after ${plural(l, "layer")}`, grids.positions.map(([clean]) => sourceNames[clean])),
+        shareGrid("decoder state", grids.decoder, (l) => `after ${plural(l, "layer")}`, grids.decoder[0].map((_, t) => tokenLabels([target.tokens[t]])[0])),
         shareGrid("cross-attention head", grids.cross, (l) => `layer ${l}`, heads))];
   }
 
@@ -160,6 +161,7 @@ const whyView = (() => {
 
   function draw() {
     const words = receiptsOf();
+    if (words.length === 0) return;
     const index = wordIndex(words);
     const word = words[index];
     replaceChildren(find("why-chips"), words.map((one, i) => chip(one, i, index)));
@@ -174,12 +176,18 @@ const whyView = (() => {
   function update() {
     const words = receiptsOf();
     find("receipt").hidden = words.length === 0;
-    if (words.length === 0) return;
+    find("to-receipt").hidden = words.length === 0;
+    if (words.length === 0) {
+      clearTimeout(timer);
+      more = { key: "" };
+      return;
+    }
     const key = JSON.stringify([scene.record.source.text, scene.hypothesis.ids, scene.record.model.name, wordIndex(words)]);
     if (key !== more.key) {
       more = { key };
       clearTimeout(timer);
-      if (live.settings() && !live.settings().broken && scene.record.changes === undefined) {
+      if (live.settings() && !live.settings().broken && scene.record.changes === undefined
+          && scene.record.source.tokens.length <= MOST_TOKENS) {
         timer = setTimeout(() => ask({ methods: ["occlusion"], summed: true }, (answer) => { more.occlusion = JSON.parse(answer).words[0].occlusion; }), PAUSE);
       }
     } else if (shown === words) {
