@@ -42,8 +42,11 @@ EM_JS(int, attn_capital_letter, (int letter), {
   return capital.length === 1 ? capital[0].codePointAt(0) : letter;
 });
 
+// Blocks of Thai and Lao, Burmese, Khmer, kana, and Chinese characters.
 EM_JS(int, attn_has_unspaced_script, (const char* text), {
-  return /[\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}\\p{sc=Mymr}]/u.test(UTF8ToString(text)) ? 1 : 0;
+  const blocks = [[0x0e00, 0x0eff], [0x1000, 0x109f], [0x1780, 0x17ff], [0x3040, 0x30ff], [0x3400, 0x9fff], [0xf900, 0xfaff], [0x20000, 0x3ffff]];
+  return Array.from(UTF8ToString(text)).some((letter) => blocks.some(([first, last]) =>
+      letter.codePointAt(0) >= first && letter.codePointAt(0) <= last)) ? 1 : 0;
 });
 
 EM_JS(int, attn_part_bytes, (int part), { return Module.parts[part]; });

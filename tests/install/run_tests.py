@@ -237,7 +237,7 @@ class Package(unittest.TestCase):
     def test_it_says_what_it_depends_on(self):
         run(OPTIONS.cpack, "--config", OPTIONS.build / "CPackConfig.cmake", "-B", PREFIX / "packages")
         package, = (PREFIX / "packages").glob("*.deb")
-        self.assertRegex(package.name, r"^attn-demo_0\.1\.0_[a-z0-9]+\.deb$")
+        self.assertRegex(package.name, r"^attn-demo_0\.2\.0_[a-z0-9]+\.deb$")
         depends = run("dpkg-deb", "--field", package, "Depends")
         for name in ("libc6", "libstdc++6", "libsentencepiece0", "libpng16-16"):
             self.assertRegex(depends, rf"\b{re.escape(name)}\b")
