@@ -60,7 +60,7 @@ def translate(path, part, partition, precision, options):
         return count
     with open(path, "rb") as file:
         file.seek(start)
-        lines = file.read(size).split(b"\n")[:count]
+        lines = [line.removesuffix(b"\r") for line in file.read(size).split(b"\n")[:count]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "2 lines were translated sentence by sentence", a thousand times
         written = model_of_this_worker(precision).translate(lines, **options)

@@ -4,7 +4,7 @@
 namespace attn {
 
 std::optional<RoleTexts> texts_of_role(std::string_view /*bytes*/, const std::string& /*path*/,
-                                       TextRole /*role*/) {
+                                       TextRole /*role*/, Tables /*tables*/) {
   return std::nullopt;
 }
 
