@@ -42,7 +42,7 @@ def make_widget(page: str, view: str, height: int) -> Any:
     shows, as in the page's address ("kind=cross&layer=2&head=1&cell=3.2"); setting it turns the
     page to that view. `head` and `cell` are read from it."""
     try:
-        import anywidget
+        import anywidget  # type: ignore[import-not-found, unused-ignore]
         import traitlets
     except ImportError as missing:
         raise UsageError(f"widget() needs the package anywidget ({missing}); pip install anywidget") from None
