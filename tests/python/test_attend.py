@@ -163,7 +163,7 @@ def test_plot(model):
     assert [label.get_text() for label in axes.get_xticklabels()] == a.source_tokens
     assert axes.get_yticklabels()[1].get_text() == "▁Die → ▁Gruppe"
     assert axes.get_xlabel() == "cross:2:2"
-    with pytest.raises(attn_demo.UsageError, match='^"cros" is no kind; expected encoder, decoder'):
+    with pytest.raises(attn_demo.UsageError, match='^"cros" is not a kind of attention; expected encoder, decoder'):
         a.plot("cros", 0, 0)
     with pytest.raises(attn_demo.UsageError, match="^cross:2:99: the model has layers 0 to 2 and"):
         a.plot("cross", 2, 99)
