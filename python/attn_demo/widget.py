@@ -47,7 +47,7 @@ def make_widget(page: str, view: str, height: int) -> Any:
     except ImportError as missing:
         raise UsageError(f"widget() needs the package anywidget ({missing}); pip install anywidget") from None
 
-    class AttentionWidget(anywidget.AnyWidget):  # type: ignore[misc]
+    class AttentionWidget(anywidget.AnyWidget):
         _esm = _FRAME
         page = traitlets.Unicode("").tag(sync=True)
         view = traitlets.Unicode("").tag(sync=True)

@@ -13,7 +13,7 @@ import venv
 
 HERE = pathlib.Path(__file__).parent
 PACKAGES = ["numpy", "pytest", "matplotlib", "nbclient", "nbformat", "ipykernel", "mypy", "distributed",
-            "libretranslatepy"]
+            "libretranslatepy", "anywidget"]
 SKIPPED = 77
 
 

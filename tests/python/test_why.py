@@ -100,8 +100,11 @@ def test_words_add_up_to_the_logits(model):
         cross = why.receipt["word"]["cross"][steps].sum(axis=(0, 1, 2))
         assert sum(share.value for share in word.logit.source) == pytest.approx(cross.sum(), rel=1e-4)
         assert [fall.text for fall in word.occlusion] == [share.text for share in word.logit.source[:-1]]
-        rest = word.logit
-        assert rest.rest == pytest.approx(rest.feed_forward + rest.biases + rest.position)
+        items = {name: array[steps].sum() for name, array in why.receipt["word"].items()}
+        assert word.logit.feed_forward == pytest.approx(items["ffn"], rel=1e-4)
+        assert word.logit.position == pytest.approx(items["position"], rel=1e-4)
+        assert sum(share.value for share in word.logit.prefix) == pytest.approx(items["self"] + items["token"], abs=1e-4)
+        assert word.logit.rest == pytest.approx(items["ffn"] + items["position"] + word.logit.biases, abs=1e-4)
 
 
 def test_table_holds_the_words_in_rows(model):
