@@ -216,7 +216,7 @@ TEST_CASE("evaluate --why refuses what does not go with it") {
   };
   refused({"--why", "--report"}, "--why and --report are two different reports");
   refused({"--why", "--head-importance"}, "--why and --head-importance are two different reports");
-  refused({"--why", "--output", "x"}, "--why does not go with --output");
+  refused({"--why", "--output", "x"}, "--output does not go with --why");
   refused({"--gold", data + ".align"}, "--gold goes with --report or --why");
   const Result result = views_program({"evaluate", "--source", data + ".en", "--target",
                                        data + ".de", "--why", "--gold", data + ".en"});
