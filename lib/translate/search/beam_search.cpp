@@ -69,14 +69,8 @@ class BeamSearch : public SentenceSearch {
         beam_(rules.decode, rules.ends, max_generated_tokens),
         trace_(traced) {}
 
-  /// Before the first step all beams are the same hypothesis, so one row is enough.
   void add_rows(const SentenceRows& before, StepInput& rows) const override {
-    const std::vector<SentenceBeam::Running>& running = beam_.running();
-    if (running.front().ids.empty()) return rows.add(rules().start, 0, before.slot);
-    const bool parents_share = running.front().ids.size() == 1;
-    for (const SentenceBeam::Running& one : running) {
-      rows.add(one.ids.back(), before.first + (parents_share ? 0 : one.parent), before.slot);
-    }
+    beam_.add_rows(rules().start, before, rows);
   }
 
   void choose(EnsembleDecoder& decoder, Index first) override {
@@ -204,6 +198,14 @@ bool SentenceBeam::can_improve() const {
   for (const Finished& f : finished_) worst = std::min(worst, f.score);
   return std::any_of(finished_.begin(), finished_.end(),
                      [&](const Finished& f) { return best > (f.is_finished ? worst : kNone); });
+}
+
+void SentenceBeam::add_rows(int start, const SentenceRows& before, StepInput& rows) const {
+  if (running_.front().ids.empty()) return rows.add(start, 0, before.slot);
+  const bool parents_share = running_.front().ids.size() == 1;
+  for (const Running& one : running_) {
+    rows.add(one.ids.back(), before.first + (parents_share ? 0 : one.parent), before.slot);
+  }
 }
 
 void SentenceBeam::advance(std::span<const Candidate> best, SearchTrace* trace, Index sentence) {

@@ -10,6 +10,9 @@
 
 namespace attn {
 
+struct SentenceRows;
+struct StepInput;
+
 class SentenceBeam {
  public:
   struct Running {
@@ -32,6 +35,10 @@ class SentenceBeam {
   /// Returns how many candidates over all beams a step needs, so that enough continue even if each
   /// beam ends with every end token.
   Index candidates_needed() const { return std::max<Index>(2, 1 + std::ssize(ends_)) * beams_; }
+
+  /// Adds the rows of the next step, which begins with the token `start`. Before the first step all
+  /// beams are the same hypothesis, so one row is enough.
+  void add_rows(int start, const SentenceRows& before, StepInput& rows) const;
 
   /// Takes the candidates, best first: those that end are added to the finished list, and the best
   /// others continue. Decides if the sentence is done.

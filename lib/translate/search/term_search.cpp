@@ -85,14 +85,8 @@ class TermSearch : public SentenceSearch {
         beam_(rules.decode, rules.ends, max_generated_tokens),
         trace_(traced) {}
 
-  /// Before the first step all beams are the same hypothesis, so one row is enough.
   void add_rows(const SentenceRows& before, StepInput& rows) const override {
-    const std::vector<SentenceBeam::Running>& running = beam_.running();
-    if (running.front().ids.empty()) return rows.add(rules().start, 0, before.slot);
-    const bool parents_share = running.front().ids.size() == 1;
-    for (const SentenceBeam::Running& one : running) {
-      rows.add(one.ids.back(), before.first + (parents_share ? 0 : one.parent), before.slot);
-    }
+    beam_.add_rows(rules().start, before, rows);
   }
 
   void choose(EnsembleDecoder& decoder, Index first) override {
