@@ -19,7 +19,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PATIENCE = float(os.environ.get("ATTN_PAGE_PATIENCE", 180))  # maximum seconds for any action on a slow machine
 ATTEMPTS = 4  # attempts to start the driver
 KEYS = {
-    "Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Space": " ", "Shift": "\ue008", "Control": "\ue009",
+    "Backspace": "\ue003", "Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Space": " ", "Shift": "\ue008", "Control": "\ue009",
     "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "End": "\ue010", "Home": "\ue011",
     "PageUp": "\ue00e", "PageDown": "\ue00f",
 }

@@ -1,0 +1,1 @@
+"""What the scripts that draw the documents' pictures share."""
