@@ -317,7 +317,7 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
       ->group(help_group::reads);
   command
       .add_option("--target", o.targets,
-                  "Their reference translations, one per line; several files: several references")
+                  "Their reference translations, one per line; you can give several files")
       ->type_name("FILE")
       ->take_all()
       ->allow_extra_args(false)
@@ -332,7 +332,7 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, with nothing else")
       ->type_name("FILE")
       ->group(help_group::files);
-  command.add_flag("--lowercase", o.lowercase, "Score without regard to case")
+  command.add_flag("--lowercase", o.lowercase, "Ignore case when scoring")
       ->group(help_group::makes);
   command.add_option("--tokenize", o.tokenizer, "BLEU's tokenizer: 13a, intl, zh, char, none")
       ->type_name("NAME")
@@ -357,7 +357,8 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_flag("--report", o.report, "Measure what each head does on these pairs")
       ->group(help_group::terminal);
   command
-      .add_flag("--why", o.why, "Measure which methods of `why` name the source word that mattered")
+      .add_flag("--why", o.why,
+                "Measure how often each method of `why` names the source word that matters")
       ->group(help_group::terminal);
   command
       .add_option("--gold", o.gold,
@@ -371,7 +372,7 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
 void add_evaluate(CLI::App& app, Run& run) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command =
-      app.add_subcommand("evaluate", "BLEU, chrF and TER of a test set, as sacreBLEU counts them");
+      app.add_subcommand("evaluate", "Score a test set with BLEU, chrF and TER, as sacreBLEU does");
   options->command = command;
   add_files(*command, *options);
   options->model.add_models_to(*command);

@@ -309,7 +309,8 @@ class ExplainCommand {
 
 void add_explain(CLI::App& app, Run& run) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand("explain", "One head step by step, in real numbers");
+  CLI::App* command =
+      app.add_subcommand("explain", "Show how a head computes its weights, step by step");
   command->add_option("SENTENCE", options->sentences, "The sentence; with --meaning, any number")
       ->group(help_group::reads);
   add_head_options(*command, *options);
@@ -326,7 +327,7 @@ void add_explain(CLI::App& app, Run& run) {
       ->type_name("WORD")
       ->group(help_group::explained);
   add_number(*command, options->hypothesis, WholeField{"hypothesis", 1, 1000},
-             "Which of the n best to explain [1]")
+             "Which of the n best translations to explain [1]")
       ->type_name("N")
       ->group(help_group::terminal);
   command->add_option("--target", options->target, "Explain this translation")

@@ -359,8 +359,8 @@ void add_lengths_to(CLI::App& command, InspectArguments& arguments) {
 
 void add_inspect(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command =
-      app.add_subcommand("inspect", "Shapes, parameters and costs of a model, config or preset");
+  CLI::App* command = app.add_subcommand(
+      "inspect", "Show shapes, parameters and costs of a model, config or preset");
   arguments->source.add_model_to(*command);
   arguments->source.add_to(*command);
   command->add_option("--heads", arguments->heads, "Only compare these head counts: 2,3,4,6")
@@ -378,7 +378,7 @@ void add_inspect(CLI::App& app, Run& run) {
   add_color_to(*command);
   command
       ->add_flag("--receptive-field", arguments->receptive_field,
-                 "How far the encoder's tokens see after each layer")
+                 "Show how far the encoder's tokens see after each layer")
       ->group(help_group::terminal);
   const auto file = [&](const char* name, std::string& value, const char* help) {
     command->add_option(name, value, help)->type_name("FILE")->group(help_group::files);

@@ -339,7 +339,7 @@ void add_page(CLI::App& app, Run& run) {
   options->view.add_maps_to(*command);
   options->view.add_files_to(*command);
   command->footer(
-      "Several moments of a training run become a slider over training, under the curve\n"
+      "Several moments of a training run become a slider over training, below the curve\n"
       "of the train.jsonl that stands beside a probe.jsonl.\n\n"
       "Examples:\n"
       "  attn-demo translate \"The group went home\" --report --json maps.json\n"
