@@ -238,7 +238,7 @@ void refuse_value(const CLI::App& command, const std::string& found) {
     const std::string& name = option->get_name();
     const std::string begin = fmt::format("Could not convert: {} = ", name);
     if (option->get_expected_max() > 0 || !found.starts_with(begin)) continue;
-    throw UsageError("{0} takes no value, but {1} is given; write {0} alone, or {0} {1}", name,
+    throw UsageError("{0} takes no value, but you gave {1}; write {0} alone, or {0} {1}", name,
                      excerpt(found.substr(begin.size())));
   }
 }

@@ -83,7 +83,7 @@ void check_options(const EvaluateOptions& o) {
                                               "--json",       "--tokenize",       "--against",
                                               "--resamples",  "--resampling-seed"};
       if (option->count() > 0 && std::ranges::find(kScoring, name) == kScoring.end()) {
-        throw UsageError("{} does not go with --hypotheses, which scores lines without a model",
+        throw UsageError("{} does not go with --hypotheses, which scores existing translations",
                          name);
       }
     }

@@ -119,7 +119,7 @@ class ExplainCommand {
           "--step chooses among the steps, and --short shows none; leave one of them out");
     }
     if (options_.meaning.empty() && count != 1) {
-      throw UsageError("explain needs exactly one sentence, and {} were given{}", count,
+      throw UsageError("explain takes exactly one sentence, but you gave {}{}", count,
                        hint_at_words());
     }
     if (options_.sentences == std::vector<std::string>{"help"}) {
@@ -127,7 +127,8 @@ class ExplainCommand {
     }
     if (options_.compare && options_.sentences == std::vector<std::string>{"attention"}) {
       note(
-          "attention is the sentence; to compare kinds of attention, add one: --compare attention "
+          "attention was taken as the sentence; to compare kinds of attention, add a sentence: "
+          "--compare attention "
           "\"The group went home\"");
     }
     if (!options_.meaning.empty() && count == 0) {
@@ -156,7 +157,7 @@ class ExplainCommand {
       if (is_head_name(each)) return fmt::format("; --head {} names the head", each);
     }
     return are_single_words(options_.sentences)
-               ? "; quotation marks around them make words a sentence"
+               ? "; put quotation marks around the words of a sentence"
                : "";
   }
 
@@ -169,7 +170,7 @@ class ExplainCommand {
 
   void check_rank(int rank) const {
     if (options_.target_given)
-      throw UsageError("--hypothesis {}: with --target there is one", rank);
+      throw UsageError("--hypothesis {}: with --target there is only one translation", rank);
     const int beams = settings_.decode.num_beams;
     if (rank > beams) {
       throw UsageError("--hypothesis {}: the search has {} beam{}; add --beam {}", rank, beams,

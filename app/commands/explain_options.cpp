@@ -153,7 +153,7 @@ Explanation select_steps(Explanation explanation, const std::vector<StepRange>& 
     if (wanted) chosen.push_back(std::move(step));
   }
   if (chosen.empty()) {
-    throw UsageError("{}: this kind of attention has no such step; without --step you see all",
+    throw UsageError("{}: this kind of attention has no such step; leave --step out to see all",
                      ranges.front().first);
   }
   explanation.steps = std::move(chosen);

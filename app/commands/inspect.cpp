@@ -154,8 +154,9 @@ void report_attention(const InspectArguments& arguments) {
 void report_hashed_field(const InspectArguments& arguments, const ModelShape& shape, int tokens) {
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     throw InputError(
-        "{}: with encoder_attention.type \"lsh\" what a token sees depends on the sentence, so "
-        "there is no picture for all sentences; leave --{} out, or translate one with --html",
+        "{}: with encoder_attention.type \"lsh\", the tokens that a token sees depend on the "
+        "sentence, so there is no picture for all sentences; leave --{} out, or translate a "
+        "sentence with --html",
         shape.name, arguments.svg.empty() ? "png" : "svg");
   }
   const AttentionPattern& pattern = shape.config.encoder_attention;

@@ -52,7 +52,7 @@ void check_sources(const TokenizerOptions& options) {
   const bool shaped = !options.type.empty() || options.vocab_size || options.separate;
   if (options.config.empty()) {
     if (!options.overrides.empty()) {
-      throw UsageError("--set changes a key of a config, and there is none; name a config file");
+      throw UsageError("--set changes a key of a config, and you gave no config; name its file");
     }
     if (options.source.empty() || options.target.empty()) {
       throw UsageError(

@@ -259,7 +259,7 @@ class TranslateCommand {
     }
   }
 
-  /// What was to be changed of --target.
+  /// Notes problems of --target, for example if it is empty.
   void note_target(const std::string& target, const AttentionRecord& record) {
     if (options_.target_given && target.empty()) {
       note("--target is empty: the maps show only its end symbol");

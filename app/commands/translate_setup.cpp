@@ -39,7 +39,7 @@ void check_usage(const TranslateOptions& options, const ModelChoice& model) {
   if (options.search.sample && (options.forced() || options.view.tree)) {
     throw UsageError("--sample does not go with {}",
                      options.view.tree ? "--tree, which shows a beam search"
-                                       : fmt::format("{}, which is not searched for", given));
+                                       : fmt::format("{}, which needs no search", given));
   }
   if (!options.targets.empty() && (!options.by_line() || options.target_given)) {
     throw UsageError("--targets goes with --input FILE, line by line, and not with {}",
@@ -52,15 +52,15 @@ void check_usage(const TranslateOptions& options, const ModelChoice& model) {
   }
   if (model.several() && options.view.why) {
     throw UsageError(
-        "--why explains one model, and several --model are given: an ensemble's logits are no sum "
-        "of one model's parts");
+        "--why explains one model, but you gave several --model: an ensemble's logits are not a "
+        "sum of one model's parts");
   }
   if (!options.input.empty() && !options.by_line()) {
     throw UsageError("--input reads sentences from a file, so leave out the sentence \"{}\"",
                      excerpt(options.sentences.front()));
   }
   if (options.target_given && options.sentences.size() != 1) {
-    throw UsageError("--target goes with exactly one sentence, and {} were given",
+    throw UsageError("--target goes with exactly one sentence, but you gave {}",
                      options.sentences.size());
   }
   check_what_if(options);
@@ -83,7 +83,8 @@ void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decod
   const int count = options.forced() ? 1 : decode.num_return_sequences;
   if (wanted <= to_size(count)) return;
   if (options.forced()) {
-    throw UsageError("--hypothesis {}: with --target or --targets there is one", wanted);
+    throw UsageError("--hypothesis {}: with --target or --targets there is only one translation",
+                     wanted);
   }
   throw UsageError("--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
                    wanted, count, wanted, wanted);

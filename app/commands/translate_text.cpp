@@ -78,8 +78,8 @@ void ShownMarkupNote::add(const std::string& sentence) {
   if (noted_ || find_placeholders(sentence, true).empty()) return;
   noted_ = true;
   note(
-      "placeholders and Markdown are translated like words where maps are shown; --show none keeps "
-      "them as they are");
+      "with maps, placeholders and Markdown are translated like words; --show none leaves them "
+      "unchanged");
 }
 
 }  // namespace attn

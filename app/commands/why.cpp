@@ -116,10 +116,10 @@ class WhyCommand {
 
   void check_usage() {
     if (options_.sentences.size() != 1) {
-      throw UsageError("why needs exactly one sentence, and {} were given{}",
+      throw UsageError("why takes exactly one sentence, but you gave {}{}",
                        options_.sentences.size(),
                        are_single_words(options_.sentences)
-                           ? "; quotation marks around them make words a sentence"
+                           ? "; put quotation marks around the words of a sentence"
                            : "");
     }
     if (!options_.units.empty() && options_.units != "words" && options_.units != "tokens") {
@@ -127,8 +127,8 @@ class WhyCommand {
     }
     if (options_.source.models.size() > 1) {
       throw UsageError(
-          "why explains one model, and --model was given {} times: an ensemble's logits are no sum "
-          "of one model's parts",
+          "why explains one model, but you gave {} --model: an ensemble's logits are not a sum of "
+          "one model's parts",
           options_.source.models.size());
     }
     if (!options_.methods.empty()) {
@@ -138,7 +138,7 @@ class WhyCommand {
     question_.by_tokens = options_.units == "tokens";
     const auto to_stdout = [](const std::string* file) { return *file == "-"; };
     if (std::ranges::count_if(files(), to_stdout) > 1) {
-      throw UsageError("two outputs want stdout (-); give all but one of them a file");
+      throw UsageError("only one output can write to stdout (-); name files for the others");
     }
     question_.corrupt = options_.corrupt;
     question_.word = options_.word;

@@ -102,7 +102,7 @@ void check(const SearchOptions& given) {
   }
   check_choice(search_option("split"), given.split);
   if (given.sample && given.beam.value_or(1) != 1) {
-    refuse_field(Field{"sample"}, " draws one token at a time; ", Field{"beam"},
+    refuse_field(Field{"sample"}, " samples one token at a time; ", Field{"beam"},
                  fmt::format(" {} does not go with it", *given.beam));
   }
 }

@@ -160,7 +160,7 @@ std::pair<SharedWhy, std::vector<std::string>> Model::why(const std::string& sen
   const GilRelease released;
   if (models_.models.size() > 1) {
     throw UsageError(
-        "why explains one model, and this one has {}: an ensemble's logits are no sum of one "
+        "why explains one model, and this one has {}: an ensemble's logits are not a sum of one "
         "model's parts",
         models_.models.size());
   }

@@ -52,10 +52,9 @@ TEST_CASE("placeholders and Markdown survive, and a note says so") {
     CAPTURE(result.out);
     CHECK(result.out.find(kept) != std::string::npos);
   }
-  CHECK(
-      result.err ==
-      "note: 2 tags and 5 placeholders kept: taken out before the translation and put back by the "
-      "word alignment\n");
+  CHECK(result.err ==
+        "note: 2 tags and 5 placeholders kept: taken out before the translation, and put back "
+        "where the word alignment says\n");
   const Result wrong = run_program({.args = {"translate", "--keep", "a(", "x"}});
   CHECK(wrong.code == 2);
   CHECK(

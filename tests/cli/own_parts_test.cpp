@@ -93,7 +93,7 @@ TEST_CASE("own parts: explain shows what is turned, and whose keys a head reads"
   const Result shortcuts = run_program(
       {.args = {"explain", "--model", model, "--compare", "attention", "The group went home"}});
   CHECK(shortcuts.code == kInput);
-  CHECK(shortcuts.err.find("keys that are turned by their places") != std::string::npos);
+  CHECK(shortcuts.err.find("keys that are rotated by their positions") != std::string::npos);
 }
 
 TEST_CASE("own parts: what does not go together is refused before anything is made") {

@@ -327,8 +327,8 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   };
   const auto [quiet, plain] = page({});
   CHECK(quiet.find("note: " + scene.file("p.html") +
-                   ": no queries, keys and values, which explain a cell: with them it would take "
-                   "more than 5.0 MB; --vectors puts them in\n") != std::string::npos);
+                   ": no queries, keys and values, which explain a cell: with them it would be "
+                   "larger than 5.0 MB; --vectors puts them in\n") != std::string::npos);
   CHECK(quiet.find("will take") == std::string::npos);
   REQUIRE(plain.size() == 60);
   for (const Json& record : plain) {

@@ -181,7 +181,7 @@ def test_training_goes_to_its_end_and_saves_at_ctrl_c(tmp_path, program):
         """
     code, out, err = run_python(script, tmp_path, "epoch")
     assert code == 0, err
-    assert out.splitlines()[-1] == "stopped: stopped after a checkpoint; resume=True goes on"
+    assert out.splitlines()[-1] == "stopped: stopped after a checkpoint; resume=True continues"
     made = max(int(path.name.split("-")[1]) for path in (tmp_path / "run/checkpoints").iterdir())
     updates = []
     attn_demo.train(CONFIG, tmp_path / "run", resume=True, threads=1, set=[f"train.updates={made + 2}"],

@@ -105,7 +105,7 @@ class Clients(ServerCase):
         status, answer = send(multipart(b"XyZ", text, field(b"q", b"The old dog"), target, field(b"alternatives", b"1")))
         self.assertEqual((status, answer["translatedText"][0], len(answer["alternatives"])), (200, self.german, 2))
         self.assertEqual(send(multipart(b"XyZ", field(b"q", b""), target))[1]["translatedText"], "")
-        for body, message in ((multipart(b"XyZ", field(b"file", b"a", b'; filename="a.txt"')), "a file is sent, and files are not served"),
+        for body, message in ((multipart(b"XyZ", field(b"file", b"a", b'; filename="a.txt"')), "the form contains a file, and files are not accepted"),
                               (b"", "does not begin with its boundary"), (browser, "does not begin with its boundary"),
                               (b"--XyZ", "no end of line"), (b"--XyZ\r\n", "a part does not end"),
                               (multipart(b"XyZ", text)[:-9], "a part does not end"),

@@ -77,7 +77,7 @@ TEST_CASE("settings of a search are checked wherever they come from") {
   options.sample = true;
   options.beam = 2;
   CHECK(refused([&] { decode_options(options); }).first ==
-        "--sample draws one token at a time; --beam 2 does not go with it");
+        "--sample samples one token at a time; --beam 2 does not go with it");
   options = {};
   options.early_stopping = "yes";
   CHECK(refused([&] { decode_options(options); }).first ==

@@ -38,8 +38,8 @@ Backend backend_for(MatmulPrecision precision) {
   if (precision == MatmulPrecision::int8) return Backend::int8;
   if (!cpu_multiplies_bfloat16()) {
     refuse_field(Field{"precision"},
-                 " bfloat16: expected a CPU with AVX512_BF16 or AMX, which this one is not, or is "
-                 "told not to be (ATTN_DEMO_CPU); use float32 or int8");
+                 " bfloat16: it needs a CPU with AVX512_BF16 or AMX, which this one does not have, "
+                 "or ATTN_DEMO_CPU switches off; use float32 or int8");
   }
   return Backend::bfloat16;
 }
