@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens the page in Chromium and keeps what it shows, as pictures for the documents.
+"""Opens the page in Chromium and saves pictures of it for the documents.
 
     python3 scripts/page_pictures.py [--program build/release/app/attn-demo] [--out docs] [PICTURE…]
 
@@ -34,7 +34,7 @@ SHOWN, MAPS = 254, (0, 100, 201, 406)
 
 
 class Camera:
-    """Chromium, and the folder that its pictures go through."""
+    """Chromium, and the folder for its pictures."""
 
     def __init__(self, width, height, scale=1):
         self.browser, self.folder = Browser(width, height), tempfile.TemporaryDirectory()
@@ -61,20 +61,20 @@ class Camera:
         until("the program", lambda: self.browser.run("return document.getElementById('alone').hidden"))
 
     def hide_time(self):
-        """The pictures do not show how long this machine took."""
+        """Hides the time that this machine took."""
         self.browser.run("document.getElementById('live-says').style.visibility = 'hidden'")
 
     def type(self, text):
         self.browser.press(*["Space" if key == " " else key for key in text])
 
     def box(self, first, last, below=0):
-        """The page's width, from the top of one element to some pixels below another."""
+        """Returns a box of the page's width, from the top of one element to some pixels below another."""
         box = self.browser.run("""const [first, last] = [...arguments].map((one) => document.querySelector(one).getBoundingClientRect());
             return {x: 0, y: first.y + scrollY, width: innerWidth, height: last.bottom - first.y, scale: 1}""", first, last)
         return {**box, "height": box["height"] + below}
 
     def picture(self, box=None):
-        """The PNG of the window, or of a box of the page."""
+        """Returns the PNG of the window, or of a box of the page."""
         clip = {"clip": box, "captureBeyondViewport": True} if box else {}
         return base64.b64decode(self.browser.command("Page.captureScreenshot", {"format": "png", **clip})["data"])
 

@@ -1,1 +1,1 @@
-"""What the scripts that draw the documents' pictures share."""
+"""Code that the scripts for the documents' pictures share."""

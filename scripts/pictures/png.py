@@ -54,7 +54,7 @@ def pixels(path):
 
 
 def with_palette(frames, size):
-    """The palette of the most frequent colors, and the frames as bytes of its numbers."""
+    """Returns a palette of the most frequent colors, and the frames as bytes of its indices."""
     count = collections.Counter(color for rows in frames for row in rows for color in row)
     palette = [color for color, _ in count.most_common(size)]
     number = {color: i for i, color in enumerate(palette)}
@@ -65,7 +65,7 @@ def with_palette(frames, size):
 
 
 def changed(before, after):
-    """(x, y, width, height) of the part that differs."""
+    """Returns (x, y, width, height) of the part that differs."""
     rows = [y for y, row in enumerate(after) if row != before[y]] or [0]
     columns = [x for x in range(len(after[0])) if any(before[y][x] != after[y][x] for y in rows)] or [0]
     return columns[0], rows[0], columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1
@@ -76,7 +76,7 @@ def part(kind, content):
 
 
 def beginning(rows, palette, control=b""):
-    """The parts before the pixels."""
+    """Returns the parts before the pixels."""
     header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 3, 0, 0, 0)
     return SIGNATURE + part(b"IHDR", header) + control + part(b"PLTE", bytes(v for color in palette for v in color))
 

@@ -1,4 +1,4 @@
-"""translate() gives what the command gives."""
+"""Tests that translate() returns the command's results."""
 
 import json
 import pathlib
@@ -40,7 +40,7 @@ def test_lines_are_those_of_the_command(model, program, lines, options):
 
 @pytest.fixture(scope="module")
 def nllb(program, tmp_path_factory):
-    """A model of 202 languages with random weights."""
+    """Makes a model of 202 languages with random weights."""
     folder = tmp_path_factory.mktemp("languages")
     shape = {"model_type": "m2m_100", "d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
              "decoder_attention_heads": 2, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8}

@@ -1,4 +1,4 @@
-"""why() is the command's: the same numbers, in arrays, in words and in rows of a table."""
+"""Tests that why() has the command's numbers, in arrays, in words and in rows of a table."""
 
 import copy
 import gc

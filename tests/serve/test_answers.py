@@ -1,4 +1,4 @@
-"""What the server answers: the command's translations and records, and whole messages for what it refuses."""
+"""Tests the server's answers: the command's translations and records, and complete messages for refusals."""
 
 import json
 import signal
