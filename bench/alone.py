@@ -96,7 +96,7 @@ def keys(browser):
 
 
 def in_browser(make, page, rounds):
-    """Returns the table's rows for one browser."""
+    """Prints the table's rows for one browser."""
     name = make.__name__.replace("Browser", "Chromium")
     browser = make(1400, 1000)
     try:
@@ -115,7 +115,7 @@ def in_browser(make, page, rounds):
 
 
 def beside_the_program(options, model):
-    """Returns the table's rows for the CPU time of the module and of the program."""
+    """Prints the table's rows for the CPU time of the module and of the program."""
     program, folder = options.program, options.module
     record = os.path.join(os.path.dirname(model), "record.json")
     ours = module(folder, model, "/api/attend")

@@ -59,7 +59,7 @@ def status_bytes(field):
 
 
 def their_run(name, directory, threads):
-    """Returns the median seconds of three calls after a first one, and the memory, in a separate process."""
+    """Prints the median seconds of three calls after a first one, and the memory; runs in a separate process."""
     import time
 
     import torch

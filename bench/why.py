@@ -228,7 +228,7 @@ class Torch:
 
 
 def cases(ours, theirs, text, corrupt, points):
-    """Returns, for each row of the table: its name, our call, the PyTorch call (or None), and the part of our
+    """Yields, for each row of the table: its name, our call, the PyTorch call (or None), and the part of our
     result to compare."""
     full = ours.why(text, methods="gradients,integrated,occlusion", corrupt=corrupt)
     unk = json.loads((Path(ours.directory) / "vocab.json").read_text())["<unk>"]

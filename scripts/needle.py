@@ -115,7 +115,7 @@ def make(out):
 
 
 def answers_by_distance(sources, targets, answers):
-    """Returns (distance, whether the answer is right) of each text."""
+    """Yields (distance, whether the answer is right) of each text."""
     for source, target, answer in zip(sources, targets, answers, strict=True):
         words = source.split()
         pair = words[0].replace("?", "=") + target

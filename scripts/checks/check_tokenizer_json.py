@@ -37,7 +37,7 @@ MARKS = ("<NAME>", " <NAME>  ", "<R>  ", "the", "The Group", "[x]  [x]", "<keep>
 
 
 def with_marks(lines):
-    """Returns the lines, with a special token somewhere in every fifth line."""
+    """Yields the lines, with a special token somewhere in every fifth line."""
     dice = random.Random(3)
     for i, line in enumerate(lines):
         at = dice.randrange(len(line) + 1)
@@ -62,7 +62,7 @@ def t5(folder, text):
 
 
 def cases(folder, text, directories):
-    """Returns name, directory, family, lines to leave out, and a function that gives the ids of a text."""
+    """Yields name, directory, family, lines to leave out, and a function that gives the ids of a text."""
     for name in ("json", "models"):
         (folder / name).mkdir()
     for name in json_tokenizers.build(folder / "json"):

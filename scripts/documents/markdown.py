@@ -192,7 +192,7 @@ class Document:
 
 
 def dead_links(documents, root):
-    """Returns a line for each link or picture of these documents whose target does not exist in root."""
+    """Yields a line for each link or picture of these documents whose target does not exist in root."""
     anchors = {d.path.resolve(): d.anchors() for d in documents}
     for document in documents:
         for line, target in document.links():

@@ -104,7 +104,7 @@ def forced(name):
 
 
 def check_search(test, record, case):
-    """Returns the ids and scores of a search's hypotheses."""
+    """Checks the ids and scores of a search's hypotheses."""
     least = tolerance(case.get("error", {}).get("score", 0), 1e-4)
     test.assertEqual(record["source"]["ids"], case["source_ids"])
     test.assertEqual([each["ids"] for each in record["hypotheses"]], [each["ids"] for each in case["hypotheses"][:len(record["hypotheses"])]])
@@ -113,7 +113,7 @@ def check_search(test, record, case):
 
 
 def check_forced(test, record, case):
-    """Returns the cells of every map, and the probability of each given word."""
+    """Checks the cells of every map, and the probability of each given word."""
     ours = record["hypotheses"][0]
     test.assertEqual(ours["ids"], case["target_ids"])
     for name, place in (("encoder_self", record), ("decoder_self", ours), ("cross", ours)):

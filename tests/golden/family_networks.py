@@ -140,7 +140,7 @@ class FamilyReference(reference.Reference):
         reference.activation = lambda name: gelu_new if name == "gelu_new" else reference_activation(name)
 
     def take(self, weights):
-        """Returns the class's tensors by Marian's names, in float64."""
+        """Takes over the class's tensors by Marian's names, in float64."""
         self.weights = {"final_logits_bias": torch.zeros(1, self.config["vocab_size"], dtype=torch.float64)}
         for name, tensor in weights.items():
             for theirs, ours in NAMES:

@@ -45,7 +45,7 @@ def save(tokenizer, folder, **options):
 
 
 def classes(folder, rules):
-    """Yields the tokenizers that save_pretrained() of the classes writes."""
+    """Writes the tokenizers as save_pretrained() of the classes does."""
     save(transformers.BartTokenizer.from_pretrained(HERE / "bytes"), folder / "bart")
     save(transformers.LEDTokenizer.from_pretrained(HERE / "bytes", add_prefix_space=True), folder / "led")
     kinds = (("pegasus", "Pegasus", "spiece.model", {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}, {}),
@@ -93,7 +93,7 @@ def metaspace(scheme="always", split=True):
 
 
 def components(folder):
-    """Yields tokenizers that together have every component, with merges in both spellings."""
+    """Writes tokenizers that together have every component, with merges in both spellings."""
     n, p, d = normalizers, pre_tokenizers, decoders
     made = {
         "nfkc_lower": unigram(n.Sequence([n.NFKC(), n.Lowercase(), n.Replace(Regex(" {2,}"), " ")]), metaspace(), d.Metaspace()),

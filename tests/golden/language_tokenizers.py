@@ -58,5 +58,5 @@ class Reference:
         return self.numbered(self.tokenizer(text_target=text).input_ids)
 
     def decode(self, text):
-        """Returns the text that is left after cutting."""
+        """Returns a text after it has been split and joined."""
         return self.tokenizer.decode(self.tokenizer(text, add_special_tokens=False).input_ids, skip_special_tokens=True)

@@ -40,7 +40,7 @@ UPDATES = 20
 
 
 def spec(kind, width, heads, layers, ffn, act, vocab, smoothing=0.1, learned=False, **more):
-    """Makes a batch; `vocab` has the source's and the target's size. Pad is the target's last id and starts
+    """Returns a spec; `vocab` has the source's and the target's size. Pad is the target's last id and starts
     the target."""
     pad = vocab[1] - 1
     more = {"decoder_vocab_size": vocab[1], "dropout": 0.0, "max_position_embeddings": 12,
@@ -109,7 +109,7 @@ def pad_is_last(config):
 
 
 def own(width, heads, layers, ffn, act, **more):
-    """True for a model with the program's own parts."""
+    """Returns the spec of a model with the program's own parts."""
     made = spec("attn-demo", width, heads, layers, ffn, act, (20, 20), **more)
     if not adds_positions(made["model"]):
         del made["model"]["static_position_embeddings"]
@@ -172,7 +172,7 @@ def own_weights(spec, seed):
 
 
 def initial_weights(spec, seed):
-    """Changes weights as in a model that the program makes: pad rows 0, final_logits_bias 0, and −1e4 for
+    """Returns weights as in a model that the program makes: pad rows 0, final_logits_bias 0, and −1e4 for
     pad."""
     config = spec["model"]
     make = family_weights if is_family(spec) else own_weights if has_own_parts(config) else make_weights
@@ -302,8 +302,7 @@ def check_transformers(off, noise, wide):
 
 
 def check_noise(noise, weights, runs):
-    """Returns the distance that Adam may move a parameter: it divides noise by the noise's own size, but
-    moves nothing further."""
+    """Checks that noise moves no further than Adam can move it, and returns this distance."""
     bound = 1.2 * sum(update["learning_rate"] for update in runs[0]["updates"])
     for run in runs:
         for name in noise:

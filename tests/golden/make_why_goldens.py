@@ -156,7 +156,7 @@ def occlusion(net, source, decoder_input, words, unk, eos):
 
 
 def blocks_of(model):
-    """Returns (site, output projection, values' projection, norm) of every attention block, in the order of
+    """Yields (site, output projection, values' projection, norm) of every attention block, in the order of
     the layers."""
     t5 = hasattr(model.config, "d_kv")
     for stack, sites in ((model.get_encoder(), ("encoder_self",)), (model.get_decoder(), ("decoder_self", "cross"))):

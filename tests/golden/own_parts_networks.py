@@ -75,7 +75,8 @@ class PlainParts(Plain):
     """The model in the words of the formulas."""
 
     def without_pad(self, gradient):
-        """True if the decoder's start is trained: no position is added to its zeros then."""
+        """Keeps the gradient of the decoder's start if no position is added to its zeros, because it is
+        trained then."""
         return super().without_pad(gradient) if adds_positions(self.config) else gradient
 
     def embed(self, side, ids):

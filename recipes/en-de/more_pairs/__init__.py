@@ -266,7 +266,7 @@ class Maker:
             self.add("listed", typing_ways.listed([draw.pick(short) for _ in "abc"], draw))
 
     def _of_any(self, kind: str, wanted: int, pool: list[Pair], way) -> None:
-        """Returns `wanted` pairs, each a random pair of the pool in another way of typing."""
+        """Makes `wanted` pairs, each from a random pair of the pool in another way of typing."""
         found = number = 0
         while found < wanted and number < 40 * wanted:
             number += 1

@@ -286,7 +286,7 @@ def key(draw: Draw) -> str:
 
 
 def emphasis(draw: Draw) -> list[tuple[str, str]]:
-    """Adds a beginning and an end that are the same in both languages."""
+    """Returns beginnings and ends that are the same in both languages."""
     element = draw.pick(ELEMENTS)
     marks = draw.pick([("**", "**"), ("*", "*"), ("_", "_"), ("`", "`")]) if draw.percent(35) else (f"<{element}{attribute(draw)}>", f"</{element}>")
     return [(mark, mark) for mark in marks]

@@ -27,7 +27,8 @@ def is_sentence(pair: tuple[str, str]) -> bool:
 
 
 def is_clause(pair: tuple[str, str]) -> bool:
-    """Returns one statement without quotes, whose first word has a capital for a known reason."""
+    """True for one statement without quotes whose first words have capitals only because they begin a
+    sentence."""
     if any(side[-1] != "." or re.search(r"[.!?:;\"„“”–—]", side[:-1]) for side in pair):
         return False
     first, first_german = pair[0].split()[0], pair[1].split()[0]
