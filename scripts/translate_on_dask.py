@@ -33,7 +33,7 @@ from distributed import Client, LocalCluster, as_completed
 
 
 def partitions(path, lines):
-    """Yields (first byte, bytes, number of lines) of every `lines` lines."""
+    """Returns (first byte, bytes, number of lines) of every `lines` lines."""
     found, start, count = [], 0, 0
     with path.open("rb") as file:
         for line in file:
