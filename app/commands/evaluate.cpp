@@ -83,17 +83,17 @@ void check_options(const EvaluateOptions& o) {
                                               "--json",       "--tokenize",       "--against",
                                               "--resamples",  "--resampling-seed"};
       if (option->count() > 0 && std::ranges::find(kScoring, name) == kScoring.end()) {
-        throw UsageError("{} does not go with --hypotheses, which scores existing translations",
-                         name);
+        throw UsageError(
+            "{} cannot be combined with --hypotheses, which scores existing translations", name);
       }
     }
   }
   if (o.reads_pairs() && (!o.output.empty() || o.lowercase)) {
-    throw UsageError("{} does not go with {}, which translates nothing",
+    throw UsageError("{} cannot be combined with {}, which translates nothing",
                      o.lowercase ? "--lowercase" : "--output", o.report_option());
   }
   if (o.reads_pairs() && (o.targets.size() > 1 || !o.against.empty() || o.tokenizer != "13a")) {
-    throw UsageError("{} does not go with {}",
+    throw UsageError("{} cannot be combined with {}",
                      o.targets.size() > 1 ? "a second --target"
                      : !o.against.empty() ? "--against"
                                           : "--tokenize",
@@ -106,7 +106,7 @@ void check_options(const EvaluateOptions& o) {
         o.report_option());
   }
   if (o.against.empty() && (o.samples || o.sampling_seed)) {
-    throw UsageError("{} goes with --against", o.samples ? "--resamples" : "--resampling-seed");
+    throw UsageError("{} needs --against", o.samples ? "--resamples" : "--resampling-seed");
   }
   if (o.reads_pairs() && o.model.models.size() > 1) {
     throw UsageError("{} is about {} one --model; {} were given", o.report_option(),
@@ -116,8 +116,7 @@ void check_options(const EvaluateOptions& o) {
     throw UsageError("{} and {} are two different reports; choose one", o.report_option(),
                      o.report && o.why ? "--report" : "--head-importance");
   }
-  if (!o.gold.empty() && !o.report && !o.why)
-    throw UsageError("--gold goes with --report or --why");
+  if (!o.gold.empty() && !o.report && !o.why) throw UsageError("--gold needs --report or --why");
   if (o.output == "-") {
     throw UsageError(
         "--output -: expected a file, since the scores go to stdout; translate "

@@ -112,7 +112,7 @@ class ExplainCommand {
       throw UsageError(
           "--compare, --meaning, --short and --why are different explanations; choose one");
     }
-    if (!options_.key.empty() && !options_.why) throw UsageError("--key goes with --why");
+    if (!options_.key.empty() && !options_.why) throw UsageError("--key needs --why");
     for_field("step", [&] { return parse_steps(options_.step); });
     if (options_.brief && !options_.step.empty()) {
       throw UsageError(

@@ -296,7 +296,7 @@ void check_combination(const PageOptions& options) {
   }
   if (!options.alone.empty()) return;
   if (options.embed && options.view.html.empty()) {
-    throw UsageError("--embed goes with a page; add --html FILE or --alone FILE");
+    throw UsageError("--embed needs a page; add --html FILE or --alone FILE");
   }
   const bool model = !options.source.models.empty();
   if (!model && options.dtype.empty()) return;

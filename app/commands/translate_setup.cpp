@@ -20,10 +20,10 @@ void check_what_if(const TranslateOptions& options) {
     throw UsageError("--without, --force and --swap need a sentence as an argument");
   }
   if (!options.output.empty()) {
-    throw UsageError("--output does not go with --without, --force and --swap; --json does");
+    throw UsageError("--output cannot be combined with --without, --force and --swap; use --json");
   }
   if (options.view.tree || options.view.why) {
-    throw UsageError("{} does not go with --without, --force and --swap",
+    throw UsageError("{} cannot be combined with --without, --force and --swap",
                      options.view.tree ? "--tree" : "--why");
   }
 }
@@ -37,17 +37,17 @@ void check_usage(const TranslateOptions& options, const ModelChoice& model) {
                                                              : "");
   }
   if (options.search.sample && (options.forced() || options.view.tree)) {
-    throw UsageError("--sample does not go with {}",
+    throw UsageError("--sample cannot be combined with {}",
                      options.view.tree ? "--tree, which shows a beam search"
                                        : fmt::format("{}, which needs no search", given));
   }
   if (!options.targets.empty() && (!options.by_line() || options.target_given)) {
-    throw UsageError("--targets goes with --input FILE, line by line, and not with {}",
+    throw UsageError("--targets needs --input FILE, line by line, and cannot be combined with {}",
                      options.target_given ? "--target" : "sentences as arguments");
   }
   model.maps_index();
   if (model.several() && options.keeps_lines_whole()) {
-    throw UsageError("several --model do not go with {}; give one of them",
+    throw UsageError("several --model cannot be combined with {}; give one of them",
                      options.forced() ? given : "--without, --force and --swap");
   }
   if (model.several() && options.view.why) {
@@ -60,7 +60,7 @@ void check_usage(const TranslateOptions& options, const ModelChoice& model) {
                      excerpt(options.sentences.front()));
   }
   if (options.target_given && options.sentences.size() != 1) {
-    throw UsageError("--target goes with exactly one sentence, but you gave {}",
+    throw UsageError("--target needs exactly one sentence, but you gave {}",
                      options.sentences.size());
   }
   check_what_if(options);
@@ -70,7 +70,7 @@ Splitting choose_splitting(const TranslateOptions& options) {
   const Splitting split = splitting_of(options.search);
   if (!options.keeps_lines_whole()) return split;
   if (split == Splitting::sentences || split == Splitting::document) {
-    throw UsageError("{} does not go with {}",
+    throw UsageError("{} cannot be combined with {}",
                      split == Splitting::document ? "--document" : "--split sentences",
                      options.forced() ? "--target and --targets, which translate the whole line"
                                       : "--without, --force and --swap");

@@ -32,7 +32,7 @@ void check_html_input(const ViewOptions& view, std::string_view with) {
   others.align.clear();
   if (with.empty() && !others.need_records() && view.show.empty()) return;
   throw UsageError(
-      "--html-input does not go with {}, which shows a sentence; leave one of them out",
+      "--html-input cannot be combined with {}, which shows a sentence; leave one of them out",
       !with.empty()       ? with
       : view.show.empty() ? "files and tables of maps"
                           : "--show");

@@ -109,19 +109,18 @@ void ViewOptions::check() const {
         "the others");
   }
   if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
-  if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale goes with --png");
+  if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale needs --png");
   if (!aligns() && (align_weights || align_least)) {
-    throw UsageError("{} goes with --align", align_weights ? "--align-weights" : "--align-least");
+    throw UsageError("{} needs --align", align_weights ? "--align-weights" : "--align-least");
   }
   if (tree && !pictures() && json.empty() && html.empty()) {
-    throw UsageError(
-        "--tree goes with --svg, --png, --pdf, --json or --html, which show the search");
+    throw UsageError("--tree needs --svg, --png, --pdf, --json or --html, which show the search");
   }
   if (vectors && json.empty() && html.empty()) {
-    throw UsageError("--vectors goes with --json or --html");
+    throw UsageError("--vectors needs --json or --html");
   }
   if (why && json.empty() && html.empty()) {
-    throw UsageError("--why goes with --json or --html; attn-demo why prints the same receipts");
+    throw UsageError("--why needs --json or --html; attn-demo why prints the same receipts");
   }
   check_png_scale(png_scale);
   if (numbers && top) {

@@ -116,7 +116,8 @@ void check_approximation(const ModelConfig& config, const KeyNames& names, const
                                                   : nullptr;
   if (part == nullptr) return;
   throw InputError(
-      "{}: {} {} does not go with {}; choose a kind that leaves keys out (window, longformer, …), "
+      "{}: {} {} cannot be combined with {}; choose a kind that leaves keys out (window, "
+      "longformer, …), "
       "or full",
       names.where, names.of(key), pattern_name(pattern.type), part);
 }

@@ -116,7 +116,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   std::vector<std::string> notes;
   const GilRelease released;
   if (models_.models.size() > 1 && (target || what_if.given())) {
-    throw UsageError("several models do not go with {}; give one of them",
+    throw UsageError("several models cannot be combined with {}; give one of them",
                      target ? "target" : "without, force and swap");
   }
   use_threads(search.threads);

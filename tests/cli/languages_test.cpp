@@ -176,7 +176,7 @@ TEST_CASE("languages that are unknown, several or none are refused in one line")
   nllb.refused({"--source-lang", ""}, "--source-lang: the value is empty");
   const Result none = run_program({.args = {"translate", "--target-lang", "de", "home"}});
   CHECK(none.code == kUsage);
-  CHECK_MESSAGE(none.err.find("has no tokens of languages; leave it out") != std::string::npos,
+  CHECK_MESSAGE(none.err.find("has no language tokens; leave it out") != std::string::npos,
                 none.err);
   const Result config =
       run_program({.args = {"inspect", "--languages", "--config", kSource + "/configs/demo.json"}});

@@ -57,10 +57,9 @@ TEST_CASE("placeholders and Markdown survive, and a note says so") {
         "where the word alignment says\n");
   const Result wrong = run_program({.args = {"translate", "--keep", "a(", "x"}});
   CHECK(wrong.code == 2);
-  CHECK(
-      wrong.err ==
-      "attn-demo: --keep \"a(\" is no regular expression (U_REGEX_MISMATCHED_PAREN); \\Q…\\E takes "
-      "a text as it is\n");
+  CHECK(wrong.err ==
+        "attn-demo: --keep \"a(\" is not a valid regular expression (U_REGEX_MISMATCHED_PAREN); "
+        "\\Q…\\E matches a text literally\n");
 }
 
 TEST_CASE("--html-input keeps the document") {
@@ -77,7 +76,7 @@ TEST_CASE("--html-input keeps the document") {
         translated({"--html-input"}, html));
   const Result wrong = run_program({.args = {"translate", "--html-input", "--target", "x", "y"}});
   CHECK(wrong.code == 2);
-  CHECK(wrong.err.find("--html-input does not go with --target") != std::string::npos);
+  CHECK(wrong.err.find("--html-input cannot be combined with --target") != std::string::npos);
 }
 
 TEST_CASE("without tags a translation is that of the text without tags") {

@@ -21,7 +21,7 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
   const Refused table[] = {
       {{"translate", "x", "--show", "crosses"},
        "--show \"crosses\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, "
-       "decoder or cross, and best or mean may stand for a number, or the word all or none; try "
+       "decoder or cross, and best or mean may replace a number, or the word all or none; try "
        "cross:0:1 or best"},
       {{"translate", "x", "--show", "encoder:best"},
        "--show encoder:best: best is the head that aligns source and target words, and only heads "

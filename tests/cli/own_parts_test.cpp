@@ -123,7 +123,7 @@ TEST_CASE("own parts: what does not go together is refused before anything is ma
        with({{"position", "relative"}, {"relative_attention_num_buckets", 0}})},
       {"kind",
        kInput,
-       {"decoder_attention performer does not go with position \"rotary\""},
+       {"decoder_attention performer cannot be combined with position \"rotary\""},
        with({{"position", "rotary"}, {"decoder_attention", {{"type", "performer"}}}})},
   });
 }

@@ -201,7 +201,7 @@ def test_several_models_translate_together(model):
     assert both.translate(SENTENCE) == "Die Gruppe ging nach Hause"
     assert both.name == f"{directory} + {directory}"
     for change, said in [({"target": "Die Gruppe"}, "target"), ({"swap": "0=A"}, "without, force and swap")]:
-        with pytest.raises(attn_demo.UsageError, match=f"^several models do not go with {said}; give one of them$"):
+        with pytest.raises(attn_demo.UsageError, match=f"^several models cannot be combined with {said}; give one of them$"):
             both.attend(SENTENCE, **change)
 
 

@@ -103,7 +103,7 @@ class Answers(ServerCase):
         self.assertEqual([one["text"] for one in json.loads(text)["translations"]], [line.split("\t")[2] for line in lines])
         status, _, text = self.server.post("/api/attend", {"text": SENTENCE, "sample": True, "temperature": 1.3})
         self.assertEqual((status, text), (200, translated(SENTENCE, "--sample", "--temperature", "1.3", "--json", "-")))
-        for more, message in (({"top_k": 3}, "top_k goes with sample"), ({"sample": True, "beams": 2}, "beam 2 does not go with it"),
+        for more, message in (({"top_k": 3}, "top_k needs sample"), ({"sample": True, "beams": 2}, "beam 2 cannot be combined with it"),
                               ({"sample": True, "top_p": 2}, "body.top_p is 2; expected 0.0001 to 1"),
                               ({"sample": True, "sample_seed": -1}, "body.sample_seed is -1; expected 0 to 18446744073709551615"),
                               ({"sample": 1}, "body.sample is 1; expected true or false")):

@@ -154,7 +154,7 @@ LanguageChoice choose_languages(const MultilingualModel& model, const SearchOpti
   const Languages& languages = model.languages;
   const auto id_of = [&](const std::string& asked, std::string_view field) {
     if (languages.tokens.empty()) {
-      refuse_field(Field{field}, fmt::format(" {}: {} has no tokens of languages; leave it out",
+      refuse_field(Field{field}, fmt::format(" {}: {} has no language tokens; leave it out",
                                              excerpt(asked), model.name));
     }
     return find_language(languages, asked, field, model.name).id;
