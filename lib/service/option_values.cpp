@@ -93,7 +93,7 @@ void check(const SearchOptions& given) {
     if (!option.needs.empty()) {
       const OptionSpec& needed = search_option(option.needs);
       if (!is_given(given, needed)) {
-        refuse_field(Field{option.name}, " goes with ", Field{needed.name});
+        refuse_field(Field{option.name}, " needs ", Field{needed.name});
       }
     }
   }

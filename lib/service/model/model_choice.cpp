@@ -46,7 +46,7 @@ Backend backend_for(MatmulPrecision precision) {
 
 std::size_t ModelChoice::maps_index() const {
   if (maps_of.empty()) return 0;
-  if (!several()) refuse_field(Field{"maps_of"}, " goes with several ", Field{"model"});
+  if (!several()) refuse_field(Field{"maps_of"}, " needs several ", Field{"model"});
   const auto named = std::ranges::find(models, maps_of);
   if (named != models.end()) return to_size(named - models.begin());
   if (maps_of.size() == 1 && maps_of[0] >= '1' && to_size(maps_of[0] - '0') <= models.size()) {
