@@ -38,14 +38,15 @@ void ModelOptions::add_model_to(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--model", [this](const std::string& directory) { models = {directory}; },
-          "Model directory (config.json, model.safetensors, …)")
+          "Model directory (config.json, model.safetensors, …), or a shipped model's name")
       ->type_name("DIR")
       ->group(help_group::model);
 }
 
 void ModelOptions::add_models_to(CLI::App& command) {
-  add_directories_to(
-      command, "Model directory (config.json, model.safetensors, …); several translate together");
+  add_directories_to(command,
+                     "Model directory (config.json, model.safetensors, …), or a shipped model's "
+                     "name; several translate together");
 }
 
 void ModelOptions::add_directories_to(CLI::App& command, const std::string& description) {

@@ -14,6 +14,7 @@
 #include "serve/language_detector.h"
 #include "service/api/response_limits.h"
 #include "service/model/languages.h"
+#include "service/model/shipped.h"
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
 #include "service/translate_texts.h"
@@ -178,11 +179,6 @@ std::string ServerHandler::live_page(const std::string& version) const {
 
 namespace {
 
-bool is_code(std::string_view text) {
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
-  return (text.size() == 2 || text.size() == 3) && std::ranges::all_of(text, small);
-}
-
 std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
   std::vector<LanguagePair> pairs;
   for (const std::string& name : names) {
@@ -191,19 +187,15 @@ std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
   return pairs;
 }
 
-}  // namespace
-
-std::optional<LanguagePair> languages_in_name(std::string_view model_name) {
-  while (model_name.ends_with('/')) model_name.remove_suffix(1);
-  model_name.remove_prefix(model_name.find_last_of('/') + 1);  // npos + 1 is 0
-  const std::size_t last = model_name.rfind('-');
-  if (last == model_name.npos) return std::nullopt;
-  const std::string_view target = model_name.substr(last + 1);
-  const std::string_view before = model_name.substr(0, last);
-  const std::string_view source = before.substr(before.rfind('-') + 1);
-  if (!is_code(source) || !is_code(target)) return std::nullopt;
-  return LanguagePair{std::string(source), std::string(target)};
+/// Returns the models to serve by name; empty is the one that the options choose without a name.
+std::vector<std::string> served_names(const ModelChoice& choice) {
+  if (!choice.models.empty()) return choice.models;
+  const bool other = choice.asks_for_another() || !choice.config.empty() || !choice.preset.empty();
+  std::vector<std::string> names = other ? std::vector<std::string>() : shipped_models();
+  return names.empty() ? std::vector<std::string>{""} : names;
 }
+
+}  // namespace
 
 std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted,
                            const std::string& detected) {
@@ -255,8 +247,7 @@ Json languages_json(const std::vector<std::string>& names, const Languages& of_f
 }
 
 ServedModels::ServedModels(const ModelChoice& choice, NoteHandler say) : say_(std::move(say)) {
-  names_ = choice.models;
-  if (names_.empty()) names_.emplace_back();
+  names_ = served_names(choice);
   for (const std::string& directory : names_) {
     if (std::ranges::count(names_, directory) > 1) {
       refuse_field(Field{"model"}, " " + printable(directory), " is named twice");

@@ -64,10 +64,6 @@ class ServerHandler : public ApiHandler {
 
 // The languages of the served models as far as their names tell, for LibreTranslate clients.
 
-/// Returns the languages at the end of a model's name, as in "data/models/en-de" or
-/// "opus-mt-en-de"; nothing if there are none.
-std::optional<LanguagePair> languages_in_name(std::string_view model_name);
-
 /// Returns the first model for the pair or, failing that, the first whose name contains no
 /// languages; the source "auto" matches any, preferably `detected`. Throws InputError naming the
 /// served pairs if there is neither.
@@ -85,7 +81,7 @@ class ServedModels : public ModelProvider {
  public:
   using NoteHandler = std::function<void(const FieldText&)>;
 
-  /// Serves the models of `choice`, in order; by default the shipped one. Loads the first. `say`
+  /// Serves the models of `choice`, in order; by default the shipped ones. Loads the first. `say`
   /// receives the notes about each. Throws UsageError if a model is named twice.
   ServedModels(const ModelChoice& choice, NoteHandler say);
 

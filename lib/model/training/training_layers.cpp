@@ -210,7 +210,7 @@ void TrainableCrossAttention::attention_backward(const LayerPass& pass,
   dweights.assign(saved_.weights.size(), 0.0F);
   pass.guided->loss =
       guided_alignment_loss(shape_, pass.cross, saved_, pass.guided->alignment, dweights);
-  attend_backward_with_weights(shape_, input, saved_, dheads, gradient, dweights);
+  attend_backward_with_weights(shape_, input, saved_, {dheads, dweights}, gradient);
 }
 
 // --- encoder layer -------------------------------------------------------------------------------

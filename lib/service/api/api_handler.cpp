@@ -155,8 +155,8 @@ WhatIfRecord what_if_record(const Translator& translator, const TranslationSetti
       detail_of(request, settings.decode));
 }
 
-/// Writes "choices": a model's languages with its defaults, and the prefixes that its files name.
-/// It is empty for a model that has neither.
+/// Writes "choices": a model's languages with its defaults, or the two languages in its name, and
+/// the prefixes that its files name. It is empty for a model that has none of these.
 void write_choices(JsonWriter& json, const ReadyModel& model) {
   const Languages& known = model.tokenizer->languages();
   const auto code_of = [&](int id) {
@@ -175,6 +175,10 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
             known.target_language_method != TargetLanguageMethod::source_language_tag;
         if (sources) json.member("source", code_of(known.source));
         json.member("target", code_of(translation_settings(model, {}).languages.target));
+      } else if (const auto pair = languages_in_name(model.name)) {
+        json.member("pair", std::vector<std::vector<std::string>>{
+                                {pair->source, language_name(pair->source)},
+                                {pair->target, language_name(pair->target)}});
       }
       const std::vector<std::string> prefixes = task_prefixes(model.decode);
       if (!prefixes.empty()) json.member("prefixes", prefixes);

@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDefaultModel = "data/models/en-de";
 constexpr const char* kDemoConfig = "configs/demo.json";
 constexpr const char* kDemoTokenizer = "data/demo/tokenizer";
 
@@ -170,7 +169,7 @@ void require_room_for_all(const std::vector<std::string>& directories, Backend b
 std::string default_model(const ModelChoice& choice) {
   if (choice.asks_for_another()) return "";
   try {
-    return shipped(kDefaultModel);
+    return shipped(default_model_name);
   } catch (const InputError&) {
     return "";
   }
@@ -259,7 +258,7 @@ ReadyModel open_chosen_model(const ModelChoice& choice, const std::string& token
   const std::string config = chosen_config(choice);
   if (config.empty()) {
     ReadyModel ready = load_from_directory(default_model(choice), backend);
-    ready.name = kDefaultModel;  // wherever it is installed
+    ready.name = default_model_name;  // wherever it is installed
     return ready;
   }
   ReadyModel ready = make_from_config(choice, config, tokenizer_directory);
