@@ -133,7 +133,8 @@ def alone(program):
         camera.browser.click("#live-text")
         camera.browser.run("document.getElementById('live-text').select()")
         camera.type("The old dog sleeps in the kitchen")
-        time.sleep(3)
+        until("the translation", lambda: "Hund" in camera.browser.run("return document.getElementById('live-target').value"))
+        time.sleep(5)  # for vectors, the search and the receipts
         return png.still(camera.pixels(), 2 * PALETTE)
 
 
@@ -162,7 +163,7 @@ def training(program):
         camera.browser.run("document.getElementById('train').scrollIntoView({block: 'start', behavior: 'instant'})")
         pictures = [camera.picture()]
         train_until(camera, MAPS[-1])
-        camera.browser.run("[...document.querySelectorAll('input[name=view]')].find((one) => one.value === 'map').click()")
+        camera.browser.run("[...document.querySelectorAll('input[name=view]')].find((one) => one.value === 'heat').click()")
         for update in MAPS:
             camera.browser.run("""const slider = document.getElementById("training-slider");
                 slider.value = sentences[0].moments.findIndex((one) => one.model.update === arguments[0]);
