@@ -138,8 +138,10 @@ EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   if (status != kOk) return kBadRequest;
   if (trains) return answer([&] { return training->answer(asked); });
   return answer([&] {
-    const bool attends = handler == &ApiHandler::attend;
-    const ApiRequest question = parse_request(asked, attends ? Endpoint::attend : Endpoint::page);
+    const Endpoint endpoint = handler == &ApiHandler::attend ? Endpoint::attend
+                              : handler == &ApiHandler::why  ? Endpoint::why
+                                                             : Endpoint::page;
+    const ApiRequest question = parse_request(asked, endpoint);
     const std::atomic<bool> never{false};  // the worker is terminated instead
     Timings timings;
     return (ApiHandler(current_models()).*handler)(question, never, timings);

@@ -314,7 +314,7 @@ std::optional<std::vector<SequenceBias>> read_sequence_bias(KeyReader& reader) {
   const std::string key = "sequence_bias";
   const Json* value = reader.find_not_null(key);
   if (value == nullptr) return std::nullopt;
-  const std::string expected = "a list of ids and a bias each, such as [[[17, 4], -2.5]]";
+  const std::string expected = "a list of ids with a bias each, such as [[[17, 4], -2.5]]";
   if (!value->is_array()) reader.fail_type(key, *value, expected);
   std::vector<SequenceBias> biases;
   for (const Json& item : *value) {

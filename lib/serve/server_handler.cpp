@@ -154,8 +154,8 @@ std::string ServerHandler::detect(const ApiRequest& request, const std::atomic<b
   const std::vector<std::string> codes = language_codes();
   if (codes.empty()) {
     throw InputError(
-        "the request: no language can be detected, because no model says its languages; a model's "
-        "name says them if it ends like en-de");
+        "the request: no language can be detected, because no model names its languages; a model's "
+        "name does if it ends like en-de");
   }
   return detected_json(detect_language(request.text, codes)).dump() + "\n";
 }

@@ -1,4 +1,4 @@
-"""The live page in a real browser: typed into, clicked, and used by keyboard alone."""
+"""Tests the live page in a real browser, with typing, clicks, and by keyboard only."""
 
 import json
 import os

@@ -89,8 +89,8 @@ struct TextParts {
 TextParts one_part(const PreparedLine& line, int number) {
   const std::size_t part = to_size(number - 1);
   if (part < line.parts.size()) return {{line.parts[part]}, {line_part(line, part)}, {}};
-  throw InputError("the request: body.part is {}, and translations take this text in {} part{}",
-                   number, line.parts.size(), line.parts.size() == 1 ? "" : "s");
+  throw InputError("the request: body.part is {}, but this text is translated in {} part{}", number,
+                   line.parts.size(), line.parts.size() == 1 ? "" : "s");
 }
 
 TextParts all_of(const PreparedLine& line) {

@@ -109,7 +109,7 @@ void refuse_run_directory(const std::string& directory) {
   if (!directory_exists((run / "model").string()) || !file_exists((run / "train.jsonl").string())) {
     return;
   }
-  throw InputError("{}: a training run, and no model; its model is {}", printable(directory),
+  throw InputError("{}: a training run, not a model; its model is {}", printable(directory),
                    printable((run / "model").string()));
 }
 
@@ -144,11 +144,10 @@ void choose_globals(const ModelChoice& choice, Transformer& transformer) {
   const ModelConfig& config = transformer.config();
   const bool learned = family_of(config).globals == GlobalTokenType::learned;
   if (learned || !sparse_pattern(config.encoder_attention).has_global_tokens()) {
-    refuse_field(
-        Field{"global"},
-        fmt::format(" {}: the encoder of {} has no tokens to choose as global; LED and the "
-                    "patterns longformer and chunks have",
-                    excerpt(choice.globals), transformer.name()));
+    refuse_field(Field{"global"},
+                 fmt::format(" {}: the encoder of {} cannot have global tokens; only LED and the "
+                             "patterns longformer and chunks have them",
+                             excerpt(choice.globals), transformer.name()));
   }
   transformer.set_global_positions(choice.global_positions(config.max_positions));
 }
@@ -277,11 +276,10 @@ void choose_prefix(const ModelChoice& choice, ReadyModel& ready) {
   if (!choice.prefix.empty() || prefixes.empty()) return;
   std::vector<std::string> quoted;
   for (const std::string& prefix : prefixes) quoted.push_back(in_quotes(prefix));
-  ready.notes.emplace_back(
-      fmt::format("{}: config.json (task_specific_params) names the prefixes {}; a text gets one "
-                  "where it is typed, or by ",
-                  printable(ready.name), fmt::join(quoted, ", ")),
-      Field{"prefix"});
+  ready.notes.emplace_back(fmt::format("{}: config.json (task_specific_params) names the prefixes "
+                                       "{}; type one before a text, or give it with ",
+                                       printable(ready.name), fmt::join(quoted, ", ")),
+                           Field{"prefix"});
 }
 
 }  // namespace
