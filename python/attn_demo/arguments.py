@@ -7,7 +7,7 @@ from typing import Any
 
 from .errors import UsageError
 
-_LISTS = ("model", "set", "without", "force", "swap", "names")  # may be given several times
+_LISTS = ("model", "set", "without", "force", "swap", "names", "forbid", "terms", "keep")  # may be given several times
 _PATHS = ("model", "maps_of", "config", "from", "out")
 _TEXTS = (*_LISTS, "target", "word", "instead", "corrupt", "units", "methods", "precision", "source_lang", "target_lang", "prefix")
 

@@ -38,6 +38,13 @@ def test_lines_are_those_of_the_command(model, program, lines, options):
     assert model.translate(lines, **options) == out.splitlines()
 
 
+@pytest.mark.parametrize("name, word", [("forbid", "Gruppe"), ("terms", "group=Truppe"), ("keep", "group")])
+def test_one_text_is_a_list_of_one(model, name, word):
+    alone = model.translate(SENTENCE, **{name: word})
+    assert alone == model.translate(SENTENCE, **{name: [word]})
+    assert alone != model.translate(SENTENCE)
+
+
 @pytest.fixture(scope="module")
 def nllb(program, tmp_path_factory):
     """Makes a model of 202 languages with random weights."""
