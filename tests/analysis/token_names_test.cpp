@@ -59,14 +59,14 @@ TEST_CASE("digits alone are an index, also where a word has them") {
 
 TEST_CASE("a word that is not there or there twice is refused with what there is") {
   check_error([] { query("dog", AttentionSite::encoder_self); }, ExitCode::usage,
-              "dog: no word of the source reads so; there are 0 The, 1 cat, 2 saw, 3 the, 4 news, "
+              "dog: the source has no such word; it has 0 The, 1 cat, 2 saw, 3 the, 4 news, "
               "6 the, 7 ., 8 </s>");
   check_error([] { query("cat", AttentionSite::cross); }, ExitCode::usage,
-              "cat: no word of the translation reads so; there are 0 Die, 1 Katze, 3 sah");
+              "cat: the translation has no such word; it has 0 Die, 1 Katze, 3 sah");
   check_error([] { key("the", AttentionSite::cross); }, ExitCode::usage,
               "the: the source has this word at 3, 6; give one of these numbers");
   check_error([] { find_token("x", query_axis(cat_record(), AttentionSite::cross, 5)); },
-              ExitCode::usage, "x: no word of the translation reads so; there are none");
+              ExitCode::usage, "x: the translation has no such word; it has none");
 }
 
 TEST_CASE("a word that the vocabulary does not have is named as the text has it") {

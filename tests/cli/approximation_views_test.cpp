@@ -141,7 +141,7 @@ TEST_CASE("linformer: figures that places define are null, and a rollout is refu
       {"--align rollout of a linformer",
        {"translate", "--config", config, kDemoSource, "--align", "rollout"},
        kInput,
-       {"a rollout follows weights from token to token, and a linformer's encoder weighs "
+       {"a rollout follows weights from token to token, but a linformer's encoder weighs "
         "mixtures"}},
       {"--force of a mixture beyond k",
        {"translate", "--config", config, kDemoSource, "--force", "encoder:0:0:1=3"},
@@ -150,7 +150,7 @@ TEST_CASE("linformer: figures that places define are null, and a rollout is refu
       {"explain a head of a linformer",
        {"explain", "--config", config, kDemoSource, "--head", "encoder:0:0"},
        kInput,
-       {"attention linformer is no softmax of one head's scores"}},
+       {"attention linformer is not the softmax of one head's scores"}},
   });
   const Result forced = translated(config, {"--force", "encoder:0:0:1=2", "--json", "-"});
   const Json after = Json::parse(forced.out)["after"]["approximation"]["encoder_self"]["weights"];
@@ -316,8 +316,9 @@ TEST_CASE("inspect --receptive-field: all of the source, or what holds for every
        {"inspect", "--config", kind_config(scene, kLsh), "--receptive-field", "--svg",
         "{dir}/x.svg"},
        kInput,
-       {"what a token sees depends on the sentence, so there is no picture for all sentences; "
-        "leave --svg out, or translate one with --html"}},
+       {"the tokens that a token sees depend on the sentence, so there is no picture for all "
+        "sentences; "
+        "leave --svg out, or translate a sentence with --html"}},
   });
 }
 

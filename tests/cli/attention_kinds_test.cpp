@@ -206,7 +206,7 @@ TEST_CASE("what explain --compare attention refuses") {
       {"--compare attention of two sentences",
        {"explain", "home", "group", "--compare", "attention", "--config", "{demo}"},
        kUsage,
-       {"explain needs exactly one sentence, and 3 were given"}},
+       {"explain takes exactly one sentence, but you gave 3"}},
       {"--compare attention of no words",
        {"explain", "", "--compare", "attention", "--config", "{demo}"},
        kInput,

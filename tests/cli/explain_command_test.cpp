@@ -82,7 +82,7 @@ TEST_CASE("explain tells everything of twelve columns, on the terminal and as Ma
   CHECK(text.out.find("cut") == std::string::npos);
   for (const std::string part :
        {"cross-attention, layer 0, head 1", "√12 = 3.4641", "Softmax makes weights",
-        "sum of the row: 1.0000", "columns 6–11", "Added to what was there"}) {
+        "sum of the row: 1.0000", "columns 6–11", "The result is added to the token's row"}) {
     CHECK_MESSAGE(text.out.find(part) != std::string::npos, part);
   }
   CHECK(is_plain(text.out));
@@ -345,7 +345,7 @@ TEST_CASE("what explain refuses") {
       {"explain of a negative query",
        {"explain", "home", "--config", "{demo}", "--kind", "encoder", "--query", "-1"},
        kUsage,
-       {"--query -1: no word of the source reads so; there are 0 home, 1 </s>"}},
+       {"--query -1: the source has no such word; it has 0 home, 1 </s>"}},
       {"explain of a word that is there twice",
        {"explain", "home the home", "--config", "{demo}", "--kind", "encoder", "--query", "home"},
        kUsage,
@@ -353,7 +353,7 @@ TEST_CASE("what explain refuses") {
       {"explain of a source word's step",
        {"explain", kDemoSource, "--config", "{demo}", "--target", kDemoTarget, "--query", "went"},
        kUsage,
-       {"--query went: no word of the translation reads so; there are 0 Die, 1 Gruppe, 2 ging"}},
+       {"--query went: the translation has no such word; it has 0 Die, 1 Gruppe, 2 ging"}},
       {"explain of a mean",
        {"explain", "x", "--config", "{demo}", "--head", "cross:1:mean"},
        kUsage,
@@ -422,12 +422,11 @@ TEST_CASE("what experiments refuse") {
   refuse("forced and off", {"--force", "cross:1:1:2=0", "--without", "cross:1"}, kUsage,
          {"switched off"});
   refuse("a word twice", {"--swap", "3=here", "--swap", "3=there"}, kUsage, {"replaced twice"});
-  refuse(
-      "swap of a word that is not there", {"--swap", "house=here"}, kUsage,
-      {"--swap house: no word of the source reads so; there are 0 The, 1 group, 2 went, 3 home"});
+  refuse("swap of a word that is not there", {"--swap", "house=here"}, kUsage,
+         {"--swap house: the source has no such word; it has 0 The, 1 group, 2 went, 3 home"});
   refuse("swap of nothing", {"--swap", "=here"}, kUsage, {"POSITION=WORD", "OLD=NEW"});
   refuse("force of a word that is not there", {"--force", "cross:0:1:0=house"}, kUsage,
-         {"--force house: no word of the source reads so"});
+         {"--force house: the source has no such word"});
   refuse("force with a sign", {"--force", "cross:1:1:-2=0"}, kUsage, {"--force"});
   refuse("swap without a word", {"--swap", "2="}, kUsage, {"POSITION=WORD"});
   refuse("swap of a missing word", {"--swap", "4=x"}, kUsage, {"words 0 to 3"});

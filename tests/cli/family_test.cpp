@@ -127,8 +127,8 @@ TEST_CASE("--global chooses LED's global tokens, and says where there are none")
   for (const std::string& model : {bart, x}) {  // x's global tokens would be its own
     refuse(model, "0",
            "--global 0: the encoder of " + model +
-               " has no tokens to choose as global; LED and the "
-               "patterns longformer and chunks have");
+               " cannot have global tokens; only LED and the patterns longformer and chunks have "
+               "them");
   }
 }
 

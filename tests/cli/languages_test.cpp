@@ -94,7 +94,7 @@ TEST_CASE("a Marian model of several languages is told by a mark, in each part o
 
 TEST_CASE("a model of several languages that is told none says so") {
   const LanguageScene nllb("m2m_100", "Nllb");
-  const std::string note = "writes 202 languages, and its files choose none: say --target-lang";
+  const std::string note = "writes 202 languages, and its files choose none: give --target-lang";
   CHECK(nllb.translate({"--show", "none"}).err.find(note) != std::string::npos);
   CHECK(nllb.translate({"--show", "none", "--target-lang", "de"}).err.find(note) ==
         std::string::npos);
@@ -164,12 +164,12 @@ TEST_CASE("languages that are unknown, several or none are refused in one line")
   const LanguageScene nllb("m2m_100", "Nllb");
   nllb.refused({"--target-lang", "xx"}, "--target-lang xx: ");
   nllb.refused({"--target-lang", "Germn"},
-               "has no such language among its 202; the nearest is deu_Latn (German)");
+               "does not have this language among its 202; the nearest is deu_Latn (German)");
   // Another script is another language, and is not guessed.
   nllb.refused({"--target-lang", "srp_Latn"},
-               "has no such language among its 202; the nearest is srp_Cyrl (Serbian)");
+               "does not have this language among its 202; the nearest is srp_Cyrl (Serbian)");
   nllb.refused({"--target-lang", "deu-latm"},
-               "has no such language among its 202; the nearest is deu_Latn (German)");
+               "does not have this language among its 202; the nearest is deu_Latn (German)");
   nllb.refused({"--target-lang", "zh"},
                "--target-lang zh may be zho_Hans (Chinese (Simplified)) or zho_Hant (Chinese "
                "(Traditional)): say which");

@@ -157,8 +157,8 @@ TEST_CASE("a length penalty that no translation survives is refused, not an empt
   CHECK(result.code == 3);
   CHECK(result.out.empty());
   CHECK(result.err ==
-        "attn-demo: length_penalty -20: no translation's score reaches the -1e+09 of an empty "
-        "place; use one nearer to 0\n");
+        "attn-demo: length_penalty -20: every translation scores below -1e+09, the score of an "
+        "empty beam; use one nearer to 0\n");
 }
 
 }  // namespace attn::test

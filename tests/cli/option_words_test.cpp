@@ -70,20 +70,20 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
       {{"inspect", "tmp"},
        "inspect does not take the argument tmp; attn-demo inspect --help shows what it takes"},
       {{"explain", "home", "cross:2:2"},
-       "explain needs exactly one sentence, and 2 were given; --head cross:2:2 names the head"},
+       "explain takes exactly one sentence, but you gave 2; --head cross:2:2 names the head"},
       {{"translate", "--without", "cross:1"},
        "--without, --force and --swap need a sentence as an argument"},
       {{"translate", "x", "--htlm", "page"},
        "translate has no option --htlm; did you mean --html?"},
       {{"explain", "the", "group"},
-       "explain needs exactly one sentence, and 2 were given; put quotation marks around the words "
+       "explain takes exactly one sentence, but you gave 2; put quotation marks around the words "
        "of a sentence"},
-      {{"explain", "the group", "the dog"}, "explain needs exactly one sentence, and 2 were given"},
+      {{"explain", "the group", "the dog"}, "explain takes exactly one sentence, but you gave 2"},
       {{"explain", "home", "--kind", "encoder", "--query", "9"},
        "no query 9: there are queries 0 to 1, one per source token"},
       {{"explain", "The group went home", "--meaning", "home"},
-       "“home” occurs once in what was given, as whole word in this spelling; give a sentence (or "
-       "several) where it occurs at least twice",
+       "“home” occurs once in these sentences, as a whole word in this spelling; give one or more "
+       "sentences in which it occurs at least twice",
        3},
       {{"inspect", "--heads", "5"},
        "--heads: d_model 12 is not divisible by encoder_attention_heads 5; use 1, 2, 3, 4, 6 or 12",
@@ -116,7 +116,7 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
             ": a file; expected the model directory that holds it\n");
   for (const std::string wrong : {"run", "run/train.jsonl"}) {
     CHECK(said({"page", scene.file(wrong), "--html", scene.file("p.html")}) ==
-          "attn-demo: " + scene.file(wrong) + ": of this training run, the records are in " +
+          "attn-demo: " + scene.file(wrong) + ": a training run; its records are in " +
               scene.file("run/probe.jsonl") + "\n");
   }
   const Result words = run_program({.args = {"translate", "the", "group", "--show", "none",

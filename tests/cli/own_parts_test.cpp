@@ -111,7 +111,7 @@ TEST_CASE("own parts: what does not go together is refused before anything is ma
        with({{"key_value_heads", 3}})},
       {"odd turn",
        kInput,
-       {"turns pairs of a head's columns, and it has 5"},
+       {"rotates pairs of a head's columns, and a head has 5"},
        with({{"position", "rotary"}, {"head_dim", 5}})},
       {"odd buckets",
        kInput,

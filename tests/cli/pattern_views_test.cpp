@@ -143,9 +143,9 @@ TEST_CASE("explain adds up under patterns, or says what is not shown") {
     return std::regex_replace(result.out, blanks, " ");
   };
   const std::string x = flat(explained(kSmallPegasusX, "3"));
-  CHECK(x.find("the model's own global tokens, which are no words: 0.") != std::string::npos);
+  CHECK(x.find("the model's own global tokens, which are not words: 0.") != std::string::npos);
   CHECK(x.find("sum of the row: 1.0000 ") != std::string::npos);
-  CHECK(x.find("−∞ where the pattern of this attention leaves a word out") != std::string::npos);
+  CHECK(x.find("−∞ if the pattern of this attention leaves a word out") != std::string::npos);
   CHECK(x.find("nothing is hidden") == std::string::npos);
   // Every printed quotient is the weight beside it.
   static const std::regex line(R"(exp\(.* = ([0-9.]+), / ([0-9.]+) = ([0-9.]+)\n)");
@@ -159,11 +159,11 @@ TEST_CASE("explain adds up under patterns, or says what is not shown") {
     }
   }
   CHECK(quotients == 24);
-  CHECK(flat(explained(kSmallBigBird, "3")).find("lets it count several times") !=
+  CHECK(flat(explained(kSmallBigBird, "3")).find("makes it count several times") !=
         std::string::npos);
   const std::string led = flat(explained(kSmallLed, "0"));
   CHECK(led.find(" is a global token: its query, and the keys and values that it looks at, come "
-                 "from projections of its own.") != std::string::npos);
+                 "from separate projections.") != std::string::npos);
   CHECK(led.find("learned as the words are") != std::string::npos);
   CHECK(flat(explained(kSmallLed, "3")).find("is a global token") == std::string::npos);
   const Result brief = explained(kSmallLed, "0", {"--short"});
@@ -203,7 +203,7 @@ TEST_CASE("above 1024 tokens a record holds the computed cells alone; page and C
   CHECK(maps.code == kDone);
   CHECK(maps.out ==
         "\n\nThe encoder's maps of 1100 tokens are too large for a window; --json and --csv\n"
-        "have what was computed.\n");
+        "contain the computed cells.\n");
 }
 
 TEST_CASE("inspect --receptive-field: how far the encoder's tokens see") {

@@ -65,7 +65,7 @@ TEST_CASE("bfloat16 is refused by name where the kernels do not multiply it") {
       run_program({.args = {"translate", "--precision", "bfloat16", "The group went home"},
                    .environment = {{"ATTN_DEMO_CPU", "portable"}}});
   CHECK(refused.code == kUsage);
-  CHECK(refused.err.find("--precision bfloat16: expected a CPU with AVX512_BF16 or AMX") !=
+  CHECK(refused.err.find("--precision bfloat16: it needs a CPU with AVX512_BF16 or AMX") !=
         std::string::npos);
   CHECK(refused.err.find("use float32 or int8") != std::string::npos);
   CHECK(refused.out.empty());

@@ -100,9 +100,8 @@ TEST_CASE("at a prompt help, quit and exit are no sentences") {
     REQUIRE(terminal.wait_for(kWaits + "> "));
     terminal.send("help\n");
     CHECK(terminal.wait_for(
-        "note: each line is translated; attn-demo translate --show best shows a map\r\n"
-        "  under each; quit, exit or Ctrl-D ends; with a full stop these words are\r\n"
-        "  sentences\r\n> "));
+        "note: each line is translated, and with --show best a map is shown below it;\r\n"
+        "  quit, exit or Ctrl-D ends; to translate these words, add a full stop\r\n> "));
     terminal.send("quit.\n");
     REQUIRE(terminal.wait_for(translation_of("quit.") + "\r\n> "));
     terminal.send(end);
@@ -112,7 +111,7 @@ TEST_CASE("at a prompt help, quit and exit are no sentences") {
 }
 
 TEST_CASE("on a terminal a translation that the model holds unlikely is pointed out") {
-  const std::string unsure = "note: the model is unsure of this: ";
+  const std::string unsure = "note: the model is unsure about this: ";
   const auto seen = [](std::vector<std::string> args) {
     Terminal terminal;
     args.insert(args.begin(), "translate");
@@ -124,7 +123,7 @@ TEST_CASE("on a terminal a translation that the model holds unlikely is pointed 
     return terminal.seen();
   };
   CHECK(seen({"Der alte Hund schläft nicht mehr"})
-            .starts_with(unsure + "26 % per token; another language, capitals"));
+            .starts_with(unsure + "26 % per token; is it another language"));
   CHECK(seen({"The group went home"}) == "Die Gruppe ging nach Hause\r\n");
   CHECK(seen({"THE GROUP", "--config", demo_config()}).find(unsure) == std::string::npos);
   CHECK(run_program({.args = {"translate", "Der alte Hund schläft nicht mehr", "--show", "none"}})

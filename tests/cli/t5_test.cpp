@@ -99,7 +99,7 @@ TEST_CASE("prefixes that config.json names are said once none is given") {
   CHECK(silent.err.find("task_specific_params") == std::string::npos);
   const Result told = run_program({.args = {"translate", "--model", model, "group"}});
   CHECK(told.err.find("config.json (task_specific_params) names the prefixes \"to German: \", \"to "
-                      "French: \"; a text gets one where it is typed, or by --prefix") !=
+                      "French: \"; type one before a text, or give it with --prefix") !=
         std::string::npos);
   const std::string again = scene.path() + "/again";
   CHECK(run_program({.args = {"convert", "--model", model, "--out", again}}).code == kDone);

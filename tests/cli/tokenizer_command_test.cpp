@@ -113,7 +113,7 @@ TEST_CASE("separate vocabularies: two files, filled up to one padding id") {
   CHECK(run_program({.args = {"translate", "--config", config, "The group"}}).code == kDone);
 }
 
-TEST_CASE("unigram and BPE give the pieces asked for, the same each time") {
+TEST_CASE("unigram and BPE give the requested pieces, the same each time") {
   const TemporaryDirectory scene;
   for (const std::string type : {"unigram", "bpe"}) {
     const std::string out = scene.file(type);

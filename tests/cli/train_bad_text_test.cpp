@@ -76,8 +76,8 @@ TEST_CASE("files that are missing") {
   check_all_bad({
       {"text",
        kSystem,
-       {"experiment.json: data.train.source is \"nowhere.en\", which leads to {dir}/nowhere.en: "
-        "nothing is there; paths, overrides too, are relative to the config's folder"},
+       {"experiment.json: data.train.source is \"nowhere.en\", but {dir}/nowhere.en does not "
+        "exist; paths, even in overrides, are relative to the config's folder"},
        {},
        set("data.train.source=nowhere.en")},
       {"a directory as text", kSystem, {"it is a directory"}, {}, set("data.train.source=.")},
@@ -96,7 +96,7 @@ TEST_CASE("files that are missing") {
        [](TrainScene& scene) { scene.config["data"]["dev"].erase("target"); }},
       {"tokenizer",
        kSystem,
-       {"experiment.json: tokenizer.model is \"nowhere\", which leads to "},
+       {"experiment.json: tokenizer.model is \"nowhere\", but "},
        [](TrainScene& scene) {
          scene.config["tokenizer"] = {{"model", "nowhere"}};
        }},

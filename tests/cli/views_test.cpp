@@ -265,7 +265,7 @@ TEST_CASE("JSON without a page holds no vectors, and --vectors puts them in") {
   CHECK(more["hypotheses"][0]["report"]["cross"][0][0]["entropy"].is_number());
 }
 
-TEST_CASE("a picture shows the head that --show names, of the hypothesis that is asked for") {
+TEST_CASE("a picture shows the head that --show names, of the requested hypothesis") {
   const TemporaryDirectory scene;
   good({kDemoSource, "--beam", "2", "--n-best", "2", "--hypothesis", "2", "--show", "decoder:1:0",
         "--svg", scene.file("h.svg"), "--json", scene.file("h.json")});
@@ -315,7 +315,7 @@ TEST_CASE("several sentences: a picture each, tables and a page together") {
   CHECK(page["heads"]["sentences"] == 2);
 }
 
-TEST_CASE("a page of many sentences holds vectors and searches only where they are asked for") {
+TEST_CASE("a page of many sentences holds vectors and searches only where they are requested") {
   const TemporaryDirectory scene;
   std::string lines;
   for (int i = 0; i < 60; ++i) lines += "the group went home and the group went home\n";
@@ -346,7 +346,7 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   const auto [few, trees] = page({"--beam", "4"});
   CHECK(few.find("note: " + scene.file("p.html") +
                  ": no queries, keys, values, which explain a cell, and search trees: with them it "
-                 "would take more than 2.0 MB; --vectors and --tree put them in\n") !=
+                 "would be larger than 2.0 MB; --vectors and --tree put them in\n") !=
         std::string::npos);
   CHECK(trees.dump().size() < 2'000'000);
   for (const Json& record : trees) CHECK(!record.contains("search"));

@@ -64,7 +64,7 @@ TEST_CASE("why --methods adds their keys, and --csv is a table") {
 }
 
 TEST_CASE("why refuses what it cannot answer, in one line") {
-  check_refused({"--word", "Katze"}, 2, "--word Katze: no word of the translation reads so");
+  check_refused({"--word", "Katze"}, 2, "--word Katze: the translation has no such word");
   check_refused({"--word", "17"}, 2, "--word 17: the translation has tokens 0 to 5");
   check_refused({"--word", "Hause", "--instead", "Hause"}, 2,
                 "--instead Hause: the translation has this word already");

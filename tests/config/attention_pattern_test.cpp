@@ -94,9 +94,9 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "window", "window": "8"})",
          "model.encoder_attention.window is \"8\"; expected an integer or a list of integers");
   refuse(R"({"type": "longformer", "window": 8, "global": [0, 512]})",
-         "encoder_attention.global has place 512; use 0 to 511");
+         "encoder_attention.global has position 512; use 0 to 511");
   refuse(R"({"type": "longformer", "window": 8, "global": [-1]})",
-         "encoder_attention.global has place -1; use 0 to 511");
+         "encoder_attention.global has position -1; use 0 to 511");
   refuse(R"({"type": "longformer", "window": 8, "global": [3, 3]})",
          "model.encoder_attention.global [3,3] has a position twice; keep one of them");
   refuse(R"({"type": "chunks", "block_size": 8, "global": 0})",

@@ -128,7 +128,7 @@ TEST_CASE("own parts that cannot be are refused in one line") {
              "x.json: key_value_heads 3 does not divide encoder_attention_heads 2; use 1 or 2");
   refuse_own(R"("key_value_heads": 4)", "does not divide encoder_attention_heads 2");
   refuse_own(R"("position": "rotary", "head_dim": 5)",
-             "x.json: position \"rotary\" turns pairs of a head's columns, and it has 5; "
+             "x.json: position \"rotary\" rotates pairs of a head's columns, and a head has 5; "
              "choose an even head_dim");
   refuse_own(R"("position": "rotary")", "and it has 3; choose an even head_dim");
   const std::string buckets = R"("position": "relative", "relative_attention_num_buckets": )";

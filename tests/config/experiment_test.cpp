@@ -124,7 +124,7 @@ TEST_CASE("--set of a size's other name") {
             .model.encoder_heads == 8);
   folder.refuse_set("model.num_attention_heads=3", ExitCode::usage,
                     "\"model.num_attention_heads=3\": num_attention_heads is another name of "
-                    "encoder_attention_heads, the encoder's alone; set "
+                    "encoder_attention_heads, which only sets the encoder; set "
                     "model.encoder_attention_heads, and model.decoder_attention_heads for the "
                     "decoder");
 }
@@ -136,9 +136,9 @@ TEST_CASE("a path that leads to nothing is told with its config, its key and the
   attn::check_paths_exist(config, "tokenizer.");
   attn::check_paths_exist(config, "data.dev.");
   check_error([&] { attn::check_paths_exist(config, "data.train."); }, ExitCode::system,
-              "x.json: data.train.source is \"../a.txt\", which leads to ");
+              "x.json: data.train.source is \"../a.txt\", but ");
   check_error([&] { attn::check_paths_exist(config, "data.train."); }, ExitCode::system,
-              "a.txt: nothing is there; paths, overrides too, are relative to the config's "
+              "a.txt does not exist; paths, even in overrides, are relative to the config's "
               "folder, wherever the program runs");
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("wrong values of the other sections") {
   folder.refuse(R"({"tokenizer": {"type": "word", "byte_fallback": true}})",
                 "tokenizer.byte_fallback needs a unigram or BPE tokenizer");
   folder.refuse(R"({"tokenizer": {"model": "m", "byte_fallback": true}})",
-                "tokenizer.byte_fallback has no meaning beside tokenizer.model");
+                "tokenizer.byte_fallback contradicts tokenizer.model");
   folder.refuse(R"({"tokenizer": {"joint": "yes"}})", "tokenizer.joint is \"yes\"; expected true");
   folder.refuse(R"({"tokenizer": {"model": "m", "type": "word"}})",
                 "tokenizer.type has no meaning beside tokenizer.model");

@@ -85,7 +85,7 @@ TEST_CASE("costs beyond 64 bits are refused") {
   ModelConfig config = inspected_model();
   config.d_model = 65536;
   check_error([&] { attn::cost_report(config, 1'000'000'000, 1); }, ExitCode::input,
-              "leaves 64 bits; use a shorter length");
+              "does not fit 64 bits; use a shorter length");
 }
 
 TEST_CASE("growth: both terms cross at 2·d_model") {

@@ -115,7 +115,7 @@ class Program(unittest.TestCase):
         zsh = (PREFIX / "usr/share/zsh/site-functions/_attn-demo").read_text(encoding="utf-8")
         fish = (PREFIX / "usr/share/fish/vendor_completions.d/attn-demo.fish").read_text(encoding="utf-8")
         self.assertIn("'*--beam[Beam size; 1 is greedy search]:K:'", zsh)
-        self.assertIn("'*--early-stopping[When beam search ends\\: true, false or never]:"
+        self.assertIn("'*--early-stopping[When beam search ends\\: true (there are enough translations), false (better ones are unlikely) or never (better ones are impossible)]:"
                       "true|false|never:(true false never)'", zsh)
         self.assertIn("complete -c attn-demo -n '__fish_seen_subcommand_from translate' -l beam "
                       "-d 'Beam size; 1 is greedy search' -x\n", fish)
@@ -228,7 +228,7 @@ class Library(unittest.TestCase):
             receipt = answer["receipt"][which]
             self.assertAlmostEqual(total, receipt["logit"][1], delta=2e-3)
             self.assertAlmostEqual(share, sum(head[1] for layer in receipt["cross"][1] for head in layer), delta=2e-3)
-        self.assertEqual(refused, "2 --word Haus: no word of the translation reads so; there are 0 Die, 1 Gruppe, 2 ging, "
+        self.assertEqual(refused, "2 --word Haus: the translation has no such word; it has 0 Die, 1 Gruppe, 2 ging, "
                                   "3 heim, 5 </s>")
 
 

@@ -109,8 +109,8 @@ TEST_CASE("damaged directories of 8 bits are refused") {
   {
     Stored s(file);
     std::erase_if(s.tensors, [](const TensorToWrite& t) { return t.name == kWeight + "_scale"; });
-    refused(s,
-            kWeight + "_scale is missing; the 8 bits of " + kWeight + " need a scale for each row");
+    refused(s, kWeight + "_scale is missing; the int8 weights of " + kWeight +
+                   " need a scale for each row");
   }
   {
     Stored s(file);

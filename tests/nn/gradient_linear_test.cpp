@@ -74,7 +74,7 @@ TEST_CASE("linear: gradients are those of x W + b") {
   }
 }
 
-TEST_CASE("linear: dx is added where that is asked for") {
+TEST_CASE("linear: dx is added where that is requested") {
   Case c(7, 5, 37);
   const TrainableLinear layer(c.parameters(), c.gradient(), Backend::panels);
   AddedTo dx(7, 5, "dx");

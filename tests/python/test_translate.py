@@ -64,7 +64,7 @@ def test_languages_are_chosen_by_code_or_name(nllb):
     assert nllb.translate("home", target_lang="de", max_length=4) == nllb.translate("home", target_lang="deu_Latn", max_length=4)
     with pytest.raises(attn_demo.UsageError, match="--target-lang Germn: .* the nearest is deu_Latn"):
         nllb.translate("home", target_lang="Germn")
-    with pytest.warns(UserWarning, match="writes 202 languages, and its files choose none: say --target-lang"):
+    with pytest.warns(UserWarning, match="writes 202 languages, and its files choose none: give --target-lang"):
         nllb.translate("home", max_length=4)
 
 
@@ -268,5 +268,5 @@ def test_line_breaks_and_markup_survive(model):
     with pytest.warns(Warning, match="5 tags and 1 placeholder kept"):
         html = model.translate(f"<p><i>{SENTENCE}</i><br>AB-12</p>", html_input=True, keep=["AB-[0-9]+"])
     assert html == f"<p><i>{german}</i><br>AB-12</p>"
-    with pytest.raises(attn_demo.UsageError, match=r'--keep "a\(" is no regular expression'):
+    with pytest.raises(attn_demo.UsageError, match=r'--keep "a\(" is not a valid regular expression'):
         model.translate(SENTENCE, keep=["a("])

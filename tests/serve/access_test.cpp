@@ -52,7 +52,7 @@ TEST_CASE("on loopback the server has three names, with its own port") {
     CHECK_MESSAGE(status_of(loopback(), knock_at(host)) == 421, host);
   }
   CHECK(check_access(loopback(), knock_at("evil.example:8080"))->message ==
-        "Host evil.example:8080 is not this server's name; ask 127.0.0.1:8080");
+        "Host evil.example:8080 is not this server's name; use 127.0.0.1:8080");
 }
 
 TEST_CASE("behind a balancer its name is one, with any port, encrypted or not") {

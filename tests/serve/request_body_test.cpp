@@ -35,7 +35,7 @@ TEST_CASE("a multipart form keeps line breaks and dashes inside a text") {
                       ExitCode::input, "expected a form as multipart/form-data");
   }
   test::check_error([&] { parse_multipart(body, "multipart/form-data"); }, ExitCode::input,
-                    "names no boundary of 1 to 70 characters");
+                    "has no boundary of 1 to 70 characters");
 }
 
 TEST_CASE("languages are detected among the candidates, and doubt is shown") {

@@ -67,7 +67,7 @@ class Answers(ServerCase):
         self.assertEqual(len(records(text=SENTENCE, part=1)), 1)
         self.assertEqual(self.server.post("/api/file", {"text": long, "without": ["cross:1"]})[2].count('"part":{"line":1,'), 0)
         beside = self.server.post("/api/page", {"text": SENTENCE, "compare": long})[2]
-        self.assertIn("the text is shown as one piece, which is longer than what the model has learned; translate takes it sentence by sentence, in 12 parts", beside)
+        self.assertIn("the text is shown as a whole, and is longer than any that the model has learned; translate splits it into sentences, in 12 parts", beside)
 
     def test_a_part_of_a_text_is_attended_to(self):
         parts = PARTS
@@ -79,7 +79,7 @@ class Answers(ServerCase):
         self.assertNotIn("part", attend(text="  ".join(parts)))
         experiment = attend(text="  ".join(parts), part=2, without=["cross:1"])
         self.assertEqual([experiment[when]["part"]["number"] for when in ("before", "after")], [2, 2])
-        for part, message in ((4, "the request: body.part is 4, and translations take this text in 3 parts"),
+        for part, message in ((4, "the request: body.part is 4, but this text is translated in 3 parts"),
                               (0, "body.part is 0; expected 1 to 8000"), ("2", "body.part is \"2\"; expected an integer")):
             status, _, text = self.server.post("/api/attend", {"text": " ".join(parts), "part": part})
             self.assertEqual(status, 422)
@@ -115,7 +115,7 @@ class Answers(ServerCase):
         status, _, text = self.server.post("/api/translate", {"text": SENTENCE, "target_lang": "de"})
         self.assertEqual(status, 422)
         self.assertIn("target_lang de: ", json.loads(text)["error"])
-        self.assertIn("has no tokens of languages", json.loads(text)["error"])
+        self.assertIn("has no language tokens", json.loads(text)["error"])
 
     def test_prefixes_stand_before_texts(self):
         def record(**body):
@@ -140,7 +140,7 @@ class Answers(ServerCase):
                 status, _, text = server.post(path, {"text": "home", "max_length": 4, **body})
                 return status, json.loads(text)
 
-            note = f"{nllb} writes 202 languages, and its files choose none: say target_lang"
+            note = f"{nllb} writes 202 languages, and its files choose none: give target_lang"
             self.assertEqual(ask()[1]["notes"], [note])
             self.assertEqual([one.get("notes") for one in ask(text=["home", "home"])[1]], [[note], [note]])
             self.assertEqual(ask("/api/page")[1]["live"]["notes"], [note])
@@ -427,11 +427,11 @@ class Refusals(ServerCase):
             ({"Sec-Fetch-Site": "cross-site"}, 403,
                 "pages of other sites may not use this server; open its own page"),
             ({"Host": "evil.example"}, 421,
-                f"Host evil.example is not this server's name; ask 127.0.0.1:{self.server.port}"),
+                f"Host evil.example is not this server's name; use 127.0.0.1:{self.server.port}"),
             ({"Host": f"evil.example:{self.server.port}"}, 421,
-                f"Host evil.example:{self.server.port} is not this server's name; ask 127.0.0.1:{self.server.port}"),
+                f"Host evil.example:{self.server.port} is not this server's name; use 127.0.0.1:{self.server.port}"),
             ({"Host": "127.0.0.1:1"}, 421,
-                f"Host 127.0.0.1:1 is not this server's name; ask 127.0.0.1:{self.server.port}"),
+                f"Host 127.0.0.1:1 is not this server's name; use 127.0.0.1:{self.server.port}"),
         ):
             with self.subTest(headers=headers):
                 answer = self.server.ask("POST", "/api/translate", {"text": "a"},

@@ -242,7 +242,7 @@ class Hostile(ServerCase):
     def test_no_host(self):
         status, found = self.refused(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
         self.assertEqual(status, 421)
-        self.assertEqual(found, f"Host (none) is not this server's name; ask 127.0.0.1:{self.server.port}")
+        self.assertEqual(found, f"Host (none) is not this server's name; use 127.0.0.1:{self.server.port}")
 
     def test_half_requests_are_cut_off(self):
         begun = time.monotonic()

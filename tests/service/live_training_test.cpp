@@ -122,7 +122,8 @@ TEST_CASE("a watched training refuses what is no number of updates, and a tokeni
   bundle_experiment(kToy, scene.path());
   LiveTraining training(scene.file("toy.json"));
   CHECK_THROWS_WITH_AS(training.answer({{"update", 1}}),
-                       "the request: unknown key update; a training knows updates", UsageError);
+                       "the request: unknown key update; a training run only accepts updates",
+                       UsageError);
   for (const Json& wrong : {Json(-1), Json(1.5), Json("1"), Json(100'001)}) {
     CHECK_THROWS_WITH_AS(training.answer({{"updates", wrong}}),
                          "updates: expected a whole number from 0 to 100000", UsageError);

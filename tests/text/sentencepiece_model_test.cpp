@@ -70,16 +70,17 @@ TEST_CASE("a sound model's pieces are read") {
 TEST_CASE("damage of the wire format is refused") {
   refuse_pieces("", "an empty file");
   refuse_pieces("\x0A"s, "cuts");
-  refuse_pieces("\x0A\x7F"s + "abc", "a field of 127 bytes where 3 are left");
+  refuse_pieces("\x0A\x7F"s + "abc", "a field of 127 bytes, but only 3 are left");
   refuse_pieces("\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s, "are left");
   refuse_pieces(std::string(11, '\xFF'), "beyond 64 bits");
   refuse_pieces(model("\x00\x01"s), "field number 0");
   refuse_pieces(model(varint(200u << 3 | 3)), "wire type 3");
   refuse_pieces(model(varint(200u << 3 | 4)), "wire type 4");
   refuse_pieces(model(varint(200u << 3 | 7)), "wire type 7");
-  refuse_pieces(model(varint(200u << 3 | 1) + "1234567"), "a number of 8 bytes where 7 are left");
-  refuse_pieces(model(varint(200u << 3 | 5) + "123"), "a number of 4 bytes where 3 are left");
-  refuse_pieces(text(1, "\x0A\x05"s + "ab"), "a field of 5 bytes where 2 are left");
+  refuse_pieces(model(varint(200u << 3 | 1) + "1234567"),
+                "a number of 8 bytes, but only 7 are left");
+  refuse_pieces(model(varint(200u << 3 | 5) + "123"), "a number of 4 bytes, but only 3 are left");
+  refuse_pieces(text(1, "\x0A\x05"s + "ab"), "a field of 5 bytes, but only 2 are left");
   refuse_pieces("GIF89a, or whatever this is", "expected a SentencePiece model");
 }
 

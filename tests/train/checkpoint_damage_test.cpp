@@ -43,7 +43,7 @@ struct Folder {
     REQUIRE(notes.size() == 1);
     CHECK(notes[0].find('\n') == std::string::npos);
     CHECK(notes[0].find(directory.file(kNewer) + ": damaged: ") == 0);
-    CHECK(notes[0].ends_with("; passed over"));
+    CHECK(notes[0].ends_with("; skipped"));
     return notes[0];
   }
 
@@ -101,7 +101,7 @@ TEST_CASE("damage: extended, foreign, of another update") {
   version[version.find("1\n")] = '2';
   CHECK(folder.reason(version).find("version of the layout is not 1") != std::string::npos);
   const std::string older = read_file(folder.directory.file(kOlder));
-  CHECK(folder.reason(older).find("it is of update 1, expected that of its name") !=
+  CHECK(folder.reason(older).find("it belongs to update 1, expected the update in its name") !=
         std::string::npos);
 }
 

@@ -50,13 +50,15 @@ TEST_CASE("a log is cut back to a checkpoint, also from a half-written line") {
 TEST_CASE("a log that was changed since the checkpoint is refused and not touched") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("log", "one\ntwo\n");
-  check_error([&] { const AppendOnlyFile log(path, 9); }, ExitCode::input,
-              path + ": found 8 bytes, expected a line's end at byte 9: it was changed since");
-  check_error([&] { const AppendOnlyFile log(path, 6); }, ExitCode::input,
-              path + ": found 8 bytes and another line there, expected a line's end at byte 6");
+  check_error(
+      [&] { const AppendOnlyFile log(path, 9); }, ExitCode::input,
+      path + ": found 8 bytes, expected the end of a line at byte 9: the file has changed since");
+  check_error(
+      [&] { const AppendOnlyFile log(path, 6); }, ExitCode::input,
+      path + ": found 8 bytes and another line there, expected the end of a line at byte 6");
   CHECK(read_file(path) == "one\ntwo\n");
   check_error([&] { const AppendOnlyFile log(directory.file("none"), 1); }, ExitCode::input,
-              "/none: found 0 bytes, expected a line's end at byte 1");
+              "/none: found 0 bytes, expected the end of a line at byte 1");
 }
 
 TEST_CASE("a full disk is reported, and no half line stays") {

@@ -178,7 +178,7 @@ TEST_CASE("all models' caches count against the memory") {
     } catch (const Error& error) {
       CHECK(error.code() == ExitCode::memory);
       const std::string words = error.what();
-      CHECK(words.starts_with("the cache of keys and values for 100000 sentences at a time"));
+      CHECK(words.starts_with("the KV cache for 100000 sentences at a time"));
       return words.substr(0, words.find(" of memory"));
     }
     return std::string("no error");

@@ -20,7 +20,7 @@ TEST_CASE("numbers get thousands separators") {
   CHECK(with_thousands_separators(1234567890) == "1,234,567,890");
 }
 
-TEST_CASE("the tables hold the figures, and only what was asked for") {
+TEST_CASE("the tables hold the figures, and only what was requested") {
   const ModelConfig config = inspected_model();
   InspectOptions options;
   options.name = "demo";

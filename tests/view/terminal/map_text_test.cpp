@@ -226,7 +226,7 @@ TEST_CASE("terminal: masked cells are dots, and a weight of 0 is a number") {
   }
 }
 
-TEST_CASE("terminal: all heads of all layers are drawn where all are asked for") {
+TEST_CASE("terminal: all heads of all layers are drawn where all are requested") {
   AttentionRecord many = demo_record();
   many.model.decoder_layers = many.model.encoder_layers = 2;
   many.encoder_self = sample_maps(2, 12, 5, 5, false);
@@ -504,7 +504,7 @@ TEST_CASE("terminal: over cells of one column stand numbers, and the names in a 
   for (const std::string& line : lines) CHECK_MESSAGE(display_width(line) <= 80, line);
 }
 
-TEST_CASE("terminal: names stand over each row of maps that all are asked for") {
+TEST_CASE("terminal: names stand over each row of maps that all are requested") {
   const std::string all = drawn(known_record(), {"encoder"}, {.width = 60});
   CHECK(count_of(all, "0 The ") > 2 * 2);
 }
