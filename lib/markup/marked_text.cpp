@@ -290,8 +290,8 @@ void add_line(SegmentBuilder& builder, std::string_view line, const SpanFinder& 
   for (const MarkupSpan& span : spans) {
     if (span.begin > at) add(line.substr(at, span.begin - at));
     const std::string_view bytes = line.substr(span.begin, span.end - span.begin);
-    if (span.type == SpanType::placeholder) {
-      builder.add_item(ItemType::point, bytes, true);
+    if (span.type == SpanType::placeholder || span.type == SpanType::point) {
+      builder.add_item(ItemType::point, bytes, span.type == SpanType::placeholder);
     } else if (span.type == SpanType::open) {
       open.push_back(id++);
       builder.add_item(ItemType::open, bytes, false, open.back());
@@ -363,23 +363,30 @@ MarkedText read_plain_text(std::string_view text, const SpanFinder& keep) {
 }
 
 bool is_one_plain_line(std::string_view text) {
-  if (text.find_first_of("\n\r") != text.npos || may_have_placeholders(text)) return false;
+  if (text.find_first_of("\n\v\f\r") != text.npos || may_have_placeholders(text)) return false;
   if (text.empty() || whitespace_length(text) > 0 || is_ascii_space(text.back())) return false;
-  return text.find("\u2028") == text.npos && text.find("\u2029") == text.npos;
+  return text.find(kNextLine) == text.npos && text.find("\u2028") == text.npos &&
+         text.find("\u2029") == text.npos;
 }
 
 CleanedMarkup clean_markup(std::string_view bytes) {
   CleanedMarkup cleaned;
   std::size_t at = 0;
   for (std::size_t i = 0; i <= bytes.size(); ++i) {
-    const bool space = i < bytes.size() && is_ascii_space(bytes[i]);
-    if (i < bytes.size() && !space) continue;
+    const std::string_view rest = bytes.substr(std::min(i, bytes.size()));
+    const std::size_t kept = rest.empty()                  ? 0
+                             : is_ascii_space(rest[0])     ? 1
+                             : rest.starts_with(kNextLine) ? kNextLine.size()
+                                                           : 0;
+    if (kept == 0 && i < bytes.size()) continue;
     CleanedText part = clean_text(bytes.substr(at, i - at));
     cleaned.text += part.text;
     cleaned.invalid_bytes += part.invalid_bytes;
     cleaned.controls += part.controls;
-    if (space) cleaned.text += bytes[i] == '\v' ? ' ' : bytes[i];
-    at = i + 1;
+    cleaned.text += rest.substr(0, kept);
+    if (kept == 0) break;
+    at = i + kept;
+    i = at - 1;
   }
   return cleaned;
 }

@@ -5,8 +5,8 @@ namespace {
 
 /// Returns the length of the line end at the start of the text; 0 if there is none.
 std::size_t line_end_length(std::string_view text) {
-  if (text.starts_with("\r\n")) return 2;
-  if (text.starts_with('\n') || text.starts_with('\r')) return 1;
+  if (text.starts_with("\r\n") || text.starts_with(kNextLine)) return 2;
+  if (!text.empty() && text.front() >= '\n' && text.front() <= '\r') return 1;
   return text.starts_with("\u2028") || text.starts_with("\u2029") ? 3 : 0;
 }
 
@@ -15,7 +15,7 @@ std::size_t line_end_length(std::string_view text) {
 std::size_t whitespace_length(std::string_view text) {
   if (text.empty()) return 0;
   if (is_ascii_space(text.front())) return 1;
-  if (text.starts_with("\u00a0")) return 2;
+  if (text.starts_with("\u00a0") || text.starts_with(kNextLine)) return 2;
   const bool wide =
       text.starts_with("\u3000") || text.starts_with("\u2028") || text.starts_with("\u2029");
   return wide ? 3 : 0;

@@ -176,7 +176,7 @@ class Answers(ServerCase):
         self.assertEqual(translated(text), (f"  {first}\r\n\r\n\t{second}\n", []))
         self.assertEqual(translated("<p>The group went home.</p><br/><i>The children slept.</i> ", format="html"),
                          (f"<p>{first}</p><br/><i>{second}</i> ",
-                          ["5 tags kept: taken out before the translation and put back by the word alignment"]))
+                          ["5 tags kept: taken out before the translation and put back into it"]))
         kept, notes = translated("Hello {{customer.name}}, the <b>house</b> & the group")
         self.assertIn("{{customer.name}}", kept)
         self.assertTrue(any(note.startswith("1 placeholder kept") for note in notes), notes)
