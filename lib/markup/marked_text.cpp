@@ -290,7 +290,10 @@ void add_line(SegmentBuilder& builder, std::string_view line, const SpanFinder& 
   for (const MarkupSpan& span : spans) {
     if (span.begin > at) add(line.substr(at, span.begin - at));
     const std::string_view bytes = line.substr(span.begin, span.end - span.begin);
-    if (span.type == SpanType::placeholder || span.type == SpanType::point) {
+    if (span.type == SpanType::point && ascii_lower(bytes.substr(0, 3)) == "<br") {
+      builder.count_tag();
+      builder.cut(bytes);
+    } else if (span.type == SpanType::placeholder || span.type == SpanType::point) {
       builder.add_item(ItemType::point, bytes, span.type == SpanType::placeholder);
     } else if (span.type == SpanType::open) {
       open.push_back(id++);

@@ -16,8 +16,8 @@ std::size_t whitespace_length(std::string_view text) {
   if (text.empty()) return 0;
   if (is_ascii_space(text.front())) return 1;
   if (text.starts_with("\u00a0") || text.starts_with(kNextLine)) return 2;
-  const bool wide =
-      text.starts_with("\u3000") || text.starts_with("\u2028") || text.starts_with("\u2029");
+  const bool wide = text.starts_with("\ufeff") || text.starts_with("\u3000") ||
+                    text.starts_with("\u2028") || text.starts_with("\u2029");
   return wide ? 3 : 0;
 }
 

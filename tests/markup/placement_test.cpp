@@ -207,6 +207,28 @@ TEST_CASE("text that is not translated stays as it is") {
   CHECK(code.counts.placeholders == 2);
 }
 
+TEST_CASE("links to addresses, marks of footnotes and code of templates are whole") {
+  const auto tokens = [](const std::string& html) {
+    std::string out;
+    for (const HtmlToken& token : tokenize_html(html)) {
+      out += token.type == HtmlTokenType::text                          ? std::string(token.bytes)
+             : token.type == HtmlTokenType::point && token.untranslated ? "P"
+             : token.type == HtmlTokenType::point                       ? "p"
+                                                                        : "t";
+    }
+    return out;
+  };
+  CHECK(tokens("See <a href='x'><span>https://</span><span>x.org</span></a>.") == "See P.");
+  CHECK(tokens("<a href='x'>@<span>user</span></a> <a href='y' rel='tag'>#<span>tag</span></a>") ==
+        "P P");
+  CHECK(tokens("<a href='x'>the page</a>") == "tthe paget");
+  CHECK(tokens("<a href='x'>a@b.org <b>c</b></a>") == "ta@b.org tctt");
+  CHECK(tokens("so.<sup>1</sup> And<sup><a href='#2'>[2]</a></sup>") == "so.p Andp");
+  CHECK(tokens("H<sub>2</sub>O x<sup>th</sup>") == "Ht2tO xttht");
+  CHECK(tokens("a <%= f(\"<b>\") %> b <?php if ($a > 3) ?> c") == "a P b P c");
+  CHECK(tokens("<a href='x'>@user") == "t@user");
+}
+
 TEST_CASE("blocks cut the text and inline elements do not") {
   const MarkedText text = read_html(
       "<h1>A b</h1><p>c <em>d</em> e<br/>f</p>\n<ul><li>g<li>h</ul>i\n\nj<unknown>k</unknown>");
