@@ -43,8 +43,9 @@ class SegmentBuilder {
   /// Adds whitespace.
   void add_space(std::string_view source) {
     raw_ += source;
-    if (!segment_.items.empty() && segment_.items.back().type != ItemType::space) {
-      segment_.items.back().space_after = true;
+    if (!segment_.items.empty()) {
+      MarkupItem& last = segment_.items.back();
+      last.space_after = last.type != ItemType::space && last.offset == segment_.text.size();
     }
     segment_.items.push_back({ItemType::space, std::string(source), segment_.text.size()});
   }

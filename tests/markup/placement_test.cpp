@@ -161,6 +161,12 @@ TEST_CASE("an element with all words keeps all of them, and text at its ends") {
   CHECK(placed(read_html("<i><b>Hello</b></i>."), "Hallo.", {}) == "<i><b>Hallo</b></i>.");
 }
 
+TEST_CASE("tags stay inside a word that is the same in the translation") {
+  CHECK(placed(read_html("Water is H<sub>2</sub>O."), "Wasser ist H2O.", {{0, 0}, {1, 1}}) ==
+        "Wasser ist H<sub>2</sub>O.");
+  CHECK(placed(read_html("a<i>b</i>c d"), "d abc", {}) == "d a<i>b</i>c");
+}
+
 TEST_CASE("an element that continues in another segment stays open") {
   const MarkedText text = read_html("a <b>one<br>two</b> c");
   REQUIRE(text.segments.size() == 2);

@@ -109,7 +109,8 @@ TEST_CASE("10,000 random lines with stand-ins keep their placeholders") {
           restore_placeholders(*made, place_markup(made->segment, translation, {}));
       CAPTURE(out);
       for (const MarkupItem& item : segment.items) {
-        if (item.type != ItemType::space) CHECK(out.find(item.bytes) != out.npos);
+        const bool space = item.bytes.find_first_not_of(" \t") == item.bytes.npos;
+        if (!space) CHECK(out.find(item.bytes) != out.npos);
       }
       for (const auto& [word, placeholder] : made->words) {
         CHECK(line.find(word) == line.npos);
