@@ -217,7 +217,7 @@ PlainTag read_plain_tag(std::string_view text, std::size_t begin) {
   if (at(i) != '>') return {};
   tag.end = i + 1;
   tag.alone = closed;
-  tag.value = !closed && !attributes && !tag.closes && !is_digit(tag.name.front()) &&
+  tag.value = !attributes && !tag.closes &&
               std::ranges::find(kElements, ascii_lower(tag.name)) == kElements.end();
   return tag;
 }

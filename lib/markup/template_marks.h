@@ -26,7 +26,7 @@ struct PlainTag {
   std::string_view name = {};
   bool closes = false;  ///< </b>
   bool alone = false;   ///< <br/>
-  bool value = false;   ///< without a partner, it is the name of a value: <name>
+  bool value = false;   ///< without a partner, it stands for a value: <name>, <1/>
   int partner = -1;     ///< the index of the element's other tag; −1: none
 };
 
