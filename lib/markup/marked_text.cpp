@@ -16,10 +16,6 @@ namespace {
 
 constexpr int kNoPartner = -1;
 
-bool is_word_character(std::string_view character) {
-  return has_words(character);
-}
-
 /// Returns the last character of a text.
 std::string_view last_character(std::string_view text) {
   std::size_t begin = text.size();
@@ -136,8 +132,8 @@ class SegmentBuilder {
     // "Hello {name}, …" is translated as "Hello, …".
     if (space && placeholder && closes) space = false;
     if (!space && placeholder && !closes) {
-      space = is_word_character(last_character(segment_.text)) &&
-              is_word_character(next.substr(0, decode_code_point(next).length));
+      space = has_words(last_character(segment_.text)) &&
+              has_words(next.substr(0, decode_code_point(next).length));
     }
     if (!space) return;
     segment_.text += ' ';
@@ -360,7 +356,9 @@ MarkedText read_plain_text(std::string_view text, const SpanFinder& keep) {
   int id = 0;
   for (const LayoutLine& line : split_text(text)) {
     builder.cut(line.before);
-    add_line(builder, line.content, keep, id);
+    const std::size_t mark = block_mark_length(line.content);
+    builder.cut(line.content.substr(0, mark));
+    add_line(builder, line.content.substr(mark), keep, id);
     builder.cut(line.after);
   }
   return builder.finish();
@@ -368,7 +366,9 @@ MarkedText read_plain_text(std::string_view text, const SpanFinder& keep) {
 
 bool is_one_plain_line(std::string_view text) {
   if (text.find_first_of("\n\v\f\r") != text.npos || may_have_placeholders(text)) return false;
-  if (text.empty() || whitespace_length(text) > 0 || is_ascii_space(text.back())) return false;
+  if (text.empty() || whitespace_length(text) + block_mark_length(text) > 0 ||
+      is_ascii_space(text.back()))
+    return false;
   return text.find(kNextLine) == text.npos && text.find("\u2028") == text.npos &&
          text.find("\u2029") == text.npos;
 }

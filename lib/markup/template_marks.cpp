@@ -34,7 +34,8 @@ class MarkReader {
       case '%':
         return first({named("%%", "%%", ".-"), after_word() ? begin_ : named("%", "%", ".-")});
       case '$':
-        return after_word() ? begin_ : first({named("$(", ")", ".-"), dollar_name()});
+        return after_word() ? begin_
+                            : first({closed("$((", "))"), named("$(", ")", ".-"), dollar_name()});
       case '#':
         return after_word() ? begin_
                             : first({named("##", "##", ".-"), named("#", "#", ""), tag_name(".")});

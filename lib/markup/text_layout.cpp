@@ -1,5 +1,7 @@
 #include "markup/text_layout.h"
 
+#include <algorithm>
+
 namespace attn {
 namespace {
 
@@ -19,6 +21,17 @@ std::size_t whitespace_length(std::string_view text) {
   const bool wide = text.starts_with("\ufeff") || text.starts_with("\u3000") ||
                     text.starts_with("\u2028") || text.starts_with("\u2029");
   return wide ? 3 : 0;
+}
+
+std::size_t block_mark_length(std::string_view line) {
+  constexpr std::size_t kMost = 6;  // the deepest heading
+  if (line.empty() || !is_any_of(line.front(), "#>*+")) return 0;
+  const bool one = line.front() == '*' || line.front() == '+';
+  std::size_t end = std::min(line.find_first_not_of(line.front()), line.size());
+  if (end > (one ? 1 : kMost)) return 0;
+  const std::size_t mark = end;
+  while (end < line.size() && line[end] == ' ') ++end;
+  return end > mark && end < line.size() ? end : 0;
 }
 
 std::vector<LayoutLine> split_text(std::string_view text) {

@@ -40,6 +40,10 @@ constexpr bool is_any_of(char c, std::string_view characters) {
   return characters.find(c) != characters.npos;
 }
 
+/// Returns the length of the mark of a block of Markdown, with its spaces, at the start of a line:
+/// "## ", "> ", "* " or "+ "; 0 if there is none. "- " is a dash, too, which a model reads.
+std::size_t block_mark_length(std::string_view line);
+
 /// Returns the length of the whitespace character at the start of the text; 0 if there is none.
 std::size_t whitespace_length(std::string_view text);
 

@@ -75,6 +75,7 @@ TEST_CASE("placeholders of programs are found whole") {
                                   "$user.name",
                                   "$NAME$",
                                   "$(name)",
+                                  "$((1 + 2))",
                                   "%%name%%",
                                   "%recipient.name%",
                                   "[[name]]",

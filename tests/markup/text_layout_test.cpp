@@ -40,6 +40,22 @@ TEST_CASE("a text is split into lines, and nothing of it is lost") {
   CHECK(split_text("\ufeffa").front().content == "a");
 }
 
+TEST_CASE("marks of Markdown's blocks are not translated") {
+  CHECK(block_mark_length("## The page") == 3);
+  CHECK(block_mark_length(">  A quotation") == 3);
+  CHECK(block_mark_length("* an item") == 2);
+  for (const char* line : {"#1 song", "####### a", "** a", "- a dash", "#", "> ", "a # b", ""}) {
+    CAPTURE(line);
+    CHECK(block_mark_length(line) == 0);
+  }
+  const MarkedText text = read_plain_text("# One\n> *two*\n");
+  REQUIRE(text.segments.size() == 2);
+  CHECK(text.segments[0].before == "# ");
+  CHECK(text.segments[0].text == "One");
+  CHECK(text.segments[1].before == "\n> ");
+  CHECK(text.segments[1].text == "two");
+}
+
 TEST_CASE("a plain line is recognized") {
   CHECK(is_one_plain_line("The group went home."));
   for (const char* text : {"", " a", "a ", "a\nb", "a\r", "{x}", "100%", "a\u2028b", "a\fb",
