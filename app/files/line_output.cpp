@@ -30,7 +30,10 @@ std::string printable_lines(const std::string& text) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find_first_of("\t\n\r", at), text.size());
     lines += printable(std::string_view(text).substr(at, end - at));
-    if (end < text.size() && text[end] != '\r') lines += text[end];
+    // A lone carriage return would move the cursor back.
+    if (end < text.size() && !text.substr(end).starts_with("\r\n")) {
+      lines += text[end] == '\r' ? '\n' : text[end];
+    }
     at = end + 1;
   }
   return lines;
