@@ -13,6 +13,7 @@
 #include "base/strings/utf8.h"
 #include "serve/language_detector.h"
 #include "service/api/response_limits.h"
+#include "service/measure/alignment_heads.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
@@ -178,11 +179,6 @@ std::string ServerHandler::live_page(const std::string& version) const {
 
 namespace {
 
-bool is_code(std::string_view text) {
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
-  return (text.size() == 2 || text.size() == 3) && std::ranges::all_of(text, small);
-}
-
 std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
   std::vector<LanguagePair> pairs;
   for (const std::string& name : names) {
@@ -192,18 +188,6 @@ std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-std::optional<LanguagePair> languages_in_name(std::string_view model_name) {
-  while (model_name.ends_with('/')) model_name.remove_suffix(1);
-  model_name.remove_prefix(model_name.find_last_of('/') + 1);  // npos + 1 is 0
-  const std::size_t last = model_name.rfind('-');
-  if (last == model_name.npos) return std::nullopt;
-  const std::string_view target = model_name.substr(last + 1);
-  const std::string_view before = model_name.substr(0, last);
-  const std::string_view source = before.substr(before.rfind('-') + 1);
-  if (!is_code(source) || !is_code(target)) return std::nullopt;
-  return LanguagePair{std::string(source), std::string(target)};
-}
 
 std::size_t find_model_for(const std::vector<std::string>& names, const LanguagePair& wanted,
                            const std::string& detected) {
@@ -272,6 +256,7 @@ ServedModels::Slot& ServedModels::ensure_loaded(Slot& slot) {
   const std::lock_guard lock(slot.loading);
   if (!slot.model) {
     slot.model = open_or_make_model(slot.choice);
+    find_alignment_heads(*slot.model);
     slot.queue.emplace(*slot.model->transformer);
     for (const FieldText& text : slot.model->notes) say_(text);
   }

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "service/api/api_handler.h"
 #include "service/api/api_request.h"
+#include "service/model/languages.h"
 #include "text/languages.h"
 #include "translate/line_parts.h"
 #include "translate/search/search_queue.h"
@@ -63,10 +64,6 @@ class ServerHandler : public ApiHandler {
 };
 
 // The languages of the served models as far as their names tell, for LibreTranslate clients.
-
-/// Returns the languages at the end of a model's name, as in "data/models/en-de" or
-/// "opus-mt-en-de"; nothing if there are none.
-std::optional<LanguagePair> languages_in_name(std::string_view model_name);
 
 /// Returns the first model for the pair or, failing that, the first whose name contains no
 /// languages; the source "auto" matches any, preferably `detected`. Throws InputError naming the

@@ -10,13 +10,10 @@
 
 #include "base/json.h"
 #include "config/option_table.h"
+#include "service/model/languages.h"
 #include "service/what_if.h"
 
 namespace attn {
-
-struct LanguagePair {
-  std::string source, target;  ///< "en", "de": ISO 639
-};
 
 /// A request about a sentence.
 struct ApiRequest {

@@ -13,6 +13,11 @@
 namespace attn {
 namespace {
 
+bool is_code(std::string_view text) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return (text.size() == 2 || text.size() == 3) && std::all_of(text.begin(), text.end(), small);
+}
+
 std::string in_small_letters(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -104,6 +109,18 @@ std::size_t nearest_language(const Languages& languages, const std::string& aske
 }
 
 }  // namespace
+
+std::optional<LanguagePair> languages_in_name(std::string_view model_name) {
+  while (model_name.ends_with('/')) model_name.remove_suffix(1);
+  model_name.remove_prefix(model_name.find_last_of('/') + 1);  // npos + 1 is 0
+  const std::size_t last = model_name.rfind('-');
+  if (last == model_name.npos) return std::nullopt;
+  const std::string_view target = model_name.substr(last + 1);
+  const std::string_view before = model_name.substr(0, last);
+  const std::string_view source = before.substr(before.rfind('-') + 1);
+  if (!is_code(source) || !is_code(target)) return std::nullopt;
+  return LanguagePair{std::string(source), std::string(target)};
+}
 
 std::string language_name(const std::string& code) {
   return name_of(code, false);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,14 @@
 #include "translate/translator.h"
 
 namespace attn {
+
+struct LanguagePair {
+  std::string source, target;  ///< "en", "de": ISO 639
+};
+
+/// Returns the languages at the end of a model's name, as in "data/models/en-de" or
+/// "opus-mt-en-de"; nothing if there are none.
+std::optional<LanguagePair> languages_in_name(std::string_view model_name);
 
 /// Returns a language's English name from ICU; the code if ICU has none.
 std::string language_name(const std::string& code);

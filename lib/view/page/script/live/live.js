@@ -310,6 +310,7 @@ const live = (() => {
   async function startAlone(parts) {
     try {
       takeSettings(await alone.start(parts));
+      bench.start();
     } catch (problem) {
       settings.broken = true;
       failed(problem);
