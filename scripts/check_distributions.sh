@@ -71,8 +71,8 @@ make_root() {
 # without rights serves the page.
 check_container() {
   local build=$folder/container-build run=$folder/container-run log=$folder/container.log port=8087
-  make_root "$build" trixie "$folder/container-build-debootstrap.log"
-  make_root "$run" trixie "$folder/container-run-debootstrap.log"
+  make_root "$run" trixie "$folder/container-debootstrap.log"
+  [ -f "$build/made" ] || cp -a "$run" "$build"
   rm -rf "$build/src"
   git clone -q "file://$PWD" "$build/src"
   in_system "$build" bash /src/scripts/container.sh build /packages >"$log" 2>&1
