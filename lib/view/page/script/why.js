@@ -48,7 +48,7 @@ const whyView = (() => {
     };
     const part = (title, lines) => [make("h3", { text: title }), make("div", { role: "list", "aria-label": title }, lines)];
     return make("div", { class: "why-bars", role: "group", "aria-label": label },
-      part(falls.size > 0 ? "source words; on the right, how the logit changes without the word or with <unk> in its place" : "source words", sum.source.map((entry) => lineOf(entry, true))),
+      part(falls.size > 0 ? "source words; in small print, how the logit changes without the word or with <unk> in its place" : "source words", sum.source.map((entry) => lineOf(entry, true))),
       sum.prefix.length > 0 ? part("words written before", sum.prefix.map((entry) => lineOf(entry, false))) : null,
       part("everything else: feed-forwards, biases, position", [barLine("rest", rest, most, null)]),
       make("p", { class: "why-sum" }, "sum ", number(totalOf(sum))));
