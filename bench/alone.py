@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the page that translates alone costs: its parts, its opening, a key, memory, its speed, and a sentence beside the native program.
+"""Measures the standalone page: its parts, its opening, a keystroke, memory, its speed, and a sentence compared with the
+native program.
 
     python3 bench/alone.py --program build/release/app/attn-demo --module build/web [--rounds 9] [--page try.html]
 
@@ -29,33 +30,34 @@ TYPED = "The old dog sleeps in the warm kitchen every single day"
 
 
 def cpu_ms(command, text, environment=None):
-    """Milliseconds of CPU that a program takes, which others on the machine change little."""
+    """Returns the CPU time of a program in milliseconds, which other programs on the machine hardly change."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     subprocess.run(command, input=text, text=True, env={**os.environ, **(environment or {})}, check=True, capture_output=True)
     return (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before) * 1000
 
 
 def a_line(command, one, environment=None):
-    """CPU of one line of input, without the program's starting: from two numbers of lines."""
+    """Returns the CPU time of one line of input, without the program's start: computed from two numbers of
+    lines."""
     few, many = (cpu_ms(command, one * lines, environment) for lines in (4, 24))
     return (many - few) / 20
 
 
 def native(program, model, cpu, *options):
-    """A translation of the long sentence by the kernels of a CPU."""
+    """Translates the long sentence with the kernels of a CPU."""
     command = [program, "translate", "--model", model, "--beam", "4", "--threads", "1", "--batch", "1", "--show", "none",
                "--precision", "int8", *options]
     return a_line(command, f"{LONG}\n", {"ATTN_DEMO_CPU": cpu} if cpu else {})
 
 
 def module(folder, model, path, **more):
-    """What the module answers to the same sentence."""
+    """Returns the module's answer for the same sentence."""
     line = json.dumps({"path": path, "body": json.dumps({"text": LONG, "beams": 4, **more})})
     return a_line(["node", str(ROOT / "tests/alone/ask.js"), folder, model, "1"], f"{line}\n")
 
 
 def memory_mb(root):
-    """What a process and all that it has started hold (proportional set size)."""
+    """Returns the memory of a process and of all its child processes (proportional set size)."""
     parents, size, mine = {}, 0, [root]
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -78,7 +80,8 @@ def opening(browser, page):
 
 
 def keys(browser):
-    """Milliseconds from each key of the typed sentence to its picture, as the page itself says them."""
+    """Returns the milliseconds from each keystroke of the typed sentence to its picture, as the page reports
+    them."""
     browser.click("#live-text")
     browser.run("document.getElementById('live-text').select()")
     took = []
@@ -100,7 +103,7 @@ def speed(browser, page):
 
 
 def in_browser(make, page, rounds):
-    """Rows of the table for one browser."""
+    """Prints the table's rows for one browser."""
     name = make.__name__.replace("Browser", "Chromium")
     browser = make(1400, 1000)
     try:
@@ -121,7 +124,7 @@ def in_browser(make, page, rounds):
 
 
 def beside_the_program(options, model):
-    """Rows of the module's CPU and the program's."""
+    """Prints the table's rows for the CPU time of the module and of the program."""
     program, folder = options.program, options.module
     record = os.path.join(os.path.dirname(model), "record.json")
     ours = module(folder, model, "/api/attend")

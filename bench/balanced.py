@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Servers behind HAProxy: requests a second of 1, 2 and 4 processes, and what restarts cost.
+"""Measures servers behind HAProxy: requests per second of 1, 2 and 4 processes, and the cost of restarts.
 
     python3 bench/balanced.py --program build/release/app/attn-demo [--processes 1,2,4] [--seconds 20] [--rounds 3]
     python3 bench/balanced.py --program … --restarts 3 [--requests 10000]
@@ -53,7 +53,7 @@ def wait_until_ready(port):
 
 @contextlib.contextmanager
 def balanced(program, count):
-    """{port: server} of so many servers behind the balancer."""
+    """Starts this number of servers behind the balancer, and returns them by port."""
     servers = {FIRST + i: server(program, FIRST + i) for i in range(count)}
     text = "\n".join(line for line in CONFIGURATION.splitlines() if not line.lstrip().startswith(("server ", "bind ")))
     listed = "".join(f"    server s{port} 127.0.0.1:{port}\n" for port in servers)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times attention alone beside PyTorch's scaled_dot_product_attention, in the same run.
+"""Times attention alone, and PyTorch's scaled_dot_product_attention in the same run.
 
     python bench/compare_attention.py [--program build/release/app/attn-demo] [--lengths 2048,8192]
         [--rounds 5] [--threads 2] [--kinds full,longformer] [--growth 2048,4096,8192,16384,32768]
@@ -25,7 +25,7 @@ HEADS, HEAD_DIM = 8, 64
 
 
 def torch_seconds(length, causal, backward, threads):
-    """One run of PyTorch, in this process: median seconds of three calls after a first one."""
+    """Runs PyTorch in this process, and returns the median seconds of three calls after a first one."""
     import time
 
     import torch
@@ -68,7 +68,7 @@ def our_run(program, kinds, lengths, causal, backward, threads):
 
 
 def slope(xs, ys):
-    """Of the line through (ln x, ln y) with the least squares."""
+    """Returns the slope of the least-squares line through (ln x, ln y)."""
     xs, ys = [math.log(x) for x in xs], [math.log(max(y, 1e-9)) for y in ys]
     x_mean, y_mean = statistics.mean(xs), statistics.mean(ys)
     return (sum((x - x_mean) * (y - y_mean) for x, y in zip(xs, ys)) /

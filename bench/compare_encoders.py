@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times encoders of long sentences beside transformers' classes, in the same run.
+"""Times encoders of long sentences, and transformers' classes in the same run.
 
     python bench/compare_encoders.py [--threads 2] [--rounds 3] [--only NAME,…]
 
@@ -59,7 +59,7 @@ def status_bytes(field):
 
 
 def their_run(name, directory, threads):
-    """In a process of its own: median seconds of three calls after a first one, and memory."""
+    """Prints the median seconds of three calls after a first one, and the memory; runs in a separate process."""
     import time
 
     import torch

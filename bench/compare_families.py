@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times attn-demo beside CTranslate2 on random checkpoints of the shapes of t5-small and NLLB-200's distilled 600M, in turns.
+"""Times attn-demo and CTranslate2, in turns, on random checkpoints with the shapes of t5-small and NLLB-200's
+distilled 600M.
 
     python bench/compare_families.py --text FILE [--shape t5-small|nllb-600m]… [--rounds 5] [--threads 1] [--models DIR]
 
@@ -53,7 +54,7 @@ def train_pieces(shape, text, folder):
 
 
 def make(shape, text, folder):
-    """The checkpoint, and CTranslate2's form of it."""
+    """Makes the checkpoint, and converts it for CTranslate2."""
     import torch
     import transformers
     from ctranslate2.converters import TransformersConverter

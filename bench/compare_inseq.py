@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""inseq's attribution by attention beside ours: the same weights, the same numbers, and the time of both.
+"""Compares inseq's attribution by attention with ours: the same weights, the same numbers, and the time of
+both.
 
     bench/compare_inseq.py [--model DIR] [--rounds N] [SENTENCE]
 
@@ -41,7 +42,8 @@ def timed(call):
 
 
 def teacher_forced(model, a, scale):
-    """transformers' cross-attention [layers, heads, L, S], its decoder's embeddings times `scale`."""
+    """Returns transformers' cross-attention [layers, heads, L, S], with the decoder's embeddings multiplied
+    by `scale`."""
     ids = torch.tensor([[model.config.decoder_start_token_id, *a.ids[:-1]]])
     with torch.no_grad():
         embedded = model.model.decoder.embed_tokens(ids) * scale

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The package beside the command: the same lines, the same options, in turns.
+"""Compares the package with the command, in turns: the same lines and the same options.
 
     bench/compare_python.py PROGRAM [--corpus FILE] [--lines N] [--rounds N]
 
@@ -45,7 +45,7 @@ sys.stdout.writelines(line + "\\n" for line in written)
 
 
 def timed(command, source):
-    """Seconds, seconds of the processor, stdout and stderr."""
+    """Runs a command, and returns its seconds, its CPU seconds, stdout and stderr."""
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with open(source, "rb") as lines:
         done = subprocess.run(command, stdin=lines, capture_output=True, check=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times attn-demo beside transformers and CTranslate2 on the same checkpoint, in one run.
+"""Times attn-demo, transformers and CTranslate2 on the same checkpoint, in one run.
 
     python bench/compare_speed.py --corpus EN DE [--sentences FILE] [--model DIR] [--rounds 9]
 
@@ -139,7 +139,7 @@ class Worker:
 
 
 class BenchDecode:
-    """attn-demo's own program does one case a call, with a warm-up inside."""
+    """Times one case with attn-demo's own program, which does one case per call, with a warm-up inside."""
 
     def __init__(self, options, threads, files, precision):
         self.program, self.model = options.bench_decode, options.model
@@ -166,7 +166,8 @@ def precision_of(kind):
 
 
 def compare(options, threads, files):
-    """-> case -> contender -> median milliseconds of each round; case -> precision -> milliseconds at its peak."""
+    """Returns case -> contender -> median milliseconds of each round, and case -> precision -> milliseconds
+    at its peak."""
     kinds = [] if options.without_transformers else ["transformers"]
     kinds += ["CTranslate2", "CTranslate2 int8"] + ["CTranslate2 int8, workers"] * (threads > 1)
     kinds = [kind for kind in kinds if precision_of(kind) in options.precisions]
@@ -211,7 +212,7 @@ def report(times, at_peak, threads):
 
 
 def whole_process(options, sentence):
-    """From start to a printed translation, the file in the page cache."""
+    """Times the program from its start to a printed translation, with the file in the page cache."""
     calls = {
         "model of 31 MB": ["--model", str(options.model), "--max-length", str(LENGTH),
                            "--beam", "1", "--show", "none", sentence],
@@ -238,7 +239,7 @@ def whole_process(options, sentence):
 
 
 def prepare(options, scratch):
-    """The checkpoint, its CTranslate2 form, and a sentence file for each case."""
+    """Makes the checkpoint, its CTranslate2 form, and a sentence file for each case."""
     sys.path.insert(0, str(ROOT / "scripts/checks"))
     sys.dont_write_bytecode = True
     if not (options.model / "model.safetensors").exists():

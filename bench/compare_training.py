@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Trains the same model on the same text with PyTorch and with attn-demo: speed, memory, quality.
+"""Trains the same model on the same text with PyTorch and with attn-demo, and compares speed,
+memory and quality.
 
     python bench/compare_training.py --split DIR [--threads 1,2] [--rounds 3] [--avx2] [--bfloat16]
     python bench/compare_training.py --split DIR --rounds 0 --full      the losses and BLEU of a run
@@ -46,8 +47,9 @@ MARKS = (100, 250, 500, 750, 1000, 1200)
 
 
 def run(command, log, environment=None):
-    """Runs to the end, output to `log`; the largest resident size in bytes (Linux counts kB). It is
-    never below this process's own size at the start, so nothing large is kept here before."""
+    """Runs a command to its end, with its output in `log`, and returns the largest resident size in
+    bytes (Linux counts kB). This is at least the size of this process at the start, so nothing
+    large is kept here before."""
     with open(log, "wb") as out:
         process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=out,
                                    env={**os.environ, **(environment or {})})
@@ -60,7 +62,8 @@ def run(command, log, environment=None):
 
 
 class Contenders:
-    """The two trainers on one split; a call trains, and gives the log read and the peak memory."""
+    """The two trainers on one split. A call trains, and returns the log that was read and the peak
+    memory."""
 
     def __init__(self, options, work):
         self.options, self.work = options, work
@@ -71,7 +74,8 @@ class Contenders:
                 work / "tokenizer.log")
 
     def short(self):
-        """The split with 20 lines to validate on: a run's end must not take longer than the run."""
+        """Makes the split with 20 validation lines, so that a run's end does not take longer than
+        the run."""
         short = self.work / "short"
         short.mkdir(exist_ok=True)
         for code in ("en", "de"):
@@ -131,7 +135,8 @@ def read_torch_log(path):
 
 
 def read_our_log(path):
-    """The last epoch's figures are of its part, where the run ended in it."""
+    """Reads the metrics of each epoch. If the run ended inside the last epoch, its metrics cover
+    the completed part."""
     events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     train = [e for e in events if e["event"] == "train"]
     whole = {e["epoch"]: e["loss"] for e in events if e["event"] == "epoch"}
@@ -161,7 +166,7 @@ def speed_of(log, warm_up, name):
 
 
 def compare_speed(options, contenders):
-    """Prints the table; -> the largest peak of each."""
+    """Prints the table, and returns the largest peak of each program."""
     split = contenders.short()
     peaks = {"torch": 0, "ours": 0}
     print("| threads | instructions | PyTorch, tokens/s | attn-demo, tokens/s | ratio | range |\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sentences of unequal length in one file: what `translate --input` takes for them, sorted, unsorted and with long ones between.
+"""Times `translate --input` on sentences of different lengths: sorted, unsorted, and with long ones between.
 
     python3 bench/files.py --program build/release/app/attn-demo --sentences FILE [--before PROGRAM] [--rounds 5]
         [--model data/models/en-de] [--threads 1] [--beam 4] [--precision float32]
@@ -23,7 +23,7 @@ LONG_LINES, LONG_WORDS = 10, 200
 
 
 def orders(lines):
-    """{name: lines}"""
+    """Returns the lines by name."""
     words = [word.strip(".,!?\"") for line in lines for word in line.split()]
     long = [" ".join(words[i * LONG_WORDS:(i + 1) * LONG_WORDS]) for i in range(LONG_LINES)]
     between = list(lines)
@@ -34,7 +34,7 @@ def orders(lines):
 
 
 def run(command, source, output):
-    """(a processor's seconds, the clock's) of one process."""
+    """Runs one process, and returns its CPU seconds and its wall-clock seconds."""
     begun = time.monotonic()
     child = os.posix_spawn(command[0], [*command, "--input", source, "--output", output], os.environ,
                            file_actions=[(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)])

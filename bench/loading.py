@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Loading pytorch_model.bin beside the same weights as model.safetensors, and the memory of a large vocabulary.
+"""Compares loading pytorch_model.bin with loading the same weights as model.safetensors, and measures the
+memory of a large vocabulary.
 
     bench/loading.py [PROGRAM] [--rounds N] [--large]
 
@@ -46,7 +47,7 @@ sys.exit(status != 0)
 
 
 def measured(program, directory, *more):
-    """Seconds, seconds of the processor, MB at the peak."""
+    """Runs a command, and returns its seconds, its CPU seconds and its peak memory in MB."""
     command = [program, "translate", "--model", directory, "--threads", "1", "--show", "none", *more]
     done = subprocess.run([sys.executable, "-c", STARTER, *map(str, command)], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -55,7 +56,7 @@ def measured(program, directory, *more):
 
 
 def large(program, scratch):
-    """Peak memory over the file's size, in products of float32 and of 8 bits."""
+    """Prints the peak memory divided by the file's size, in float32 and in int8."""
     shape = {"model_type": "m2m_100", "d_model": 1024, "encoder_layers": 6, "decoder_layers": 6, "encoder_attention_heads": 16,
              "decoder_attention_heads": 16, "encoder_ffn_dim": 4096, "decoder_ffn_dim": 4096}
     config, directory, tokenizer = scratch / "config.json", scratch / "large", scratch / "tokenizer"

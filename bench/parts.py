@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Where the time of a search goes: perf over bench_decode on one thread, function by function, in parts.
+"""Measures where a search spends its time: runs perf over bench_decode on one thread, function by function,
+and groups the functions.
 
     python3 bench/parts.py --model DIR --sentences FILE [--beams 1,4] [--precision int8]
 
@@ -28,7 +29,7 @@ APART = r"\brun_(avx|neon|dotprod)"  # the measurement of the peak
 
 
 def samples_of(program, options, beam, scratch):
-    """-> ([(share, function)], what bench_decode says)."""
+    """Returns [(share, function)], and the output of bench_decode."""
     data = scratch / "perf.data"
     said = subprocess.run(
         ["perf", "record", "-q", "-o", data, program, "--model", options.model, "--sentences", options.sentences,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The live server under many connections, beside transformers behind FastAPI; and what a key costs.
+"""Measures the live server under many connections, compared with transformers behind FastAPI, and the time of
+a keystroke.
 
     python3 bench/serve.py --program build/release/app/attn-demo [--connections 200] [--seconds 60]
         [--beside PYTHON] [--before PROGRAM] [--hostile N] [--rounds 1] [--beams N] [--precision float32]
@@ -31,7 +32,7 @@ TYPED = "The old dog sleeps in the warm kitchen every single day"
 
 
 def serve_transformers(port):
-    """The server on the other side: what one writes in ten minutes."""
+    """The server to compare with: what you would write in ten minutes."""
     import torch
     import uvicorn
     from fastapi import FastAPI
@@ -83,7 +84,8 @@ def memory(pid):
 
 
 def processor(pid):
-    """Seconds of a processor that a process has had: on a busy machine the rate is others' affair, this is not."""
+    """Returns the CPU seconds of a process. On a busy machine, the rate depends on other programs, and this
+    does not."""
     with open(f"/proc/{pid}/stat") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -187,7 +189,7 @@ new MutationObserver(() => {
 
 
 def key_row(browser, key):
-    """What a key cost, part by part; None where the next one had taken its place."""
+    """Returns the parts of a keystroke's time; None if the next keystroke replaced it."""
     browser.run("performance.clearResourceTimings(); keys.shown = 0")
     browser.press("Space" if key == " " else key)
     time.sleep(0.25)  # polling the page meanwhile would disturb the measurement
@@ -203,7 +205,7 @@ def key_row(browser, key):
 
 
 def run_keys(options):
-    """Types key by key and asks the browser what each took."""
+    """Types one key after the other, and asks the browser how long each took."""
     sys.path[:0] = [str(ROOT / "tests/page")]
     from webdriver import Browser, until
     program = start([options.program, *serve, "--port", "18431"], 18431)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The PyTorch side of compare_training.py: trains the same Marian-like model on the same text.
+"""Trains the same Marian-like model on the same text with PyTorch, for compare_training.py.
 
     python bench/torch_training.py SPLIT PIECES OUT --updates 1236 [--threads 2] [--d 256] …
 
@@ -48,7 +48,7 @@ def parse():
 
 
 class Text:
-    """The parallel lines of one part, and their pieces with the end symbol."""
+    """Reads the parallel lines of one part, and their tokens with the end symbol."""
 
     def __init__(self, split, part, pieces):
         sides = [(split / f"{part}.{code}").read_text(encoding="utf-8").split("\n")
@@ -63,7 +63,8 @@ class Text:
                 self.references.append(reference)
 
     def batches(self, budget):
-        """Pairs of like length together; sentences × longest of either side is at most `budget`."""
+        """Puts pairs of similar length together; sentences × longest of either side is at most
+        `budget`."""
         pairs = random.sample(self.pairs, len(self.pairs))
         pairs.sort(key=lambda pair: (len(pair[1]), len(pair[0])))
         batches, widest = [], 0
@@ -104,7 +105,7 @@ class Translator(nn.Module):
             self.table.weight[:pad].normal_(std=options.d**-0.5)
 
     def rows(self, sentences):
-        """[sentences, longest], the short ones filled up with padding."""
+        """Returns [sentences, longest], with padding after the short ones."""
         return nn.utils.rnn.pad_sequence(
             [torch.tensor(ids) for ids in sentences], batch_first=True, padding_value=self.pad)
 
@@ -124,7 +125,7 @@ class Translator(nn.Module):
         return states @ self.table.weight[: self.pad].T
 
     def loss(self, batch, smoothing):
-        """Mean over target tokens, and their number."""
+        """Returns the mean over target tokens, and their number."""
         target = self.rows([t for _, t in batch])
         inputs = functional.pad(target[:, :-1], (1, 0), value=self.pad)
         states = self.decode(inputs, *self.encode(self.rows([s for s, _ in batch])))
@@ -135,7 +136,7 @@ class Translator(nn.Module):
 
     @torch.inference_mode()
     def search(self, sentences):
-        """Greedy; the pieces before the end symbol."""
+        """Translates with greedy search, and returns the tokens before the end symbol."""
         memory, hidden = self.encode(self.rows(sentences))
         ids = torch.full((len(sentences), 1), self.pad)
         open_rows = torch.ones(len(sentences), dtype=torch.bool)
@@ -161,7 +162,7 @@ def validate(model, text, pieces):
 
 
 class Meter:
-    """Mean loss and speed since it was started; stopped while something else is done."""
+    """The mean loss and speed since the start; paused while something else is done."""
 
     def __init__(self):
         self.loss, self.tokens, self.start = 0.0, 0, time.perf_counter()

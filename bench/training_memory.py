@@ -1,6 +1,5 @@
-"""What compare_training.py holds the peak memory of a training run against: the arrays that any
-trainer needs, computed from the model's shape and from the batches of the text.
-"""
+"""Computes the memory that compare_training.py compares peaks with: the arrays that any trainer
+needs, from the model's shape and the batches of the text."""
 
 D, LAYERS, HEADS, FFN, VOCABULARY = 256, 3, 4, 1024, 8000  # LAYERS in each of the two stacks
 BUDGET = 3000  # padded positions of a batch
@@ -15,7 +14,8 @@ def parameter_count():
 
 
 def kept_activations(batch):
-    """Floats that the backward pass of a batch needs from the forward pass, without padding.
+    """Returns the number of floats that the backward pass of a batch needs from the forward pass,
+    without padding.
 
     encoder layer, a source token: input D, query, key and value 3D, heads' output D, both norms'
         input 2D, the first norm's output D, hidden layer F (after ReLU and dropout)
@@ -31,7 +31,8 @@ def kept_activations(batch):
 
 
 def batches_of(split, pieces):
-    """Lengths of (source, target) with the end symbol, in the batches that both trainers cut."""
+    """Returns the lengths of (source, target), with the end symbol, in the batches that both
+    trainers make."""
     import sentencepiece
 
     model = sentencepiece.SentencePieceProcessor(model_file=str(pieces / "source.spm"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each view of a sentence costs beside the translation itself, as whole processes.
+"""Measures the time that each view of a sentence adds to the translation itself, as whole processes.
 
     python3 bench/views.py [--attn-demo build/release/app/attn-demo] [--sentence TEXT] [--rounds 15]
 

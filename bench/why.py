@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""attn-demo's explanations of a translation beside PyTorch: the same numbers, and the time of both.
+"""Compares attn-demo's explanations of a translation with PyTorch's: the same numbers, and the time of both.
 
     bench/why.py [--model DIR] [--rounds N] [--points K] [--document FILE]
 
@@ -56,7 +56,7 @@ class Torch:
         self.eos = model.config.eos_token_id
 
     def logits(self, source, target):
-        """Of embedded (and scaled) sequences [B, S, D] and [B, T, D]: [B, T, V]."""
+        """Returns the logits [B, T, V] of embedded (and scaled) sequences [B, S, D] and [B, T, D]."""
         # transformers 5 scales given embeddings in Marian's decoder, and not in its encoder.
         target = target / self.model.model.decoder.embed_scale
         return self.model(inputs_embeds=source, decoder_inputs_embeds=target, use_cache=False).logits
@@ -65,21 +65,21 @@ class Torch:
         return self.table[ids] * self.scale
 
     def scores(self, logits, steps, contrast):
-        """The score of step steps[b] in row b."""
+        """Returns the score of step steps[b] in each row b."""
         rows = logits[torch.arange(len(steps)), steps]
         if contrast:
             return (rows.gather(1, self.written[steps, None]) - rows.gather(1, self.foil[steps, None]))[:, 0]
         return rows.log_softmax(-1).gather(1, self.written[steps, None])[:, 0]
 
     def both_gradients(self, source, target, steps):
-        """Per score the gradients at both sequences: row b is about step steps[b]."""
+        """Returns each score's gradients at both sequences: row b belongs to step steps[b]."""
         source, target = source.requires_grad_(), target.requires_grad_()
         logits = self.logits(source, target)
         return [torch.autograd.grad(self.scores(logits, steps, contrast).sum(), (source, target), retain_graph=not contrast)
                 for contrast in (False, True)]
 
     def gradients(self):
-        """‖x ⊙ g‖₂ of the source for log p(word), [T, S]; all four matrices are computed."""
+        """Returns ‖x ⊙ g‖₂ of the source for log p(word), [T, S]; computes all four matrices."""
         count = len(self.steps)
         source = self.embedded(self.source).detach().expand(count, -1, -1).clone()
         target = self.embedded(self.input).detach().expand(count, -1, -1).clone()
@@ -88,7 +88,7 @@ class Torch:
         return norms[0][0].detach().numpy()
 
     def integrated(self, points):
-        """Σ (x − x₀) · mean gradient of the source for log p(word), [T, S]."""
+        """Returns Σ (x − x₀) · mean gradient of the source for log p(word), [T, S]."""
         ids = torch.where(self.source == self.eos, self.source, self.unk)
         target_ids = torch.full_like(self.input, self.unk)
         target_ids[0] = self.input[0]
@@ -103,7 +103,8 @@ class Torch:
 
     @torch.no_grad()
     def occlusion(self):
-        """Falls of log p(word) with <unk> in a token's place, and without the token, [T, S − 1] each."""
+        """Returns the falls of log p(word) with <unk> in place of a token, and without the token, [T, S − 1]
+        each."""
         def log_probs(sources):
             inputs = self.input.expand(len(sources), -1)
             logits = self.model(input_ids=sources, decoder_input_ids=inputs, use_cache=False).logits
@@ -117,7 +118,8 @@ class Torch:
 
     @torch.no_grad()
     def receipt(self):
-        """The items of cross-attention in logit(word), [T, L, H, S]; those of the difference are computed, too."""
+        """Returns the items of cross-attention in logit(word), [T, L, H, S]; computes those of the
+        difference, too."""
         m, seen, hooks = self.model.model, {}, []
         for index, layer in enumerate(m.decoder.layers):
             for name in ("self_attn", "encoder_attn"):
@@ -135,7 +137,8 @@ class Torch:
         return items[0].numpy()
 
     def carried(self, u, out, seen):
-        """Carries the output rows u [T, D] backwards through a post-norm decoder; items on the way."""
+        """Carries the output rows u [T, D] back through a post-norm decoder, and collects the items on the
+        way."""
         cross = []
         for index in range(len(self.model.model.decoder.layers) - 1, -1, -1):
             layer = self.model.model.decoder.layers[index]
@@ -155,14 +158,14 @@ class Torch:
 
     @staticmethod
     def head_items(u, block, values, weights):
-        """α (x W_V)_h W_O^h · u: [T, H, S]."""
+        """Returns α (x W_V)_h W_O^h · u: [T, H, S]."""
         heads, width = weights.shape[0], values.shape[-1] // weights.shape[0]
         carried = (u @ block.out_proj.weight).view(len(u), heads, width)
         return torch.einsum("hts,shk,thk->ths", weights, values.view(len(values), heads, width), carried)
 
     @torch.no_grad()
     def patching(self, step, word, foil):
-        """The three grids of recovered shares; that of the encoder, [L + 1, S], is returned."""
+        """Computes the three grids of recovered shares, and returns that of the encoder, [L + 1, S]."""
         m = self.model.model
         target = self.input[None, :step + 1]
 
@@ -185,14 +188,14 @@ class Torch:
             return (difference(logits) - corrupt_difference) / (clean_difference - corrupt_difference)
 
         def with_input(module, change, count):
-            """Runs `count` corrupted sentences, with the first argument of a module changed on its way."""
+            """Runs `count` corrupted sentences while changing the first argument of a module."""
             hook = module.register_forward_pre_hook(lambda _, args: (change(args[0]), *args[1:]))
             out = self.model(input_ids=self.corrupt.expand(count, -1), decoder_input_ids=target.expand(count, -1), use_cache=False)
             hook.remove()
             return shares(out.logits)
 
         def stack_grid(layers, clean_states, end):
-            """One position after the other takes the clean state, before each layer and after the last."""
+            """Gives one position after the other the clean state, before each layer and after the last."""
             grid = []
             for index, states in enumerate(clean_states):
                 places = torch.arange(states.shape[1])
@@ -225,7 +228,8 @@ class Torch:
 
 
 def cases(ours, theirs, text, corrupt, points):
-    """Per row of the table: a name, our call, the PyTorch call (or none), and what to compare of ours."""
+    """Yields, for each row of the table: its name, our call, the PyTorch call (or None), and the part of our
+    result to compare."""
     full = ours.why(text, methods="gradients,integrated,occlusion", corrupt=corrupt)
     unk = json.loads((Path(ours.directory) / "vocab.json").read_text())["<unk>"]
     judge = Torch(theirs, full, ours.attend(corrupt).source_ids, unk)
@@ -254,7 +258,8 @@ def timed(call):
 
 
 def row(name, ours, theirs, expected, rounds):
-    """Medians of rounds in turns, as a row of the table. Where a round takes seconds, one is enough."""
+    """Returns the medians of rounds in turns as a row of the table. If a round takes seconds, it runs only
+    once."""
     times, found = ([], []), None
     for turn in range(rounds + 1):
         if turn == 1 and max(map(sum, times)) < LONG:

@@ -58,7 +58,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Loaded when they are needed: pictures as PNG and PDF, and what is typed at a prompt.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "librsvg2-2, fonts-dejavu-core, libedit2")
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "An encoder-decoder Transformer that one can see through
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "A translator whose attention you can see
  It translates English to German, trains itself, and shows every head of encoder
  self-attention, masked decoder self-attention and cross-attention.")
 include(CPack)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Types what README.md and docs/**/*.md tell a reader to type, and compares what they show.
+"""Runs the commands of README.md and docs/**/*.md as a reader would, and compares their output with the
+documents.
 
     scripts/check_docs.py [--program FILE] [--also venv,network,…] [--update] [DOCUMENT…]
 
@@ -69,7 +70,8 @@ set -E
 
 
 def script_of(document, also):
-    """A bash script whose lines are the document's, so that errors name the line of the document."""
+    """Returns a bash script whose lines are those of the document, so that errors name the line of the
+    document."""
     lines = ["" for _ in document.lines]
     for block in document.blocks:
         if not set(block.needs) <= also:
@@ -94,7 +96,7 @@ def script_of(document, also):
 
 
 def copy_of_project(program, to):
-    """The tracked files, and the program where a build puts it."""
+    """Copies the tracked files, and links the program where a build puts it."""
     git = shutil.which("git")
     listed = git and subprocess.run([git, "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=False)
     if listed and listed.returncode == 0:
@@ -120,7 +122,7 @@ def environment(copy, out, document):
 
 
 def follow(document, program, also, seconds=600):
-    """What each block printed, by the line it begins at, and the faults."""
+    """Runs the document's blocks. Returns the output of each by the line where it begins, and the errors."""
     with tempfile.TemporaryDirectory(prefix="docs-") as scratch:
         copy, out = Path(scratch) / "attn-demo", Path(scratch) / "out"
         copy.mkdir()
@@ -156,7 +158,8 @@ def output_lines(file, copy):
 
 
 def check(document, program, also, update, sources=None):
-    """The faults of a document: what fails, what comes out differently, and numbers of unknown or wrong source."""
+    """Returns the errors of a document: commands that fail, different output, and numbers of unknown or wrong
+    source."""
     typed = any(set(b.needs) <= also for b in document.blocks if b.language in TYPED)
     outputs, faults = follow(document, program, also) if typed else ({}, [])
     commands = [c for b in document.blocks for c in b.commands] + document.shown
@@ -184,7 +187,7 @@ def check(document, program, also, update, sources=None):
 
 
 def wrong_generated(document, program, update):
-    """Faults of the lines that the build writes, such as tables of options; with update they are renewed."""
+    """Returns the errors of lines that the build writes, such as tables of options; with update, renews them."""
     faults = []
     for part in reversed(document.generated):
         made = (program.resolve().parent / "describe/files" / part.name).read_text(encoding="utf-8").splitlines()
@@ -211,7 +214,7 @@ def wrong_translations(document, table, program):
 
 
 def all_names():
-    """The documents that are followed; docs/notes is not among them."""
+    """Returns the documents to check; docs/notes is not among them."""
     return ["README.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md"))), *([CARD] if (ROOT / CARD).exists() else [])]
 
 

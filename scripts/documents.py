@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Documents of 512 to 2,048 tokens, translated as a whole, with each kind of attention.
+"""Translates documents of 512 to 2,048 tokens as a whole, with each kind of attention.
 
     scripts/documents.py join DATA OUT_DIR [--test N]
     scripts/documents.py run OUT_DIR [KIND…] [--minutes M] [--threads N]
@@ -88,7 +88,7 @@ def join(options):
 
 
 def read_tensors(path):
-    """Header and bytes of each tensor of a safetensors file."""
+    """Yields the header and the bytes of each tensor of a safetensors file."""
     data = path.read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + size])
@@ -124,14 +124,14 @@ def start(kind, out, program):
 
 
 def processor_seconds(pid):
-    """What a running process has used."""
+    """Returns the CPU time of a running process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def train_for(seconds, kind, out, options):
-    """Trains until so many seconds of the processor are used, and goes on where an earlier call was
-    stopped. The model's directory."""
+    """Trains until so many CPU seconds are used, and continues where an earlier call was stopped. Returns the
+    model's directory."""
     files = []
     for part in ("train", "dev", "test"):
         for side in ("source", "target"):

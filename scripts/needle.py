@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Key-value retrieval over long texts: makes the task, and scores answers by distance.
+"""Makes a task of key-value retrieval over long texts, and scores answers by distance.
 
     scripts/needle.py make OUT_DIR
     scripts/needle.py run OUT_DIR [KIND…] [--threads N]
@@ -52,8 +52,9 @@ LONGEST = 2048
 
 
 class Stage(NamedTuple):
-    """A part of the training: lengths of its texts, which are length^-power as likely, its fewest pairs, and
-    how it is learned. Lines are nearly as many as the updates read: hardly a text comes twice."""
+    """A stage of the training: the lengths of its texts, each with a probability in proportion to
+    length^-power; its fewest pairs; and its training settings. There are nearly as many lines as the
+    updates read, so hardly any text comes twice."""
     shortest: int
     longest: int
     power: float
@@ -76,7 +77,7 @@ QUESTIONS = {"dev": 100, "test": 1000}
 
 
 def a_text(numbers, tokens, pairs):
-    """A text of so many tokens, the end symbol among them, and its answer."""
+    """Returns a text of so many tokens, including the end symbol, and its answer."""
     words = [f"f{numbers.randrange(FILLERS)}" for _ in range(tokens - 1)]
     keys = numbers.sample(range(KEYS), pairs)
     values = numbers.sample(range(VALUES), pairs)
@@ -114,7 +115,7 @@ def make(out):
 
 
 def answers_by_distance(sources, targets, answers):
-    """(distance, right or not) of each text."""
+    """Yields (distance, whether the answer is right) of each text."""
     for source, target, answer in zip(sources, targets, answers, strict=True):
         words = source.split()
         pair = words[0].replace("?", "=") + target
@@ -126,8 +127,8 @@ def lines_of(path):
 
 
 def seen_with_question(record):
-    """Places that row 0 of the first layer looks at in some head, and those that any row looks at which
-    sees row 0, from a record. None: all."""
+    """Returns, from a record, the positions that row 0 of the first layer looks at in some head, and those
+    that any row looks at which sees row 0. None: all."""
     seen = record.get("seen", {}).get("encoder_self")
     if seen is None:
         return None
@@ -146,15 +147,16 @@ def seen_with_question(record):
 
 
 def chance_unseen(source, target, own):
-    """How often the answer is right where one of the pairs that the question does not see is guessed."""
+    """Returns the probability of a right answer if one of the pairs that the question does not see is
+    guessed."""
     values = [word.partition("=")[2] for place, word in enumerate(source.split())
               if "=" in word and place not in own]
     return values.count(target) / len(values)
 
 
 def bins_of(answers, reached):
-    """Right answers and questions for each doubling: where the question sees the pair, where another
-    row sees both, and where none does."""
+    """Returns right answers and questions for each doubling of the distance: if the question sees the pair,
+    if another row sees both, and if none does."""
     bins = {}
     for number, (distance, right) in enumerate(answers):
         where = reached(number, distance)
@@ -172,7 +174,7 @@ def processor_seconds():
 
 
 def train_stage(name, before, kind, options):
-    """One stage, from the weights of the model `before`, if there is one. Seconds of the processor."""
+    """Runs one stage, from the weights of the model `before`, if there is one. Returns CPU seconds."""
     out, stage, begun = options.out, STAGES[name], processor_seconds()
     settings = {"model.encoder_attention": json.dumps(KINDS[kind]),
                 "train.updates": stage.updates, "train.validate_every": stage.updates,
@@ -195,8 +197,8 @@ def train_stage(name, before, kind, options):
 
 
 def train(kind, options):
-    """The stages that are not there yet, each from the weights of the one before. Seconds of the
-    processor for all of them."""
+    """Runs the missing stages, each from the weights of the one before. Returns the CPU seconds of all of
+    them."""
     before, seconds = None, 0
     for name in STAGES:
         clock = options.out / f"{kind}-{name}.seconds"
@@ -283,8 +285,8 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu San
 
 
 def picture(results):
-    """A row a kind, a column a doubling: the share of right answers, and a bar under it as long as
-    the part of these pairs that the question sees."""
+    """Draws one row per kind and one column per doubling: the share of right answers, and below it a bar for
+    the share of these pairs that the question sees."""
     left, top, width, height = 150, 92, 56, 34
     powers = range(11)
     total = left + width * len(powers) + 24

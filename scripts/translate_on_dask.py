@@ -33,7 +33,7 @@ from distributed import Client, LocalCluster, as_completed
 
 
 def partitions(path, lines):
-    """(first byte, bytes, number of lines) of every `lines` lines."""
+    """Returns (first byte, bytes, number of lines) of every `lines` lines."""
     found, start, count = [], 0, 0
     with path.open("rb") as file:
         for line in file:
@@ -48,13 +48,13 @@ def partitions(path, lines):
 
 @functools.cache
 def model_of_this_worker(precision):
-    """Loaded once a process."""
+    """Returns the model, which each process loads once."""
     import attn_demo
     return attn_demo.load(precision=precision)
 
 
 def translate(path, part, partition, precision, options):
-    """Writes the translation of a partition to `part`, whole or not at all."""
+    """Writes the translation of a partition to `part`, completely or not at all."""
     start, size, count = partition
     if os.path.exists(part):  # written by a worker that died before reporting it
         return count
@@ -72,7 +72,8 @@ def translate(path, part, partition, precision, options):
 
 
 def begin(parts, about):
-    """Makes the folder of the parts, or goes on with it; another run's, whose parts are others, stays as it is."""
+    """Makes the folder of the parts, or continues with it; leaves the folder of a run with other parts
+    unchanged."""
     parts.mkdir(parents=True, exist_ok=True)
     note = parts / "run.json"
     if any(parts.iterdir()) and not (note.exists() and json.loads(note.read_text()) == about):

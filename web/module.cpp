@@ -167,8 +167,10 @@ EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   if (translates)
     return answer([&] { return translate(parse_request(asked, Endpoint::translate)); });
   return answer([&] {
-    const bool attends = handler == &ApiHandler::attend;
-    const ApiRequest question = parse_request(asked, attends ? Endpoint::attend : Endpoint::page);
+    const Endpoint endpoint = handler == &ApiHandler::attend ? Endpoint::attend
+                              : handler == &ApiHandler::why  ? Endpoint::why
+                                                             : Endpoint::page;
+    const ApiRequest question = parse_request(asked, endpoint);
     const std::atomic<bool> never{false};  // the worker is terminated instead
     Timings timings;
     return (ApiHandler(current_models()).*handler)(question, never, timings);

@@ -202,13 +202,12 @@ std::string version_text() {
 
 /// Adds help and version, which only print text.
 void add_texts(CLI::App& app, CommandLine& line) {
-  CLI::App* version =
-      app.add_subcommand("version", "The version of this program, and what it was built for");
+  CLI::App* version = app.add_subcommand("version", "Show the version, and what it was built for");
   version->footer("Example:\n  attn-demo version");
   version->callback([&line] { line.text = version_text() + "\n"; });
-  CLI::App* help = app.add_subcommand("help", "A command's options, with examples");
+  CLI::App* help = app.add_subcommand("help", "Show a command's options, with examples");
   const auto about = std::make_shared<std::string>();
-  help->add_option("COMMAND", *about, "The command; none: what commands there are")
+  help->add_option("COMMAND", *about, "The command; without one, help lists all commands")
       ->group(help_group::reads);
   help->footer("Examples:\n  attn-demo help\n  attn-demo help translate");
   help->callback([&app, &line, about] {
@@ -239,7 +238,7 @@ void refuse_value(const CLI::App& command, const std::string& found) {
     const std::string& name = option->get_name();
     const std::string begin = fmt::format("Could not convert: {} = ", name);
     if (option->get_expected_max() > 0 || !found.starts_with(begin)) continue;
-    throw UsageError("{0} takes no value, but {1} is given; write {0} alone, or {0} {1}", name,
+    throw UsageError("{0} takes no value, but you gave {1}; write {0} alone, or {0} {1}", name,
                      excerpt(found.substr(begin.size())));
   }
 }
@@ -285,14 +284,13 @@ void check_file_names(const CLI::App& command) {
 
 /// Creates the program's parser without its commands.
 void make_app(CommandLine& line) {
-  line.app = std::make_unique<CLI::App>("An encoder-decoder Transformer that one can see through.",
-                                        "attn-demo");
+  line.app = std::make_unique<CLI::App>("A translator whose attention you can see.", "attn-demo");
   CLI::App& app = *line.app;
   app.formatter(help_formatter());
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "Show this help and exit");
   app.set_version_flag("--version", std::function<std::string()>(version_text),
-                       "Show the version, and what it was built for, and end");
+                       "Show the version, and what it was built for, and exit");
   app.footer(
       "Example:\n  attn-demo translate \"The group went home\"\n\n"
       "attn-demo help COMMAND shows a command's options and examples.");

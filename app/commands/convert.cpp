@@ -55,7 +55,7 @@ void run_convert(const ConvertOptions& options) {
 void add_convert(CLI::App& app, Run& run) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command =
-      app.add_subcommand("convert", "Write a model again in 8, 16 or 32 bits, with checksums");
+      app.add_subcommand("convert", "Convert a model to 8, 16 or 32 bits, with checksums");
   command->add_option("--model", options->model, "Model directory to read")
       ->type_name("DIR")
       ->required()

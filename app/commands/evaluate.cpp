@@ -83,17 +83,17 @@ void check_options(const EvaluateOptions& o) {
                                               "--json",       "--tokenize",       "--against",
                                               "--resamples",  "--resampling-seed"};
       if (option->count() > 0 && std::ranges::find(kScoring, name) == kScoring.end()) {
-        throw UsageError("{} does not go with --hypotheses, which scores lines without a model",
-                         name);
+        throw UsageError(
+            "{} cannot be combined with --hypotheses, which scores existing translations", name);
       }
     }
   }
   if (o.reads_pairs() && (!o.output.empty() || o.lowercase)) {
-    throw UsageError("{} does not go with {}, which translates nothing",
+    throw UsageError("{} cannot be combined with {}, which translates nothing",
                      o.lowercase ? "--lowercase" : "--output", o.report_option());
   }
   if (o.reads_pairs() && (o.targets.size() > 1 || !o.against.empty() || o.tokenizer != "13a")) {
-    throw UsageError("{} does not go with {}",
+    throw UsageError("{} cannot be combined with {}",
                      o.targets.size() > 1 ? "a second --target"
                      : !o.against.empty() ? "--against"
                                           : "--tokenize",
@@ -106,7 +106,7 @@ void check_options(const EvaluateOptions& o) {
         o.report_option());
   }
   if (o.against.empty() && (o.samples || o.sampling_seed)) {
-    throw UsageError("{} goes with --against", o.samples ? "--resamples" : "--resampling-seed");
+    throw UsageError("{} needs --against", o.samples ? "--resamples" : "--resampling-seed");
   }
   if (o.reads_pairs() && o.model.models.size() > 1) {
     throw UsageError("{} is about {} one --model; {} were given", o.report_option(),
@@ -116,8 +116,7 @@ void check_options(const EvaluateOptions& o) {
     throw UsageError("{} and {} are two different reports; choose one", o.report_option(),
                      o.report && o.why ? "--report" : "--head-importance");
   }
-  if (!o.gold.empty() && !o.report && !o.why)
-    throw UsageError("--gold goes with --report or --why");
+  if (!o.gold.empty() && !o.report && !o.why) throw UsageError("--gold needs --report or --why");
   if (o.output == "-") {
     throw UsageError(
         "--output -: expected a file, since the scores go to stdout; translate "
@@ -317,7 +316,7 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
       ->group(help_group::reads);
   command
       .add_option("--target", o.targets,
-                  "Their reference translations, one per line; several files: several references")
+                  "Their reference translations, one per line; you can give several files")
       ->type_name("FILE")
       ->take_all()
       ->allow_extra_args(false)
@@ -332,7 +331,7 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, with nothing else")
       ->type_name("FILE")
       ->group(help_group::files);
-  command.add_flag("--lowercase", o.lowercase, "Score without regard to case")
+  command.add_flag("--lowercase", o.lowercase, "Ignore case when scoring")
       ->group(help_group::makes);
   command.add_option("--tokenize", o.tokenizer, "BLEU's tokenizer: 13a, intl, zh, char, none")
       ->type_name("NAME")
@@ -357,7 +356,8 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_flag("--report", o.report, "Measure what each head does on these pairs")
       ->group(help_group::terminal);
   command
-      .add_flag("--why", o.why, "Measure which methods of `why` name the source word that mattered")
+      .add_flag("--why", o.why,
+                "Measure how often each method of `why` names the source word that matters")
       ->group(help_group::terminal);
   command
       .add_option("--gold", o.gold,
@@ -371,7 +371,7 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
 void add_evaluate(CLI::App& app, Run& run) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command =
-      app.add_subcommand("evaluate", "BLEU, chrF and TER of a test set, as sacreBLEU counts them");
+      app.add_subcommand("evaluate", "Score a test set with BLEU, chrF and TER, as sacreBLEU does");
   options->command = command;
   add_files(*command, *options);
   options->model.add_models_to(*command);

@@ -114,14 +114,14 @@ class ExplainCommand {
       throw UsageError(
           "--compare, --meaning, --short and --why are different explanations; choose one");
     }
-    if (!options_.key.empty() && !options_.why) throw UsageError("--key goes with --why");
+    if (!options_.key.empty() && !options_.why) throw UsageError("--key needs --why");
     for_field("step", [&] { return parse_steps(options_.step); });
     if (options_.brief && !options_.step.empty()) {
       throw UsageError(
           "--step chooses among the steps, and --short shows none; leave one of them out");
     }
     if (options_.meaning.empty() && count != 1) {
-      throw UsageError("explain needs exactly one sentence, and {} were given{}", count,
+      throw UsageError("explain takes exactly one sentence, but you gave {}{}", count,
                        hint_at_words());
     }
     if (options_.sentences == std::vector<std::string>{"help"}) {
@@ -129,7 +129,8 @@ class ExplainCommand {
     }
     if (options_.compare && options_.sentences == std::vector<std::string>{"attention"}) {
       note(
-          "attention is the sentence; to compare kinds of attention, add one: --compare attention "
+          "attention was taken as the sentence; to compare kinds of attention, add a sentence: "
+          "--compare attention "
           "\"The group went home\"");
     }
     if (!options_.meaning.empty() && count == 0) {
@@ -158,7 +159,7 @@ class ExplainCommand {
       if (is_head_name(each)) return fmt::format("; --head {} names the head", each);
     }
     return are_single_words(options_.sentences)
-               ? "; quotation marks around them make words a sentence"
+               ? "; put quotation marks around the words of a sentence"
                : "";
   }
 
@@ -171,7 +172,7 @@ class ExplainCommand {
 
   void check_rank(int rank) const {
     if (options_.target_given)
-      throw UsageError("--hypothesis {}: with --target there is one", rank);
+      throw UsageError("--hypothesis {}: with --target there is only one translation", rank);
     const int beams = settings_.decode.num_beams;
     if (rank > beams) {
       throw UsageError("--hypothesis {}: the search has {} beam{}; add --beam {}", rank, beams,
@@ -309,7 +310,8 @@ class ExplainCommand {
 
 void add_explain(CLI::App& app, Run& run) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand("explain", "One head step by step, in real numbers");
+  CLI::App* command =
+      app.add_subcommand("explain", "Show how a head computes its weights, step by step");
   command->add_option("SENTENCE", options->sentences, "The sentence; with --meaning, any number")
       ->group(help_group::reads);
   add_head_options(*command, *options);
@@ -326,7 +328,7 @@ void add_explain(CLI::App& app, Run& run) {
       ->type_name("WORD")
       ->group(help_group::explained);
   add_number(*command, options->hypothesis, WholeField{"hypothesis", 1, 1000},
-             "Which of the n best to explain [1]")
+             "Which of the n best translations to explain [1]")
       ->type_name("N")
       ->group(help_group::terminal);
   command->add_option("--target", options->target, "Explain this translation")

@@ -44,17 +44,18 @@ void add_head_options(CLI::App& command, ExplainOptions& options) {
       ->group(help_group::explained);
   command
       .add_option("--head", options.head,
-                  "Head: a number from 0, best, or a whole name as cross:2:1 [best, 0]")
+                  "Head: a number from 0, best, or a full name such as cross:2:1 [best, else 0]")
       ->type_name("HEAD")
       ->group(help_group::explained);
   command
-      .add_option("--query", options.query,
-                  "The query whose sums are written out: its number or its word [a telling one]")
+      .add_option(
+          "--query", options.query,
+          "The query whose sums are written out: its number or its word [the program chooses]")
       ->type_name("N|WORD")
       ->group(help_group::explained);
   command
       .add_flag("--why", options.why,
-                "How one item of a receipt comes about: what a key added to the logit of the word")
+                "Show how one item of a receipt is computed: what a key added to the word's logit")
       ->group(help_group::explained);
   command
       .add_option("--key", options.key,
@@ -152,7 +153,7 @@ Explanation select_steps(Explanation explanation, const std::vector<StepRange>& 
     if (wanted) chosen.push_back(std::move(step));
   }
   if (chosen.empty()) {
-    throw UsageError("{}: this kind of attention has no such step; without --step you see all",
+    throw UsageError("{}: this kind of attention has no such step; leave --step out to see all",
                      ranges.front().first);
   }
   explanation.steps = std::move(chosen);

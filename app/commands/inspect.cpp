@@ -154,8 +154,9 @@ void report_attention(const InspectArguments& arguments) {
 void report_hashed_field(const InspectArguments& arguments, const ModelShape& shape, int tokens) {
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     throw InputError(
-        "{}: with encoder_attention.type \"lsh\" what a token sees depends on the sentence, so "
-        "there is no picture for all sentences; leave --{} out, or translate one with --html",
+        "{}: with encoder_attention.type \"lsh\", the tokens that a token sees depend on the "
+        "sentence, so there is no picture for all sentences; leave --{} out, or translate a "
+        "sentence with --html",
         shape.name, arguments.svg.empty() ? "png" : "svg");
   }
   const AttentionPattern& pattern = shape.config.encoder_attention;
@@ -359,8 +360,8 @@ void add_lengths_to(CLI::App& command, InspectArguments& arguments) {
 
 void add_inspect(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command =
-      app.add_subcommand("inspect", "Shapes, parameters and costs of a model, config or preset");
+  CLI::App* command = app.add_subcommand(
+      "inspect", "Show shapes, parameters and costs of a model, config or preset");
   arguments->source.add_model_to(*command);
   arguments->source.add_to(*command);
   command->add_option("--heads", arguments->heads, "Only compare these head counts: 2,3,4,6")
@@ -378,7 +379,7 @@ void add_inspect(CLI::App& app, Run& run) {
   add_color_to(*command);
   command
       ->add_flag("--receptive-field", arguments->receptive_field,
-                 "How far the encoder's tokens see after each layer")
+                 "Show how far the encoder's tokens see after each layer")
       ->group(help_group::terminal);
   const auto file = [&](const char* name, std::string& value, const char* help) {
     command->add_option(name, value, help)->type_name("FILE")->group(help_group::files);

@@ -9,7 +9,7 @@ void ModelOptions::add_to(CLI::App& command) {
   command.add_option("--config", config, "Experiment file; its model gets random weights")
       ->type_name("FILE")
       ->group(help_group::model);
-  command.add_option("--preset", preset, "A well-known encoder-decoder shape, random weights")
+  command.add_option("--preset", preset, "A well-known encoder-decoder shape, with random weights")
       ->type_name("NAME")
       ->group(help_group::model);
   const auto number = [&](std::optional<std::uint64_t>& value, const WholeField& field,
@@ -18,7 +18,7 @@ void ModelOptions::add_to(CLI::App& command) {
   };
   number(seed, seed_field, "N", "Seed of random weights [1]");
   number(d_model, d_model_field, "N", "Width of the random model");
-  number(layers, layers_field, "L", "Layers of the random model, both stacks");
+  number(layers, layers_field, "L", "Layers of the random model, in each stack");
   command
       .add_option("--set", overrides,
                   "Override a config key, section.key=value: --set model.d_model=24")
@@ -29,7 +29,7 @@ void ModelOptions::add_to(CLI::App& command) {
 }
 
 void ModelOptions::add_heads_to(CLI::App& command) {
-  add_number(command, heads, heads_field, "Heads of the random model, both stacks")
+  add_number(command, heads, heads_field, "Heads of the random model, in each stack")
       ->type_name("H")
       ->group(help_group::model);
 }
@@ -38,14 +38,15 @@ void ModelOptions::add_model_to(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--model", [this](const std::string& directory) { models = {directory}; },
-          "Model directory (config.json, model.safetensors, …)")
+          "Model directory (config.json, model.safetensors, …), or a shipped model's name")
       ->type_name("DIR")
       ->group(help_group::model);
 }
 
 void ModelOptions::add_models_to(CLI::App& command) {
-  add_directories_to(
-      command, "Model directory (config.json, model.safetensors, …); several translate together");
+  add_directories_to(command,
+                     "Model directory (config.json, model.safetensors, …), or a shipped model's "
+                     "name; several translate together");
 }
 
 void ModelOptions::add_directories_to(CLI::App& command, const std::string& description) {
@@ -63,7 +64,7 @@ void ModelOptions::add_served_to(CLI::App& command) {
 void ModelOptions::add_maps_of_to(CLI::App& command) {
   command
       .add_option("--maps-of", maps_of,
-                  "With several --model, the one whose maps are shown: its number or DIR [1]")
+                  "With several --model, show the maps of this one: its number or DIR [1]")
       ->type_name("N|DIR")
       ->group(help_group::model);
 }
@@ -79,8 +80,9 @@ void ModelOptions::add_globals_to(CLI::App& command) {
 
 void ModelOptions::add_prefix_to(CLI::App& command) {
   command
-      .add_option("--prefix", prefix,
-                  "Text put before every source text: T5's \"translate English to German: \"")
+      .add_option(
+          "--prefix", prefix,
+          "Text to put before every source text, such as T5's \"translate English to German: \"")
       ->type_name("TEXT")
       ->group(help_group::model);
 }

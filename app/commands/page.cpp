@@ -52,8 +52,7 @@ void refuse_run(const std::string& path) {
   if (run.filename() == "train.jsonl") run = run.parent_path();
   const std::string probe = (run / "probe.jsonl").string();
   if (probe == path || !file_exists(probe)) return;
-  throw InputError("{}: of this training run, the records are in {}", printable(path),
-                   printable(probe));
+  throw InputError("{}: a training run; its records are in {}", printable(path), printable(probe));
 }
 
 FileGuard guard_of(const PageOptions& options) {
@@ -187,8 +186,9 @@ class PageCommand {
       RecordLine line = read_record_line(lines[i], where);
       auto* record = std::get_if<AttentionRecord>(&line);
       if (record == nullptr) {
-        throw InputError("{}: an experiment; --compare takes the records of translate --json",
-                         where);
+        throw InputError(
+            "{}: the record of an experiment; --compare takes the records of translate --json",
+            where);
       }
       records.push_back(std::move(*record));
     }
@@ -198,15 +198,16 @@ class PageCommand {
   static void check_pair(const AttentionRecord& first, const AttentionRecord& second,
                          std::size_t number) {
     if (first.source_text != second.source_text) {
-      throw InputError("--compare: record {} is of \"{}\" in one file and of \"{}\" in the other",
-                       number, excerpt(first.source_text), excerpt(second.source_text));
+      throw InputError(
+          "--compare: record {} is about \"{}\" in one file and about \"{}\" in the other", number,
+          excerpt(first.source_text), excerpt(second.source_text));
     }
     const ModelSummary &a = first.model, &b = second.model;
     if (a.encoder_layers != b.encoder_layers || a.decoder_layers != b.decoder_layers ||
         a.encoder_heads != b.encoder_heads || a.decoder_heads != b.decoder_heads) {
       throw InputError(
           "--compare: the models have other numbers of layers or heads ({}: {} + {} layers of {} "
-          "heads; {}: {} + {} of {}); expected two models of one shape",
+          "heads; {}: {} + {} of {}); expected two models of the same shape",
           printable(a.name), a.encoder_layers, a.decoder_layers, a.decoder_heads, printable(b.name),
           b.encoder_layers, b.decoder_layers, b.decoder_heads);
     }
@@ -291,11 +292,11 @@ void check_combination(const PageOptions& options) {
                      options.records.empty() ? "--alone" : "RECORDS");
   }
   if (options.records.empty() && options.alone.empty() && options.compare.empty()) {
-    throw UsageError("RECORDS is required, or --alone FILE for a page with a model inside");
+    throw UsageError("page needs RECORDS, or --alone FILE for a page with a model inside");
   }
   if (!options.alone.empty()) return;
   if (options.embed && options.view.html.empty()) {
-    throw UsageError("--embed is about a page; add --html FILE or --alone FILE");
+    throw UsageError("--embed needs a page; add --html FILE or --alone FILE");
   }
   const bool model = !options.source.models.empty();
   if (!model && options.dtype.empty()) return;
@@ -339,7 +340,7 @@ void add_page(CLI::App& app, Run& run) {
   options->view.add_maps_to(*command);
   options->view.add_files_to(*command);
   command->footer(
-      "Several moments of a training run become a slider over training, under the curve\n"
+      "Several moments of a training run become a slider over training, below the curve\n"
       "of the train.jsonl that stands beside a probe.jsonl.\n\n"
       "Examples:\n"
       "  attn-demo translate \"The group went home\" --report --json maps.json\n"

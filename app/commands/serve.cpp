@@ -58,7 +58,8 @@ Serve& serve() {
 
 void add_serve(CLI::App& app, Run& run) {
   auto options = std::make_shared<ServeOptions>();
-  CLI::App* command = app.add_subcommand("serve", "Serve the live page, which follows as you type");
+  CLI::App* command =
+      app.add_subcommand("serve", "Serve the live page, which translates as you type");
   options->source.add_served_to(*command);
   options->source.add_prefix_to(*command);
   options->source.add_precision_to(*command);
@@ -99,7 +100,7 @@ void add_serve(CLI::App& app, Run& run) {
       ->type_name("FILE")
       ->group(help_group::runs);
   command->footer(
-      "The address is printed on stdout. POST /api/translate and /api/attend answer\n"
+      "Prints its address on stdout. POST /api/translate, /api/attend and /api/why answer with\n"
       "JSON.\n\n"
       "Examples:\n"
       "  attn-demo serve\n"

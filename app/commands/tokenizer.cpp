@@ -52,7 +52,7 @@ void check_sources(const TokenizerOptions& options) {
   const bool shaped = !options.type.empty() || options.vocab_size || options.separate;
   if (options.config.empty()) {
     if (!options.overrides.empty()) {
-      throw UsageError("--set changes a key of a config, and there is none; name a config file");
+      throw UsageError("--set changes a key of a config, and you gave no config; name its file");
     }
     if (options.source.empty() || options.target.empty()) {
       throw UsageError(
@@ -154,7 +154,7 @@ void add_tokenizer(CLI::App& app, Run& run) {
       app.add_subcommand("tokenizer", "Train a tokenizer on text: unigram, BPE or whole words");
   command
       ->add_option("CONFIG", options->config,
-                   "Experiment file: its section tokenizer, trained on its data.train")
+                   "Experiment file, whose section tokenizer and data.train are used")
       ->type_name("FILE")
       ->group(help_group::reads);
   command
@@ -167,15 +167,15 @@ void add_tokenizer(CLI::App& app, Run& run) {
   const auto add = [&](const char* name, std::string& value, const char* what, const char* type) {
     return command->add_option(name, value, what)->type_name(type)->group(help_group::makes);
   };
-  add("--source", options->source, "Text in the source language, a sentence a line", "FILE")
+  add("--source", options->source, "Text in the source language, one sentence per line", "FILE")
       ->group(help_group::reads);
   add("--target", options->target, "Text in the target language", "FILE")->group(help_group::reads);
   add("--type", options->type, "unigram, bpe or word [unigram]", "unigram|bpe|word");
   add_number(*command, options->vocab_size, WholeField{"vocab_size", 3, to_size(kMaxVocabSize)},
-             "Pieces at most, with </s> and <unk>, without <pad> [8000]")
+             "Maximum number of vocabulary entries, including </s> and <unk> but not <pad> [8000]")
       ->type_name("N")
       ->group(help_group::makes);
-  command->add_flag("--separate", options->separate, "A vocabulary for each language")
+  command->add_flag("--separate", options->separate, "Make one vocabulary per language")
       ->group(help_group::makes);
   add("--source-language", options->source_language, "Code of the source language [en]", "CODE");
   add("--target-language", options->target_language, "Code of the target language [de]", "CODE");

@@ -76,12 +76,12 @@ void add_train(CLI::App& app, Run& run) {
   command
       ->add_option(
           "--source-lang", options->request.languages.source,
-          "Language of the sources, where the tokenizer knows several: de, deu_Latn, German")
+          "Language of the sources, if the tokenizer knows several: de, deu_Latn or German")
       ->type_name("LANGUAGE")
       ->group(help_group::reads);
   command
       ->add_option("--target-lang", options->request.languages.target,
-                   "Language of the targets, in the same way")
+                   "Language of the targets, if the tokenizer knows several")
       ->type_name("LANGUAGE")
       ->group(help_group::reads);
   command

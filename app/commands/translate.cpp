@@ -259,7 +259,7 @@ class TranslateCommand {
     }
   }
 
-  /// What was to be changed of --target.
+  /// Notes problems of --target, for example if it is empty.
   void note_target(const std::string& target, const AttentionRecord& record) {
     if (options_.target_given && target.empty()) {
       note("--target is empty: the maps show only its end symbol");
@@ -293,7 +293,7 @@ void add_what_if_to(CLI::App& command, WhatIfOptions& words) {
   add("--without", words.without, "Switch a head off, or a layer's heads, and compare",
       "KIND:LAYER[:HEAD]|best");
   add("--force", words.force,
-      "Put a query's weight wholly on one key (both by number or word), and compare",
+      "Put all of a query's weight on one key (each a number or a word), and compare",
       "KIND:LAYER:HEAD:QUERY=KEY");
   add("--swap", words.swap, "Replace a word (named, or counted from 0), and compare", "OLD=NEW");
 }
@@ -302,7 +302,8 @@ void add_what_if_to(CLI::App& command, WhatIfOptions& words) {
 
 void add_translate(CLI::App& app, Run& run) {
   auto options = std::make_shared<TranslateOptions>();
-  CLI::App* command = app.add_subcommand("translate", "Translate, and show every head");
+  CLI::App* command =
+      app.add_subcommand("translate", "Translate, and show the attention of every head");
   command
       ->add_option("SENTENCE", options->sentences,
                    "Sentences; without any, stdin is translated line by line")

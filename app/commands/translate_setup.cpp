@@ -21,10 +21,10 @@ void check_what_if(const TranslateOptions& options) {
     throw UsageError("--without, --force and --swap need a sentence as an argument");
   }
   if (!options.output.empty()) {
-    throw UsageError("--output does not go with --without, --force and --swap; --json does");
+    throw UsageError("--output cannot be combined with --without, --force and --swap; use --json");
   }
   if (options.view.tree || options.view.why) {
-    throw UsageError("{} does not go with --without, --force and --swap",
+    throw UsageError("{} cannot be combined with --without, --force and --swap",
                      options.view.tree ? "--tree" : "--why");
   }
 }
@@ -38,30 +38,30 @@ void check_usage(const TranslateOptions& options, const ModelChoice& model) {
                                                              : "");
   }
   if (options.search.sample && (options.forced() || options.view.tree)) {
-    throw UsageError("--sample does not go with {}",
+    throw UsageError("--sample cannot be combined with {}",
                      options.view.tree ? "--tree, which shows a beam search"
-                                       : fmt::format("{}, which is not searched for", given));
+                                       : fmt::format("{}, which needs no search", given));
   }
   if (!options.targets.empty() && (!options.by_line() || options.target_given)) {
-    throw UsageError("--targets goes with --input FILE, line by line, and not with {}",
+    throw UsageError("--targets needs --input FILE, line by line, and cannot be combined with {}",
                      options.target_given ? "--target" : "sentences as arguments");
   }
   model.maps_index();
   if (model.several() && options.keeps_lines_whole()) {
-    throw UsageError("several --model do not go with {}; give one of them",
+    throw UsageError("several --model cannot be combined with {}; give one of them",
                      options.forced() ? given : "--without, --force and --swap");
   }
   if (model.several() && options.view.why) {
     throw UsageError(
-        "--why explains one model, and several --model are given: an ensemble's logits are no sum "
-        "of one model's parts");
+        "--why explains one model, but you gave several --model: an ensemble's logits are not a "
+        "sum of one model's parts");
   }
   if (!options.input.empty() && !options.by_line()) {
     throw UsageError("--input reads sentences from a file, so leave out the sentence \"{}\"",
                      excerpt(options.sentences.front()));
   }
   if (options.target_given && options.sentences.size() != 1) {
-    throw UsageError("--target goes with exactly one sentence, and {} were given",
+    throw UsageError("--target needs exactly one sentence, but you gave {}",
                      options.sentences.size());
   }
   check_what_if(options);
@@ -71,7 +71,7 @@ Splitting choose_splitting(const TranslateOptions& options) {
   const Splitting split = splitting_of(options.search);
   if (!options.keeps_lines_whole()) return split;
   if (split == Splitting::sentences || split == Splitting::document) {
-    throw UsageError("{} does not go with {}",
+    throw UsageError("{} cannot be combined with {}",
                      split == Splitting::document ? "--document" : "--split sentences",
                      options.forced() ? "--target and --targets, which translate the whole line"
                                       : "--without, --force and --swap");
@@ -84,7 +84,8 @@ void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decod
   const int count = options.forced() ? 1 : decode.num_return_sequences;
   if (wanted <= to_size(count)) return;
   if (options.forced()) {
-    throw UsageError("--hypothesis {}: with --target or --targets there is one", wanted);
+    throw UsageError("--hypothesis {}: with --target or --targets there is only one translation",
+                     wanted);
   }
   throw UsageError("--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
                    wanted, count, wanted, wanted);

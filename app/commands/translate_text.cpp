@@ -32,7 +32,7 @@ void check_html_input(const ViewOptions& view, std::string_view with) {
   others.align.clear();
   if (with.empty() && !others.need_records() && view.show.empty()) return;
   throw UsageError(
-      "--html-input does not go with {}, which shows a sentence; leave one of them out",
+      "--html-input cannot be combined with {}, which shows a sentence; leave one of them out",
       !with.empty()       ? with
       : view.show.empty() ? "files and tables of maps"
                           : "--show");
@@ -78,8 +78,8 @@ void ShownMarkupNote::add(const std::string& sentence) {
   if (noted_ || find_placeholders(sentence, true).empty()) return;
   noted_ = true;
   note(
-      "placeholders and Markdown are translated like words where maps are shown; --show none keeps "
-      "them as they are");
+      "with maps, placeholders and Markdown are translated like words; --show none leaves them "
+      "unchanged");
 }
 
 }  // namespace attn

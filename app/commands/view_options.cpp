@@ -29,13 +29,16 @@ void ViewOptions::add_maps_to(CLI::App& command) {
       ->group(help_group::terminal);
   command.add_flag("--pieces", pieces, "Maps by tokens even if only words fit the window's height")
       ->group(help_group::terminal);
-  add_number(command, top, WholeField{"top", 1, 10'000}, "No grid: each row's N largest weights")
+  add_number(command, top, WholeField{"top", 1, 10'000},
+             "List each row's N largest weights instead of printing a grid")
       ->type_name("N")
       ->group(help_group::terminal);
-  command.add_flag("--numbers", numbers, "Numbers even where a map is too wide and must be folded")
+  command
+      .add_flag("--numbers", numbers,
+                "Print numbers even if a map is too wide and has to be folded")
       ->group(help_group::terminal);
   add_number(command, hypothesis, WholeField{"hypothesis", 1, 1'000'000},
-             "Which of the n best maps, pictures and --report show [1]")
+             "Which of the n best translations the maps, pictures and --report show [1]")
       ->type_name("N")
       ->group(help_group::terminal);
 }
@@ -47,7 +50,7 @@ void ViewOptions::add_files_to(CLI::App& command) {
   file("--html", html, "Write a page to look at in a browser");
   file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
   file("--png", png, "The same picture as PNG");
-  file("--pdf", pdf, "The same picture as PDF, with vectors and text");
+  file("--pdf", pdf, "The same picture as PDF, with vector graphics and text");
   png_scale_option =
       add_number(command, png_scale, DecimalField{"png_scale", min_png_scale, max_png_scale},
                  "PNG pixels per SVG pixel [2]")
@@ -60,23 +63,26 @@ void ViewOptions::add_files_to(CLI::App& command) {
 
 void ViewOptions::add_to(CLI::App& command) {
   add_maps_to(command);
-  command.add_option("--json", json, "Write attention records; - is stdout, alone")
+  command.add_option("--json", json, "Write attention records; - is stdout, with nothing else")
       ->type_name("FILE")
       ->group(help_group::files);
   add_files_to(command);
   command
       .add_flag("--vectors", vectors,
-                "JSON and pages hold every query, key and value vector [small pages]")
+                "Include every query, key and value vector in JSON and pages [small pages]")
       ->group(help_group::files);
   command
       .add_flag("--tree", tree,
-                "With --beam: JSON and pages hold the search [small pages], and pictures draw it")
+                "With --beam: include the search in JSON and pages [small pages], and draw it in "
+                "pictures")
       ->group(help_group::files);
   command
       .add_flag("--why", why,
-                "JSON and pages hold where each written word's logit came from [small pages]")
+                "Include in JSON and pages where each written word's logit came from [small pages]")
       ->group(help_group::files);
-  command.add_flag("--report", report, "Say in figures what each head does, and which align best")
+  command
+      .add_flag("--report", report,
+                "Describe each head by metrics, and name the heads that align best")
       ->group(help_group::terminal);
   command
       .add_option("--align", align,
@@ -89,7 +95,7 @@ void ViewOptions::add_to(CLI::App& command) {
   command.add_flag("--align-weights", align_weights, "Alignments with weights: 0-0:0.93")
       ->group(help_group::terminal);
   add_number(command, align_least, DecimalField{"align_least", 0, 1},
-             "Link every pair of words of at least this weight, too")
+             "Also link every pair of words with at least this weight")
       ->type_name("A")
       ->group(help_group::terminal);
 }
@@ -103,19 +109,18 @@ void ViewOptions::check() const {
         "the others");
   }
   if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
-  if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale goes with --png");
+  if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale needs --png");
   if (!aligns() && (align_weights || align_least)) {
-    throw UsageError("{} goes with --align", align_weights ? "--align-weights" : "--align-least");
+    throw UsageError("{} needs --align", align_weights ? "--align-weights" : "--align-least");
   }
   if (tree && !pictures() && json.empty() && html.empty()) {
-    throw UsageError(
-        "--tree goes with --svg, --png, --pdf, --json or --html, which show the search");
+    throw UsageError("--tree needs --svg, --png, --pdf, --json or --html, which show the search");
   }
   if (vectors && json.empty() && html.empty()) {
-    throw UsageError("--vectors goes with --json or --html");
+    throw UsageError("--vectors needs --json or --html");
   }
   if (why && json.empty() && html.empty()) {
-    throw UsageError("--why goes with --json or --html; attn-demo why prints the same receipts");
+    throw UsageError("--why needs --json or --html; attn-demo why prints the same receipts");
   }
   check_png_scale(png_scale);
   if (numbers && top) {

@@ -116,10 +116,10 @@ class WhyCommand {
 
   void check_usage() {
     if (options_.sentences.size() != 1) {
-      throw UsageError("why needs exactly one sentence, and {} were given{}",
+      throw UsageError("why takes exactly one sentence, but you gave {}{}",
                        options_.sentences.size(),
                        are_single_words(options_.sentences)
-                           ? "; quotation marks around them make words a sentence"
+                           ? "; put quotation marks around the words of a sentence"
                            : "");
     }
     if (!options_.units.empty() && options_.units != "words" && options_.units != "tokens") {
@@ -127,8 +127,8 @@ class WhyCommand {
     }
     if (options_.source.models.size() > 1) {
       throw UsageError(
-          "why explains one model, and --model was given {} times: an ensemble's logits are no sum "
-          "of one model's parts",
+          "why explains one model, but you gave {} --model: an ensemble's logits are not a sum of "
+          "one model's parts",
           options_.source.models.size());
     }
     if (!options_.methods.empty()) {
@@ -138,7 +138,7 @@ class WhyCommand {
     question_.by_tokens = options_.units == "tokens";
     const auto to_stdout = [](const std::string* file) { return *file == "-"; };
     if (std::ranges::count_if(files(), to_stdout) > 1) {
-      throw UsageError("two outputs want stdout (-); give all but one of them a file");
+      throw UsageError("only one output can write to stdout (-); name files for the others");
     }
     question_.corrupt = options_.corrupt;
     question_.word = options_.word;
@@ -158,21 +158,23 @@ void add_question_options(CLI::App& command, WhyOptions& options) {
   const auto text = [&](const char* name, std::string& value, const char* help, const char* type) {
     return command.add_option(name, value, help)->type_name(type)->group(help_group::explained);
   };
-  text("--word", options.word, "The written word: its text, or a token's number from 0 [all]",
+  text("--word", options.word, "The written word: its text, or the number of a token, from 0 [all]",
        "N|TEXT");
   text("--instead", options.instead,
-       "Compare with this word; without --word, a translation with one other word [the runner-up]",
+       "Compare with this word; without --word, with a translation that differs in one word [the "
+       "runner-up]",
        "TEXT");
   text("--methods", options.methods,
-       "receipt, occlusion, contributions, lens, gradients, integrated, patch, or all; commas "
-       "between several [receipt]",
+       "receipt, occlusion, contributions, lens, gradients, integrated, patch, or all; separate "
+       "several by commas [receipt]",
        "LIST");
   text("--corrupt", options.corrupt,
-       "The sentence with words swapped, for patching: which activations carry the difference",
+       "The sentence with words swapped, for patching, which shows the activations that carry the "
+       "difference",
        "TEXT");
   text("--units", options.units, "Sum by words or tokens [words]", "words|tokens");
   add_number(command, options.top, WholeField{"top", 1, 1000},
-             "How many words each line names; the others are summed [4]")
+             "Number of words that each line names; the others are summed [4]")
       ->type_name("N")
       ->group(help_group::terminal);
   command.add_flag("--short", options.brief, "One line per word, for a blackboard")
@@ -183,12 +185,13 @@ void add_file_options(CLI::App& command, WhyOptions& options) {
   const auto file = [&](const char* name, std::string& path, const char* help) {
     command.add_option(name, path, help)->type_name("FILE")->group(help_group::files);
   };
-  file("--json", options.json, "Write every number as JSON; - is stdout, alone");
-  file("--csv", options.csv, "Write the numbers as a table; - is stdout, alone");
-  file("--svg", options.svg, "Draw each word's receipt as bars; - is stdout, alone");
-  file("--png", options.png, "Same as PNG");
-  file("--pdf", options.pdf, "Same as PDF");
-  file("--html", options.html, "Write a page with the maps and receipts; - is stdout, alone");
+  file("--json", options.json, "Write every number as JSON; - is stdout, with nothing else");
+  file("--csv", options.csv, "Write the numbers as a table; - is stdout, with nothing else");
+  file("--svg", options.svg, "Draw each word's receipt as bars; - is stdout, with nothing else");
+  file("--png", options.png, "The same as PNG");
+  file("--pdf", options.pdf, "The same as PDF");
+  file("--html", options.html,
+       "Write a page with the maps and receipts; - is stdout, with nothing else");
 }
 
 }  // namespace
@@ -196,7 +199,7 @@ void add_file_options(CLI::App& command, WhyOptions& options) {
 void add_why(CLI::App& app, Run& run) {
   auto options = std::make_shared<WhyOptions>();
   CLI::App* command =
-      app.add_subcommand("why", "Where each written word came from, in sums that add up");
+      app.add_subcommand("why", "Show why each word was written, in sums that add up");
   command->add_option("SENTENCE", options->sentences, "The sentence")->group(help_group::reads);
   command->add_option("--target", options->target, "Explain this translation")
       ->type_name("TEXT")

@@ -32,10 +32,10 @@ std::string places_of(const OptionSpec& option) {
     unsigned bit;
     const char* name;
   };
-  constexpr Place kPlaces[] = {{on_translate, "`translate`"}, {on_evaluate, "`evaluate`"},
-                               {on_explain, "`explain`"},     {on_serve, "`serve`"},
-                               {in_python, "Python"},         {in_python_translate, "Python"},
-                               {on_server, "JSON"},           {in_library, "C++"}};
+  constexpr Place kPlaces[] = {
+      {on_translate, "`translate`"}, {on_evaluate, "`evaluate`"}, {on_explain, "`explain`, `why`"},
+      {on_serve, "`serve`"},         {in_python, "Python"},       {in_python_translate, "Python"},
+      {on_server, "JSON"},           {in_library, "C++"}};
   std::string names;
   for (const Place& place : kPlaces) {
     const bool new_name = names.find(place.name) == names.npos;

@@ -125,8 +125,9 @@ void LineOutput::note_duplicates(const std::vector<LineTranslation>& translation
       if (translations[i].tokens == 0 || translations[i].text != translations[j].text) continue;
       const std::string alike =
           fmt::format("translations {} and {} have the same text", i + 1, j + 1);
-      note(decode_.sampling ? alike + ": sampled twice, or of different tokens, which --json shows"
-                            : alike + " but different tokens; --json and --html show them");
+      note(decode_.sampling
+               ? alike + ": they were sampled twice, or have different tokens, which --json shows"
+               : alike + " but different tokens; --json and --html show them");
       alike_noted_ = true;
       return;
     }
@@ -141,8 +142,8 @@ void LineOutput::note_low_confidence(const LineTranslation& best) const {
       decode_.length_penalty == 1.0F;  // otherwise the score is not a mean over tokens
   if (best.tokens == 0 || !mean || best.score > unsure) return;
   note(
-      fmt::format("the model is unsure of this: {:.0f} % per token; another language, capitals or "
-                  "rare words?",
+      fmt::format("the model is unsure about this: {:.0f} % per token; is it another language, in "
+                  "capitals, or full of rare words?",
                   100 * std::exp(best.score)));
 }
 
@@ -319,7 +320,7 @@ std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above
   MapText maps = drawn(options_.words);
   const bool chosen = options_.words || options_.pieces || options_.numbers || how.top > 0;
   if (!chosen && maps.spare_lines.value_or(0) < 0) {
-    how.note = "Whole words fit; --pieces: pieces.";
+    how.note = "Whole words fit; --pieces shows tokens.";
     MapText words = drawn(true);
     if (words.lines < maps.lines) maps = std::move(words);
   }
@@ -329,7 +330,7 @@ std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above
                   [](const ShowItem& item) { return item.site == AttentionSite::encoder_self; });
   if (encoder && record.encoder_self.sparse()) {
     maps.add_sentence(fmt::format("The encoder's maps of {} tokens are too large for a window; "
-                                  "--json and --csv have what was computed.",
+                                  "--json and --csv contain the computed cells.",
                                   record.encoder_self.keys),
                       style.width);
   }

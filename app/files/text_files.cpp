@@ -26,8 +26,8 @@ std::vector<Lines> read_texts(const std::string& path, TextRole role) {
 Lines raw_lines(const std::string& path, TextRole role) {
   std::vector<Lines> texts = read_texts(path, role);
   if (texts.size() > 1) {
-    throw InputError("{} has {} references, expected one here; give a file with one",
-                     printable(path), texts.size());
+    throw InputError("{} has {} references, expected one; give a file with one", printable(path),
+                     texts.size());
   }
   return std::move(texts.front());
 }

@@ -263,7 +263,7 @@ void ViewFiles::write(Picture& picture, const std::string& name_part, const std:
   }
   if (picture.path == "-") {
     throw UsageError(
-        "several pictures cannot go to stdout; name a file, and the others are put beside it");
+        "several pictures cannot go to stdout; name a file, and the others are written beside it");
   }
   const std::string path = with_part(picture.path, name_part);
   guard_.write(picture.option, path);

@@ -273,8 +273,8 @@ std::size_t LineSource::read_prompt(const std::function<void(const Lines&)>& act
     if (line->bytes == "quit" || line->bytes == "exit") break;
     if (line->bytes == "help") {
       note(
-          "each line is translated; attn-demo translate --show best shows a map under each; quit, "
-          "exit or Ctrl-D ends; with a full stop these words are sentences");
+          "each line is translated, and with --show best a map is shown below it; quit, exit or "
+          "Ctrl-D ends; to translate these words, add a full stop");
       continue;
     }
     const Progress progress("translating");

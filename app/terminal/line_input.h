@@ -45,7 +45,8 @@ class LineSource {
   /// True if this names stdin: empty or "-".
   static bool names_stdin(const std::string& input) { return input.empty() || input == "-"; }
 
-  /// Whether test sets are recognized; HTML begins as some of them do.
+  /// The kinds of markup to expect. HTML must not be taken for a test set, because some begin
+  /// alike.
   enum class Markup { test_sets, html };
 
   /// Opens `input` unless it names stdin. If it is a test set (text/test_set), reads it whole, for

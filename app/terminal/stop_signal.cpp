@@ -54,7 +54,7 @@ extern "C" void bus_error(int number, siginfo_t* info, void* /*context*/) {
   if (path == nullptr) return crash(number);
   say("attn-demo: ");
   say(path);
-  say(": cannot read: the file was cut short while it was in use, or its disk fails; copy it "
+  say(": cannot read: the file became shorter while it was in use, or its disk is failing; copy it "
       "again\n");
   remove_unfinished();
   _exit(static_cast<int>(ExitCode::system));

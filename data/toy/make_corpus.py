@@ -71,7 +71,7 @@ DEV_SHARE, TEST_SHARE = 0.10, 0.13  # of the triples
 
 
 def chance(*what):
-    """A number that depends on the words alone: to sort and to choose by."""
+    """Returns a number that depends only on the words, for sorting and choosing."""
     return int.from_bytes(hashlib.sha256("|".join(what).encode()).digest()[:8], "big")
 
 
@@ -80,7 +80,8 @@ def capital(words):
 
 
 def sentence(subject, place, time, tense, order):
-    """One pair: English words, German words, the alignment as pairs of positions, the pattern.
+    """Returns one pair: English words, German words, the alignment as pairs of positions, and the
+    pattern. `order` is "front" or "end": the position of the time in English.
 
     `order` is "front" or "end": where English puts the time."""
     finite = VERBS[tense, subject[2]]
@@ -116,7 +117,8 @@ def sentence(subject, place, time, tense, order):
 
 
 def pairs_of(subject, place, time):
-    """The two sentences of a triple: time at the front and at the end, or two tenses without."""
+    """Returns the two sentences of a triple: with the time at the front and at the end, or two
+    tenses without a time."""
     names = (subject[0], place[0], time[0])
     tenses = time[3]
     if not time[0]:
@@ -129,7 +131,7 @@ def pairs_of(subject, place, time):
 
 
 def make_parts():
-    """{"train": [pair, …], "dev": …, "test": …}, split by triples."""
+    """Returns {"train": [pair, …], "dev": …, "test": …}, split by triples."""
     triples = [(s, p, t) for s in SUBJECTS for p in PLACES for t in TIMES
                if (s[0], p[0]) not in NOT_SAID]
 
@@ -149,7 +151,8 @@ def make_parts():
 
 
 def check(parts):
-    """What the README promises: no sentence twice, and all words and patterns occur in train."""
+    """Checks the promises of the README: no sentence occurs twice, and all words and patterns occur
+    in train."""
     everything = [pair for part in parts.values() for pair in part]
     assert len({" ".join(pair[0]) for pair in everything}) == len(everything)
     assert len({" ".join(pair[1]) for pair in everything}) == len(everything)

@@ -347,7 +347,7 @@ MapSelection parse_map_selection(const std::vector<std::string>& arguments) {
     }
   }
   if (none && (selection.all || !selection.items.empty())) {
-    throw UsageError("none: other maps are listed, too; use none alone or leave it out");
+    throw UsageError("none: you also named other maps; use none alone, or leave it out");
   }
   return selection;
 }

@@ -41,8 +41,8 @@ WeightMatrix cross_rollout(const AttentionRecord& record, const HypothesisRecord
   const AttentionMaps& cross = hypothesis.cross;
   if (record.encoder_self.has_projected_keys()) {
     throw InputError(
-        "a rollout follows weights from token to token, and a linformer's encoder weighs mixtures "
-        "of tokens; take the weights of cross-attention alone, as cross:0:1 or average");
+        "a rollout follows weights from token to token, but a linformer's encoder weighs mixtures "
+        "of tokens; use cross-attention alone, such as cross:0:1 or average");
   }
   const WeightMatrix source = encoder_rollout(record.encoder_self);
   WeightMatrix shares(cross.queries, cross.keys);

@@ -216,7 +216,7 @@ std::string_view literal_hint(std::string_view word) {
   if (small == "none" || small == "null") return "write null";
   if (word.starts_with('/') || word.starts_with('#')) return "JSON has no comments";
   if (word.starts_with('.') || word.starts_with('+')) return "a number begins with a digit or '-'";
-  return "strings and keys stand in double quotes";
+  return "write strings and keys in double quotes";
 }
 
 /// Describes an error inside a token: a misspelt literal, a bad number or a broken string.

@@ -73,7 +73,7 @@ float JsonReader::number() const {
   if (!value_.is_number()) fail("a number");
   const double number = value_.get<double>();
   if (std::abs(number) > std::numeric_limits<float>::max()) {
-    fail(value_.dump(), "a number that 32 bits hold");
+    fail(value_.dump(), "a number that fits 32 bits");
   }
   return static_cast<float>(number);
 }

@@ -13,7 +13,7 @@
 namespace attn {
 
 /// A matrix whose memory grows and never shrinks. Batches differ in size, and returning memory to
-/// the system after each would cost the next one a page fault per 4 kB.
+/// the system after each would make the next one request it again, 4 kB at a time.
 class ActivationBuffer {
  public:
   /// Returns a [rows, columns] view; newly allocated memory is uninitialized.

@@ -84,9 +84,9 @@ class AlignedFloats {
   std::size_t size_ = 0;
 };
 
-/// One allocation for many matrices with the same lifetime. The system provides memory in pages:
-/// thirty megabytes in pieces below two need seven thousand 4 kB pages with a fault each; in one
-/// piece, fifteen huge ones.
+/// One allocation for many matrices with the same lifetime. Separate matrices, of less than two
+/// megabytes each, would need seven thousand 4 kB pages for thirty megabytes, and the first access
+/// to each page costs time. One allocation needs fifteen huge pages.
 class FloatArena {
  public:
   /// Makes room for `count` floats; anything beyond is allocated piece by piece.

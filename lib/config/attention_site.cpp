@@ -38,7 +38,7 @@ HeadName parse_head_name(std::string_view text, std::string_view other_forms) {
   if (!site || parts.size() > 3) {
     throw UsageError(
         "\"{}\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, decoder or "
-        "cross, and best or mean may stand for a number{}; try cross:0:1 or best",
+        "cross, and best or mean may replace a number{}; try cross:0:1 or best",
         excerpt(text), other_forms);
   }
   HeadName name{*site};

@@ -101,7 +101,8 @@ void check_inner(const ModelConfig& config, const KeyNames& names, int ModelConf
 void check_rotary(const KeyNames& names, int head_dim) {
   if (head_dim % 2 == 0) return;
   throw InputError(
-      "{}: {} \"rotary\" turns pairs of a head's columns, and it has {}; choose an even head_dim",
+      "{}: {} \"rotary\" rotates pairs of a head's columns, and a head has {}; choose an even "
+      "head_dim",
       names.where, names.of("position"), head_dim);
 }
 
@@ -115,7 +116,8 @@ void check_approximation(const ModelConfig& config, const KeyNames& names, const
                                                   : nullptr;
   if (part == nullptr) return;
   throw InputError(
-      "{}: {} {} does not go with {}; choose a kind that leaves keys out (window, longformer, …), "
+      "{}: {} {} cannot be combined with {}; choose a kind that leaves keys out (window, "
+      "longformer, …), "
       "or full",
       names.where, names.of(key), pattern_name(pattern.type), part);
 }

@@ -1,5 +1,4 @@
 // The search settings: those options of transformers' `generate` that the program supports.
-// decode_config_read.cpp reads them.
 #pragma once
 
 #include <cstdint>

@@ -54,7 +54,8 @@ void erase_alias(Json& root, const std::string& path, const std::string& overrid
       // In transformers this is only the encoder's size, but users who type it mean both stacks.
       const std::string stack = std::string(size.key).substr(std::string("encoder_").size());
       throw UsageError(
-          "{}: {} is another name of {}, the encoder's alone; set model.{}, and model.decoder_{} "
+          "{}: {} is another name of {}, which only sets the encoder; set model.{}, and "
+          "model.decoder_{} "
           "for the decoder",
           in_quotes(override), alias, size.key, size.key, stack);
     }
@@ -163,11 +164,11 @@ TokenizerConfig read_tokenizer(const Json& json, ExperimentConfig& experiment) {
   config.model = read_path(reader, "model", experiment);
   reader.refuse_unused();
   if (!config.model.empty() && (type || vocab_size || config.byte_fallback)) {
-    reader.fail(type         ? "type"
-                : vocab_size ? "vocab_size"
-                             : "byte_fallback",
-                "has no meaning beside tokenizer.model, which names an existing tokenizer; "
-                "remove one of them");
+    reader.fail(
+        type         ? "type"
+        : vocab_size ? "vocab_size"
+                     : "byte_fallback",
+        "contradicts tokenizer.model, which names an existing tokenizer; remove one of them");
   }
   if (type && *type != "unigram" && *type != "bpe" && *type != "word") {
     reader.fail("type",
@@ -277,8 +278,8 @@ void check_paths_exist(const ExperimentConfig& config, std::string_view keys) {
     std::error_code error;
     if (!path.key.starts_with(keys) || std::filesystem::exists(path.path, error) || error) continue;
     throw SystemError(
-        "{}: {} is {}, which leads to {}: nothing is there; paths, overrides too, are relative to "
-        "the config's folder, wherever the program runs",
+        "{}: {} is {}, but {} does not exist; paths, even in overrides, are relative to the "
+        "config's folder, wherever the program runs",
         printable(config.path), path.key, in_quotes(path.written), printable(path.path));
   }
 }

@@ -85,7 +85,7 @@ struct ModelFamily {
   /// ignores tie_word_embeddings.
   bool ties_if_tensors_match = false;
   std::vector<FamilySizeKey> size_names = {};  ///< sizes whose keys differ from MarianConfig's.
-                                               ///< Such a class has none of its other keys.
+                                               ///< A class with such keys has none of the others.
   /// Keys of the encoder's and decoder's position limits. The first is null if the class has no
   /// limit, the second empty if one number serves both.
   const char* positions_key = "max_position_embeddings";

@@ -84,7 +84,7 @@ void check_consistency(const ModelConfig& config, const KeyNames& names) {
   if (config.absolute_positions && config.static_positions &&
       family.sinusoids != SinusoidVariant::marian &&
       (config.d_model % 2 != 0 || config.d_model < 4)) {
-    throw InputError("{}: {} {} does not fit {}'s sinusoids; use an even number from 4 on",
+    throw InputError("{}: {} {} does not fit {}'s sinusoids; use an even number of at least 4",
                      names.where, names.of("d_model"), config.d_model, config.model_type);
   }
   check_dropout("dropout", config.dropout, names);

@@ -19,7 +19,8 @@ std::uint64_t u(int n) {
 }
 
 [[noreturn]] void too_large() {
-  throw InputError("the cost of this model at this length leaves 64 bits; use a shorter length");
+  throw InputError(
+      "the cost of this model at this length does not fit 64 bits; use a shorter length");
 }
 
 std::uint64_t product(std::initializer_list<std::uint64_t> factors) {

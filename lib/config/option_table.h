@@ -20,12 +20,12 @@ using attn_demo::SearchOptions;
 enum OptionPlace : unsigned {
   on_translate = 1U << 0,  ///< attn-demo translate
   on_evaluate = 1U << 1,   ///< attn-demo evaluate
-  on_explain = 1U << 2,    ///< attn-demo explain
+  on_explain = 1U << 2,    ///< attn-demo explain and why
   on_serve = 1U << 3,      ///< attn-demo serve
-  in_python = 1U << 4,     ///< Model.translate and Model.attend
+  in_python = 1U << 4,     ///< Model.translate, attend and why
   in_python_translate = 1U << 5,
-  on_server = 1U << 6,  ///< a field of the server's JSON
-  in_library = 1U << 7,
+  on_server = 1U << 6,   ///< a field of the server's JSON
+  in_library = 1U << 7,  ///< the C++ library obeys it
 };
 
 /// The member that holds the option's value. Its type decides how text and JSON are read: numbers

@@ -21,7 +21,7 @@ namespace attn_demo {
 
 struct SearchOptions {
   std::optional<int> beam;               ///< beams; 1 is greedy search
-  std::optional<int> n_best;             ///< number of translations
+  std::optional<int> n_best;             ///< number of translations; the C++ library returns one
   std::optional<double> length_penalty;  ///< scores are divided by length^penalty
   std::string early_stopping;            ///< "true", "false" or "never"
   std::optional<int> max_length;         ///< most tokens produced, </s> included

@@ -168,9 +168,9 @@ double TrainConfig::learning_rate_at(std::uint64_t t) const {
   const auto now = static_cast<double>(t);
   const auto warmup = static_cast<double>(warmup_updates);
   if (t < warmup_updates) return learning_rate * now / warmup;
-  // As in transformers' get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup, steps
-  // count from 0: the update after the warm-up has the largest learning rate, and 0 would only be
-  // reached after the last update.
+  // Steps count from 0, as in transformers' get_linear_schedule_with_warmup and
+  // get_cosine_schedule_with_warmup: the update after the warm-up has the largest learning rate,
+  // and 0 would only be reached after the last update.
   const auto last = static_cast<double>(updates);
   const double gone = std::clamp((now - 1.0 - warmup) / std::max(1.0, last - warmup), 0.0, 1.0);
   switch (schedule) {
@@ -208,7 +208,7 @@ TrainConfig train_config_from_experiment(const Json& json, const std::string& wh
       c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine;
   if (falls && c.updates == 0) {
     reader.keys().fail("updates",
-                       "is missing; the linear and cosine schedules fall until the last update");
+                       "is missing; the linear and cosine schedules end at the last update");
   }
   return c;
 }

@@ -76,7 +76,7 @@ ExplanationStep separate_and_fused(const ExplanationContext& s) {
   const float difference = (small - block).cwiseAbs().maxCoeff();
   ExplanationStep step;
   step.id = "fused";
-  step.title = "A head of its own, or columns of one product";
+  step.title = "Separate small matrices, or columns of one large one";
   step.formula = "Q_h = X · W_q[:, h] + b_q[h]   or   columns of X · [W_q | W_k | W_v] + b";
   step.shape = fmt::format(
       "{} · {} = {}   or   columns {} to {} of {} · {} = {}", shape_of(small.rows(), s.d()),
@@ -84,11 +84,11 @@ ExplanationStep separate_and_fused(const ExplanationContext& s) {
       shape_of(small.rows(), s.d()), shape_of(s.d(), s.inner() + 2 * s.key_columns()),
       shape_of(small.rows(), s.inner() + 2 * s.key_columns()));
   step.why =
-      "Papers draw each head with small matrices of its own; programs multiply once by one "
-      "large matrix and read the heads off as columns. It is the same sum of the same "
-      "products.";
-  step.matrices = {s.by_query(named_matrix("Q of its own small product", small)),
-                   s.by_query(named_matrix("Q as columns of the fused product", block))};
+      "Papers draw each head with its own small matrices. Programs multiply once by one large "
+      "matrix, and a head is some of its columns. Both compute the same sums of the same products.";
+  step.matrices = {
+      s.by_query(named_matrix("Q from its own small matrix", small)),
+      s.by_query(named_matrix("Q as columns of the fused matrix multiplication", block))};
   step.lines = {fmt::format("largest difference: {} (rounding of 32-bit floats)", difference)};
   return step;
 }
@@ -117,14 +117,14 @@ ExplanationStep scaling(const ExplanationContext& s) {
   step.formula = fmt::format("softmax(Q · Kᵀ / √{})   or   softmax(Q · Kᵀ)", s.head_dim());
   step.shape = shape_of(with.rows(), with.cols());
   step.why =
-      "Without the division the same scores are √head_dim times as far apart: softmax goes to "
-      "the largest one, and its gradient vanishes (Vaswani et al. 2017, section 3.2.1).";
+      "Without the division, the same scores are √head_dim times as far apart: softmax picks the "
+      "largest one, and its gradient vanishes (Vaswani et al. 2017, section 3.2.1).";
   step.matrices = {s.query_by_key(named_matrix("with", with)),
                    s.query_by_key(named_matrix("without", without))};
   for (NamedMatrix& matrix : step.matrices) matrix.marked_row = -1;
   step.lines = {
-      fmt::format("mean entropy of a row, with: {} nats; without: {} nats (0 is one word, "
-                  "{} is all alike)",
+      fmt::format("mean entropy of a row, with: {} nats; without: {} nats (0: all weight on one "
+                  "word; {}: equal weights)",
                   number(mean_entropy(with)), number(mean_entropy(without)),
                   number(std::log(static_cast<double>(with.cols()))))};
   return step;
@@ -218,12 +218,12 @@ ExplanationStep positions(const Transformer& model, const WordOrder& order) {
   step.title = "With and without positions";
   step.formula =
       model.config().relative.enabled() ? "scores + bias of their distance   or   scores alone"
-      : model.config().rotary           ? "Q and K turned by their places   or   as they are"
+      : model.config().rotary           ? "Q and K rotated by their positions   or   as they are"
                               : "x = E[id] · √d_model + position   or   x = E[id] · √d_model";
   step.why =
-      "Self-attention treats a sentence as a bag of words: without positions each word's "
-      "vector is the same in both orders (but for the order of additions), and nobody could "
-      "tell who did what to whom.";
+      "Self-attention treats a sentence as a bag of words. Without positions, each word's vector "
+      "is the same in both orders (up to the order of additions), so it is impossible to tell who "
+      "did what to whom.";
   step.lines = {"one order:   " + listed(order.first), "the other:   " + listed(order.second)};
   step.matrices = {order_differences(model, order)};
   step.shape = fmt::format("encoder output {}",

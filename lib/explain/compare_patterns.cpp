@@ -191,11 +191,11 @@ void check_comparable(const ModelConfig& config, const AttentionRecord& record) 
   }
   if (config.relative.enabled() || config.rotary || config.key_value_heads > 0) {
     throw InputError(
-        "the encoder's heads have {}, with which not every kind goes; compare the kinds in a model "
-        "whose places are added to its words and whose heads have keys of their own",
+        "the encoder's heads have {}, which not every kind supports; compare the kinds in a model "
+        "that adds positions to its words and whose heads have their own keys",
         config.relative.enabled() ? "biases of distances"
-        : config.rotary           ? "keys that are turned by their places"
-                                  : "keys and values that they share");
+        : config.rotary           ? "keys that are rotated by their positions"
+                                  : "shared keys and values");
   }
   if (record.source.ids.size() <= 1) {
     throw InputError("the sentence has no tokens; there is nothing to explain");
@@ -230,19 +230,19 @@ Explanation compare_patterns(const Transformer& model, const AttentionRecord& re
 
   Explanation explanation;
   explanation.model = record.model;
-  explanation.title = "What every shortcut gives up";
+  explanation.title = "What each sparse approximation gives up";
   explanation.facts = {"source: " + record.source_text, "target: " + translations.exact.text,
                        fmt::format("{} tokens; each kind in the encoder of this model, whose "
                                    "attention is full",
                                    record.source.ids.size())};
   ExplanationStep all;
   all.id = "kinds";
-  all.title = "All kinds, means over the encoder's heads";
+  all.title = "All kinds, as means over the encoder's heads";
   all.formula = "missed = Σ_j max(0, a_ij − its a_ij);   error = ‖its A · V − A · V‖ / ‖A · V‖";
   all.shape = shape_of(std::ssize(kinds), 3);
   all.why =
-      "Each head is given what it reads under full attention, so that errors of earlier layers do "
-      "not add up here; in the translations below they do.";
+      "Each head gets the input that it has under full attention, so errors of earlier layers do "
+      "not add up here. In the translations below, they do.";
   std::vector<HeadError> means;
   std::vector<std::string> names;
   for (std::size_t k = 0; k < kinds.size(); ++k) {

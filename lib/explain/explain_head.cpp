@@ -54,7 +54,7 @@ ExplanationContext run_for_explanation(const Transformer& model, const Attention
                                     : config.decoder_attention;
   if (choice.site != AttentionSite::cross && sparse_pattern(own).approximates()) {
     throw InputError(
-        "attention {} is no softmax of one head's scores; explain a head of another kind",
+        "attention {} is not the softmax of one head's scores; explain a head of another kind",
         sparse_pattern(own).name());
   }
   ExplanationContext s{model, record, choice, {}};

@@ -38,7 +38,7 @@ Index best_key(const ExplanationContext& s) {
 std::string describe_global_projections(const ExplanationContext& s) {
   return fmt::format(
       "{} is a global token: its query, and the keys and values that it looks at, come from "
-      "projections of its own. They are not shown; its row is what they gave.",
+      "separate projections. They are not shown, but its row is their result.",
       readable_query(s));
 }
 
@@ -47,14 +47,15 @@ std::string describe_mask(const Matrix& mask) {
   const bool hides = (mask.array() == -std::numeric_limits<float>::infinity()).any();
   const bool adds = (mask.array() > 0.0F).any();
   if (!hides && !adds) {
-    return "A single sentence has no padding and the source is known whole, so nothing is hidden: "
+    return "A single sentence has no padding, and the whole source is known, so nothing is hidden: "
            "the mask is 0 everywhere.";
   }
   std::string says =
-      "−∞ where the pattern of this attention leaves a word out: nothing is computed there, and "
-      "e^−∞ is exactly 0.";
+      "−∞ if the pattern of this attention leaves a word out: nothing is computed there, and e^−∞ "
+      "is exactly 0.";
   if (adds)
-    says += " What is added to the first block lets it count several times: ln of how many.";
+    says +=
+        " The number added to the first block makes it count several times: it is ln of how many.";
   return says;
 }
 
@@ -82,7 +83,7 @@ ExplanationStep query_key_value_step(const ExplanationContext& s) {
       "Q {}, K {}, V {}; head_dim = {}", shape_of(head.query.rows(), s.head_dim()),
       shape_of(head.key.rows(), s.head_dim()), shape_of(head.value.rows(), s.head_dim()), origin);
   step.why = s.cross() ? "The target asks (Q); the source answers (K and V)."
-                       : "All three are made from the same sentence: it talks to itself.";
+                       : "All three come from the same sentence, which looks at itself.";
   if (s.rotary()) {  // the recorded queries and keys are rotated already
     const Matrix& all = s.at(Stage::projected);
     const Index key = s.inner() + s.key_begin();
@@ -101,24 +102,24 @@ ExplanationStep rotary_step(const ExplanationContext& s) {
   const Index half = s.head_dim() / 2;
   ExplanationStep step;
   step.id = "turned";
-  step.title = "Queries and keys are turned by their places";
+  step.title = "Queries and keys are rotated by their positions";
   step.formula = fmt::format(
-      "columns i and i + {} of place p turn by the angle p / 10000^(i/{}), of Q and of K", half,
-      half);
+      "columns i and i + {} of position p are rotated by the angle p / 10000^(i/{}), of Q and of K",
+      half, half);
   step.shape = fmt::format("Q {}, K {}", shape_of(head.query.rows(), head.query.cols()),
                            shape_of(head.key.rows(), head.key.cols()));
   step.why =
-      "No position was added to the words. Instead pairs of columns are turned, the further the "
-      "later a word stands. The product of two turned vectors depends on how far apart they were "
-      "turned: on the distance of the words, not on where they stand.";
+      "No position was added to the words. Instead, pairs of columns are rotated, and later words "
+      "are rotated further. The dot product of two rotated vectors depends on the difference of "
+      "their angles, that is on the distance between the words, and not on where they are.";
   step.matrices.push_back(s.by_query(named_matrix("Q turned", head.query)));
   step.matrices.push_back(s.by_key(named_matrix("K turned", head.key)));
   const Matrix& all = s.at(Stage::projected);
   const Index q = s.choice.query;
   const auto value = [](float x) { return number(static_cast<double>(x)); };
   step.lines.push_back(fmt::format(
-      "{} at place {}, columns 0 and {}: ({}, {}) turned by {} becomes ({}, {})", readable_query(s),
-      q, half, value(all(q, s.begin())), value(all(q, s.begin() + half)), q,
+      "{} at position {}, columns 0 and {}: ({}, {}) rotated by {} becomes ({}, {})",
+      readable_query(s), q, half, value(all(q, s.begin())), value(all(q, s.begin() + half)), q,
       value(head.query(q, 0)), value(head.query(q, half))));
   return step;
 }
@@ -130,12 +131,12 @@ ExplanationStep scores_step(const ExplanationContext& s) {
   ExplanationStep step;
   step.id = "scores";
   step.title = "Every query meets every key";
-  step.formula = s.rotary() ? "raw = Q turned · (K turned)ᵀ" : "raw = Q · Kᵀ";
+  step.formula = s.rotary() ? "raw = Q rotated · (K rotated)ᵀ" : "raw = Q · Kᵀ";
   step.shape =
       fmt::format("{} · {} = {}", shape_of(head.query.rows(), head.query.cols()),
                   shape_of(head.key.cols(), head.key.rows()), shape_of(raw.rows(), raw.cols()));
   step.why =
-      "The dot product is large where the two vectors point the same way: where a key offers "
+      "The dot product is large if the two vectors point the same way, that is if a key offers "
       "what the query looks for.";
   step.matrices.push_back(s.query_by_key(named_matrix("raw", raw)));
   if (head.has_own_projections(q)) {
@@ -166,8 +167,8 @@ ExplanationStep scaling_step(const ExplanationContext& s) {
   }
   step.shape = shape_of(head.scores.rows(), head.scores.cols());
   step.why =
-      "A sum of head_dim products grows with √head_dim; without the division softmax would "
-      "see large differences and look at one word only.";
+      "A sum of head_dim products grows with √head_dim; without the division, softmax would see "
+      "large differences and look at one word only.";
   step.matrices.push_back(s.query_by_key(named_matrix("scaled", head.scores)));
   return step;
 }
@@ -182,9 +183,9 @@ ExplanationStep relative_bias_step(const ExplanationContext& s) {
   step.formula = "biased[i, j] = scaled[i, j] + bias(j − i)";
   step.shape = shape_of(n, head.relative_bias.cols());
   step.why =
-      "No position was added to the words. Instead a head has learned a number for each distance "
-      "between query and key, and adds it to their score: so it can look at a neighbour, whatever "
-      "stands there. Near distances have a number each, far ones share theirs.";
+      "No position was added to the words. Instead, a head has learned a number for each distance "
+      "between query and key, and adds it to their score. So it can look at a neighbour, whichever "
+      "word is there. Each near distance has its own number, and far distances share numbers.";
   step.matrices.push_back(s.query_by_key(named_matrix("bias", head.relative_bias)));
   step.matrices.push_back(s.query_by_key(named_matrix("biased", head.scores + head.relative_bias)));
   Matrix by_distance(s.heads(), causal ? n : 2 * n - 1);
@@ -217,16 +218,16 @@ ExplanationStep mask_step(const ExplanationContext& s) {
   const HeadActivations& head = s.head();
   ExplanationStep step;
   step.id = "masked";
-  step.title = "What may not be seen is masked";
+  step.title = "Words that must not be seen are masked";
   const bool biased = head.relative_bias.size() > 0;
   step.formula = biased ? "masked = biased + mask" : "masked = scaled + mask";
   step.shape = shape_of(head.mask.rows(), head.mask.cols());
   const bool causal = s.choice.site == AttentionSite::decoder_self;
-  step.why = causal ? "−∞ right of the diagonal: a word may not look at words that come after it, "
-                      "which do not exist yet when it is produced. e^−∞ is exactly 0."
+  step.why = causal ? "−∞ right of the diagonal: a word must not look at words that come after it, "
+                      "because they do not exist yet when it is produced. e^−∞ is exactly 0."
                     : describe_mask(head.mask);
   if (causal && hides_earlier(head.mask)) {
-    step.why += " The pattern of this attention leaves out earlier words, too.";
+    step.why += " The pattern of this attention also leaves out earlier words.";
   }
   step.matrices.push_back(s.query_by_key(named_matrix("mask", head.mask)));
   step.matrices.push_back(s.query_by_key(named_matrix("masked", head.masked())));
@@ -245,8 +246,8 @@ ExplanationStep softmax_step(const ExplanationContext& s) {
       "{\\sum_k \\exp(\\text{masked}_{ik} - \\max_i)}";
   step.shape = shape_of(head.weights.rows(), head.weights.cols());
   step.why =
-      "Each row becomes shares of attention: positive, and 1 in sum. This is the map that the "
-      "pictures show.";
+      "Each row becomes shares of attention, which are positive and sum to 1. This is the map that "
+      "the pictures show.";
   step.matrices.push_back(s.query_by_key(named_matrix("weights", head.weights)));
   const RowVector masked = head.masked().row(q);
   const float top = masked.maxCoeff();
@@ -264,7 +265,7 @@ ExplanationStep softmax_step(const ExplanationContext& s) {
   }
   if (own > 0) {
     step.lines.push_back(
-        fmt::format("{}, which are no words: {}", head.non_token_weights.keys->name, number(own)));
+        fmt::format("{}, which are not words: {}", head.non_token_weights.keys->name, number(own)));
   }
   step.lines.push_back("sum of the row: " + number(sum + own));
   return step;
@@ -280,7 +281,9 @@ ExplanationStep weighted_sum_step(const ExplanationContext& s) {
   step.shape = fmt::format("{} · {} = {}", shape_of(head.weights.rows(), head.weights.cols()),
                            shape_of(head.value.rows(), head.value.cols()),
                            shape_of(head.output.rows(), head.output.cols()));
-  step.why = "What each token takes home: the values of the tokens it looked at, by their shares.";
+  step.why =
+      "What each token takes home: the values of the tokens that it looked at, weighted by their "
+      "shares.";
   step.matrices.push_back(
       s.by_query(named_matrix(fmt::format("head {}", s.choice.head), head.output)));
   if (head.has_own_projections(q) || head.non_token_weights.of(q) > 0) {
@@ -304,7 +307,7 @@ namespace {
 void require_whole_row(const HeadActivations& head, Index q) {
   if (head.has_own_projections(q)) {
     throw InputError(
-        "query {} is a global token, whose query, keys and values come from projections of its own "
+        "query {} is a global token, whose query, keys and values come from separate projections "
         "that are not shown; explain another query",
         q);
   }

@@ -84,18 +84,17 @@ ExplanationStep embedding_step(const ExplanationContext& s, bool encoder) {
   if (s.config().normalize_embedding) step.formula += ",  then norm(x)";
   step.shape = fmt::format("E {}, x {}", shape_of(ends.embedding.rows, s.d()), shape_of(n, s.d()));
   step.why = fmt::format(
-      "Attention by itself does not know any order: the position{} tells the same word in two "
-      "places apart.{}",
+      "Attention by itself knows no order: the position{} distinguishes the same word in two "
+      "places.{}",
       !s.config().static_positions ? ", learned as the words are,"
                                    : ", sines and cosines of growing wavelength,",
-      s.config().scale_embedding ? " The factor keeps the word from drowning in it." : "");
+      s.config().scale_embedding ? " The factor keeps the position from drowning the word." : "");
   if (!placed) {
-    step.why =
-        s.config().relative.enabled() || s.config().rotary
-            ? "No position is added: where a token stands is known to the heads alone, by "
-              "its distance to the one that looks."
-            : "No position is added: an encoder cannot tell the order of its words then, and "
-              "a decoder only by how many it may look at.";
+    step.why = s.config().relative.enabled() || s.config().rotary
+                   ? "No position is added: only the heads know where a token is, by its distance "
+                     "from the token that looks."
+                   : "No position is added: an encoder then cannot tell the order of its words, "
+                     "and a decoder only by how many it may look at.";
   }
   const auto add = [&](const char* name, const Matrix& rows) {
     NamedMatrix matrix = named_matrix(name, rows);
@@ -114,11 +113,10 @@ ExplanationStep input_step(const ExplanationContext& s) {
   step.title = "What this layer reads";
   step.shape = shape_of(s.at(Stage::block_input).rows(), s.d());
   const bool first = s.choice.layer == 0 && !s.cross();
-  step.formula = first ? "X = x" : "X = the output of the block before";
-  step.why = first
-                 ? "The first layer reads the embeddings."
-                 : "Every block adds to the row of its token; what earlier blocks found out about "
-                   "a token stands in the same row.";
+  step.formula = first ? "X = x" : "X = the output of the previous block";
+  step.why = first ? "The first layer reads the embeddings."
+                   : "Every block adds to the row of its token, so the row also contains what "
+                     "earlier blocks found out about the token.";
   step.matrices.push_back(s.by_query(named_matrix("X", s.at(Stage::block_input))));
   if (s.config().normalize_before) {
     step.formula += ",  N = norm(X)";
@@ -146,14 +144,14 @@ namespace {
 
 std::string why_of_projection(const ExplanationContext& s) {
   const std::string says =
-      "A query says what a token looks for, a key what it offers, a value what it hands over. ";
+      "A query says what a token looks for, a key what it offers, and a value what it hands over. ";
   if (s.key_heads() < s.heads()) {
-    return says + fmt::format(
-                      "Head {} owns the columns {} to {} of the queries. The {} heads "
-                      "share {} of keys and values: this one and its neighbours read the "
-                      "columns {} to {} of both.",
-                      s.choice.head, s.begin(), s.end() - 1, s.heads(), s.key_heads(),
-                      s.key_begin(), s.key_end() - 1);
+    return says +
+           fmt::format(
+               "Head {} owns the columns {} to {} of the queries. The {} heads share {} of keys "
+               "and values: this head and its neighbours read the columns {} to {} of both.",
+               s.choice.head, s.begin(), s.end() - 1, s.heads(), s.key_heads(), s.key_begin(),
+               s.key_end() - 1);
   }
   return says + fmt::format(
                     "Head {} owns the columns {} to {} of each: {} heads are a way of "
@@ -173,7 +171,7 @@ ExplanationStep fused_projection_step(const ExplanationContext& s) {
   ExplanationStep step;
   step.id = "projection";
   const bool biases = s.attention().value.bias.exists();
-  step.title = "One product makes queries, keys and values of all heads";
+  step.title = "One matrix multiplication makes the queries, keys and values of all heads";
   if (s.cross()) {
     step.formula =
         biases ? fmt::format("Q_all = {} · W_q + b_q,  [K | V]_all = M · [W_k | W_v] + [b_k | b_v]",
@@ -227,11 +225,11 @@ ExplanationStep concatenated_heads_step(const ExplanationContext& s) {
   const Matrix& heads = s.at(Stage::heads);
   ExplanationStep step;
   step.id = "heads";
-  step.title = "The heads stand side by side";
+  step.title = "The heads are put side by side";
   step.formula = fmt::format("H = [head 0 | … | head {}]", s.heads() - 1);
   step.shape = fmt::format("{} of {} = {}", s.heads(), shape_of(heads.rows(), s.head_dim()),
                            shape_of(heads.rows(), s.inner()));
-  step.why = "Nothing is moved or mixed: each head wrote into its own columns.";
+  step.why = "Nothing is moved or mixed, because each head wrote into its own columns.";
   step.matrices.push_back(mark_head(s, s.by_query(named_matrix("H", heads)), true));
   return step;
 }
@@ -245,7 +243,8 @@ ExplanationStep output_projection_step(const ExplanationContext& s) {
   step.formula = linear.bias.exists() ? "A = H · W_o + b_o" : "A = H · W_o";
   step.shape = fmt::format("{} · {} = {}", shape_of(attn_output.rows(), s.inner()),
                            shape_of(s.inner(), s.d()), shape_of(attn_output.rows(), s.d()));
-  step.why = "The first place where heads meet: what each found is written into all columns.";
+  step.why =
+      "Here the heads meet for the first time: the result of each is written into all columns.";
   step.matrices.push_back(named_matrix("W_o", linear.weight));
   if (linear.bias.data != nullptr) step.matrices.push_back(named_matrix("b_o", linear.bias));
   step.matrices.push_back(s.by_query(named_matrix("A", attn_output)));
@@ -256,7 +255,8 @@ ExplanationStep residual_step(const ExplanationContext& s) {
   const bool before = s.config().normalize_before;
   ExplanationStep step;
   step.id = "residual";
-  step.title = before ? "Added to what was there" : "Added to what was there, and normed";
+  step.title =
+      before ? "Added to what was there" : "The result is added to the token's row and normalized";
   step.formula =
       before ? "Y = X + A"
              : "R = X + A,  Y = (R − mean) / √(variance + 1e-5) · weight + bias, row by row";
@@ -266,11 +266,10 @@ ExplanationStep residual_step(const ExplanationContext& s) {
         "\\text{weight} + \\text{bias}";
   }
   step.shape = shape_of(s.at(Stage::block_output).rows(), s.d());
-  step.why = before
-                 ? "The block adds to the token's row and takes nothing away; the norm stands "
-                   "before the next block."
-                 : "The block adds to the token's row and takes nothing away; the norm keeps the "
-                   "numbers in a range that the next block can work with.";
+  step.why = before ? "The block adds to the token's row and removes nothing; the norm comes "
+                      "before the next block."
+                    : "The block adds to the token's row and removes nothing. The norm keeps the "
+                      "numbers in a range that the next block can work with.";
   if (!before) {
     step.matrices.push_back(s.by_query(named_matrix("R", s.at(Stage::block_sum))));
     step.matrices.push_back(named_matrix("norm weight", s.norm().weight));

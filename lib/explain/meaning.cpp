@@ -152,12 +152,12 @@ Explanation explain_meaning(const Transformer& model, const std::vector<TokenSeq
   std::vector<Occurrence> places = find(sentences, word.ids);
   if (places.size() < 2) {
     throw InputError(
-        "“{}” occurs {} in what was given, as whole word in this spelling; give a sentence (or "
-        "several) where it occurs at least twice",
+        "“{}” occurs {} in these sentences, as a whole word in this spelling; give one or more "
+        "sentences in which it occurs at least twice",
         excerpt(word.text), places.empty() ? "nowhere" : "once");
   }
   Explanation explanation;
-  explanation.title = fmt::format("How the occurrences of “{}” part", word.text);
+  explanation.title = fmt::format("How the occurrences of “{}” move apart", word.text);
   if (places.size() > kMostOccurrences) {
     explanation.facts.push_back(
         fmt::format("the first {} of {} occurrences", kMostOccurrences, places.size()));
@@ -184,9 +184,8 @@ Explanation explain_meaning(const Transformer& model, const std::vector<TokenSeq
        "cos(a, b) = a · b / (|a| · |b|)",
        fmt::format("{} occurrences, {} pair{}", places.size(), all.columns,
                    all.columns == 1 ? "" : "s"),
-       "In the table a word has one vector, whatever it means. Positions move its copies "
-       "apart a little; each layer lets them look at their own neighbours and adds what "
-       "it finds.",
+       "In the table, a word has one vector, whatever it means. Positions move its copies apart a "
+       "little. In each layer they look at their own neighbours, and the layer adds what it finds.",
        {all},
        {}});
   for (std::size_t i = 0; i < stages.size(); ++i) {

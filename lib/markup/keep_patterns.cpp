@@ -77,8 +77,9 @@ std::shared_ptr<void> compile(const std::string& pattern) {
   const OwnedText text = open_text(pattern, status);
   URegularExpression* compiled = icu.open(text.get(), 0, &where, &status);
   if (U_FAILURE(status) != 0) {
-    throw UsageError("\"{}\" is no regular expression ({}); \\Q…\\E takes a text as it is",
-                     excerpt(pattern), u_errorName(status));
+    throw UsageError(
+        "\"{}\" is not a valid regular expression ({}); \\Q…\\E matches a text literally",
+        excerpt(pattern), u_errorName(status));
   }
   return {compiled, [close = icu.close](void* expression) {
             close(static_cast<URegularExpression*>(expression));
@@ -109,8 +110,9 @@ UErrorCode add_matches(URegularExpression* expression, std::string_view text,
 KeepPatterns::KeepPatterns(const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns) {
     if (pattern.empty() || !is_valid_utf8(pattern)) {
-      throw UsageError("\"{}\" is no regular expression; expected one such as [A-Z]+-[0-9]+",
-                       excerpt(pattern));
+      throw UsageError(
+          "\"{}\" is not a valid regular expression; expected one such as [A-Z]+-[0-9]+",
+          excerpt(pattern));
     }
     patterns_.push_back({pattern, compile(pattern)});
   }

@@ -27,8 +27,8 @@ std::unique_ptr<KvCache> make_decoder_cache(const ModelConfig& config, bool obse
 void check_rows(Index rows) {
   if (rows <= std::numeric_limits<std::int32_t>::max()) return;
   throw MemoryError(
-      "{} keys and values at once are too many; choose fewer sentences at a time, fewer beams or "
-      "shorter translations",
+      "{} keys and values at once are too many; choose a smaller batch, fewer beams or shorter "
+      "translations",
       rows);
 }
 

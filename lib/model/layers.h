@@ -82,8 +82,8 @@ struct StackRun {
 
 /// The inputs of a decoder layer's attention besides its own rows.
 struct DecoderMemory {
-  ConstMatrixRef source;        ///< [S, 2I] the encoder's output through the layer's key and value
-                                ///< weights, fewer columns where heads share them
+  ConstMatrixRef source;        ///< [S, 2I'] the encoder's output through the layer's key and value
+                                ///< weights; I' < I columns each where heads share them
   KvCache* kv_cache = nullptr;  ///< earlier steps of all layers; null: the rows are whole sentences
 };
 

@@ -1,4 +1,5 @@
-// The affine map y = x · W + b, with W stored the way it is used: [in, out].
+// The affine map y = x · W + b. Translation stores W as the formula reads it, [in, out]; training
+// stores it as PyTorch does, [out, in].
 #pragma once
 
 #include "compute/matmul.h"

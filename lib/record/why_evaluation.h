@@ -1,4 +1,4 @@
-// How faithful the answers to "why this word?" are on a test set: plain data for the views.
+// The faithfulness of answers to "why this word?" on a test set, as plain data for the views.
 #pragma once
 
 #include <cstddef>

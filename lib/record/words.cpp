@@ -375,7 +375,7 @@ int find_token(std::string_view written, const TokenAxis& axis) {
   }
   if (places.size() == 1) return places.front();
   if (places.empty()) {
-    throw UsageError("{}: no word of the {} reads so; there are {}", excerpt(written), axis.side,
+    throw UsageError("{}: the {} has no such word; it has {}", excerpt(written), axis.side,
                      axis.words.empty() ? "none" : listed(axis.words));
   }
   throw UsageError("{}: the {} has this word at {}; give one of these numbers", excerpt(written),

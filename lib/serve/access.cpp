@@ -99,7 +99,7 @@ bool has_token(const AccessRules& rules, const RequestOrigin& caller) {
 std::optional<HttpError> check_access(const AccessRules& rules, const RequestOrigin& caller) {
   const bool via_proxy = is_proxy_name(rules, caller.host);
   if (!via_proxy && !is_own_name(rules, host_part(caller.host, rules.port))) {
-    return HttpError{421, fmt::format("Host {} is not this server's name; ask {}",
+    return HttpError{421, fmt::format("Host {} is not this server's name; use {}",
                                       caller.host.empty() ? "(none)" : excerpt(caller.host),
                                       rules.names.empty() ? authority(rules.host, rules.port)
                                                           : rules.names.front())};
@@ -165,7 +165,7 @@ bool is_loopback(const std::string& host) {
 std::string new_token() {
   std::array<unsigned char, 16> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw SystemError("the system gives no random bytes for a token");
+    throw SystemError("the system provides no random bytes for a token");
   }
   std::string token;
   for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);

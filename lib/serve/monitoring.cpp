@@ -114,7 +114,7 @@ std::string Metrics::text(const ServerState& now, const std::string& version) co
   MetricsText text;
   text.begin("build_info", "gauge", "The program's version.");
   text.add(1, fmt::format("version=\"{}\"", version));
-  text.begin("draining", "gauge", "1 from the signal that ends the server on.");
+  text.begin("draining", "gauge", "1 after the signal that ends the server.");
   text.add(now.draining ? 1 : 0);
   text.begin("requests_waiting", "gauge", "Requests that wait for their turn.");
   text.add(now.waiting);

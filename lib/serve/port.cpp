@@ -47,13 +47,13 @@ void throw_listen_error(const std::string& host, int port, int problem) {
   if (problem == EADDRINUSE) {
     const std::string holder = process_on_port(port);
     ListenError error(
-        fmt::format("{}: the port is in use{}; end that program, or take another port", where,
+        fmt::format("{}: the port is in use{}; end that program, or choose another port", where,
                     holder.empty() ? "" : fmt::format(" ({} listens there)", holder)));
     error.other_port = port < 65535 ? port + 1 : 8080;
     throw error;
   }
   if (problem == EACCES) {
-    ListenError error(where + ": ports below 1024 are the system's; take another one");
+    ListenError error(where + ": ports below 1024 are reserved for the system; choose another one");
     error.other_port = 8080;
     throw error;
   }

@@ -67,7 +67,8 @@ std::string part_name(std::string_view headers) {
     const std::string_view line = headers.substr(at, end - at);
     at = end + 2;
     if (!ascii_lower(line.substr(0, kDisposition.size())).starts_with(kDisposition)) continue;
-    if (parameter_of(line, "filename")) fail_multipart("a file is sent, and files are not served");
+    if (parameter_of(line, "filename"))
+      fail_multipart("the form contains a file, and files are not accepted");
     if (const auto name = parameter_of(line, "name")) return *name;
   }
   fail_multipart("a part has no name");
@@ -123,7 +124,7 @@ FormFields parse_multipart(std::string_view body, std::string_view content_type)
   constexpr std::size_t kLongestBoundary = 70, kMostParts = max_texts + 16;  // RFC 2046, 5.1.1
   const std::string boundary = parameter_of(content_type, "boundary").value_or("");
   if (boundary.empty() || boundary.size() > kLongestBoundary) {
-    fail_multipart("its type names no boundary of 1 to 70 characters");
+    fail_multipart("its Content-Type has no boundary of 1 to 70 characters");
   }
   const std::string first = "--" + boundary, next = "\r\n" + first;
   if (!body.starts_with(first)) fail_multipart("it does not begin with its boundary");

@@ -355,7 +355,7 @@ void LiveServer::Http::run(const std::atomic<int>& signal) {
   const bool broken = ended;
   end(listener, ended);
   if (broken) {
-    throw SystemError("{}: the system took the socket away", authority(rules_.host, rules_.port));
+    throw SystemError("{}: the system closed the socket", authority(rules_.host, rules_.port));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "service/api/response_limits.h"
 #include "service/measure/alignment_heads.h"
 #include "service/model/languages.h"
+#include "service/model/shipped.h"
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
 #include "service/translate_texts.h"
@@ -154,8 +155,8 @@ std::string ServerHandler::detect(const ApiRequest& request, const std::atomic<b
   const std::vector<std::string> codes = language_codes();
   if (codes.empty()) {
     throw InputError(
-        "the request: no language can be detected, because no model says its languages; a model's "
-        "name says them if it ends like en-de");
+        "the request: no language can be detected, because no model names its languages; a model's "
+        "name does if it ends like en-de");
   }
   return detected_json(detect_language(request.text, codes)).dump() + "\n";
 }
@@ -185,6 +186,14 @@ std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
     if (const auto pair = languages_in_name(name)) pairs.push_back(*pair);
   }
   return pairs;
+}
+
+/// Returns the models to serve by name; empty is the one that the options choose without a name.
+std::vector<std::string> served_names(const ModelChoice& choice) {
+  if (!choice.models.empty()) return choice.models;
+  const bool other = choice.asks_for_another() || !choice.config.empty() || !choice.preset.empty();
+  std::vector<std::string> names = other ? std::vector<std::string>() : shipped_models();
+  return names.empty() ? std::vector<std::string>{""} : names;
 }
 
 }  // namespace
@@ -239,8 +248,7 @@ Json languages_json(const std::vector<std::string>& names, const Languages& of_f
 }
 
 ServedModels::ServedModels(const ModelChoice& choice, NoteHandler say) : say_(std::move(say)) {
-  names_ = choice.models;
-  if (names_.empty()) names_.emplace_back();
+  names_ = served_names(choice);
   for (const std::string& directory : names_) {
     if (std::ranges::count(names_, directory) > 1) {
       refuse_field(Field{"model"}, " " + printable(directory), " is named twice");

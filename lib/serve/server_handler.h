@@ -82,7 +82,7 @@ class ServedModels : public ModelProvider {
  public:
   using NoteHandler = std::function<void(const FieldText&)>;
 
-  /// Serves the models of `choice`, in order; by default the shipped one. Loads the first. `say`
+  /// Serves the models of `choice`, in order; by default the shipped ones. Loads the first. `say`
   /// receives the notes about each. Throws UsageError if a model is named twice.
   ServedModels(const ModelChoice& choice, NoteHandler say);
 

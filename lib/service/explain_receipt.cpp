@@ -13,7 +13,7 @@
 namespace attn {
 namespace {
 
-/// What the steps of an explained item read.
+/// The inputs of the steps that explain an item.
 struct ReceiptItem {
   const Transformer& model;
   const HypothesisRecord& hypothesis;
@@ -53,7 +53,7 @@ constexpr Index kShownOfSum = 3;  // products at each end of a sum that is writt
 ExplanationStep carried_step(const ReceiptItem& item) {
   ExplanationStep step;
   step.id = "carried_row";
-  step.title = fmt::format("The row of {} is carried back to this head", item.word());
+  step.title = fmt::format("The output row of {}, carried back to this head", item.word());
   step.formula = "u = E[word]; through each norm on the way back: u ← (g ⊙ u − mean(g ⊙ u)) / σ";
   step.shape = shape_of(1, item.carried.size());
   step.why =

@@ -1,4 +1,4 @@
-// How one item of a receipt comes about, for explain --why.
+// Explains how one item of a receipt is computed, for explain --why.
 #pragma once
 
 #include <optional>

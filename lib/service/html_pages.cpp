@@ -52,7 +52,7 @@ void PageContent::add(const AttentionRecord& record) {
   variants_.erase(std::remove_if(variants_.begin(), last, is_large), last);
   if (variants_.back().bytes > max_bytes) {
     refuse_field(Field{"html"},
-                 fmt::format(" {}: the page would hold more than {}; give it fewer sentences",
+                 fmt::format(" {}: the page would be larger than {}; give it fewer sentences",
                              printable(path_), human_bytes(max_bytes)));
   }
 }
@@ -81,8 +81,7 @@ FieldText PageContent::what_is_missing(const Variant& chosen) const {
 FieldText PageContent::receipts_are_missing(const Variant& chosen) const {
   if (!given_.receipts || chosen.detail.receipts) return {};
   FieldText text(
-      fmt::format("{}: no receipts, which explain a word: with them it would take more "
-                  "than {}; ",
+      fmt::format("{}: no receipts, which explain a word: with them it would be larger than {}; ",
                   name(), human_bytes(static_cast<double>(small_search_bytes))));
   text.add(Field{"why"});
   text.add(" puts them in");
@@ -180,9 +179,8 @@ std::string module_file(const char* name) {
     if (!path.empty()) return path;
   }
   throw InputError(
-      "this program was built without {}, the module that such a page holds; scripts/build_web.sh "
-      "makes it with "
-      "emscripten, and released packages have it",
+      "this program was built without {}, the module that such a page contains; "
+      "scripts/build_web.sh makes it with emscripten, and released packages contain it",
       name);
 }
 

@@ -21,8 +21,8 @@ class PageContent {
   /// Up to this size, a page is small and contains everything. For a larger page, a note gives the
   /// size before it is written.
   static constexpr std::size_t small_bytes = 5'000'000;
-  /// Up to here a page without queries, keys and values holds search trees and receipts that nobody
-  /// asked for.
+  /// A page without queries, keys and values includes search trees and receipts up to this size,
+  /// even if they were not requested.
   static constexpr std::size_t small_search_bytes = 2'000'000;
 
   PageContent(std::string path, PageDetail asked);

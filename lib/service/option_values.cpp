@@ -93,7 +93,7 @@ void check(const SearchOptions& given) {
     if (!option.needs.empty()) {
       const OptionSpec& needed = search_option(option.needs);
       if (!is_given(given, needed)) {
-        refuse_field(Field{option.name}, " goes with ", Field{needed.name});
+        refuse_field(Field{option.name}, " needs ", Field{needed.name});
       }
     }
   }
@@ -102,8 +102,8 @@ void check(const SearchOptions& given) {
   }
   check_choice(search_option("split"), given.split);
   if (given.sample && given.beam.value_or(1) != 1) {
-    refuse_field(Field{"sample"}, " draws one token at a time; ", Field{"beam"},
-                 fmt::format(" {} does not go with it", *given.beam));
+    refuse_field(Field{"sample"}, " chooses one token at a time; ", Field{"beam"},
+                 fmt::format(" {} cannot be combined with it", *given.beam));
   }
 }
 

@@ -32,7 +32,7 @@ const char* to_string(EarlyStopping rule) {
 
 Splitting splitting_of(const SearchOptions& given) {
   if (given.document && given.split != "auto") {
-    refuse_field(Field{"document"}, " does not go with ", Field{"split"}, " " + given.split);
+    refuse_field(Field{"document"}, " cannot be combined with ", Field{"split"}, " " + given.split);
   }
   if (given.document) return Splitting::document;
   if (given.split == "never") return Splitting::never;
@@ -167,7 +167,7 @@ TranslationSettings translation_settings(const ReadyModel& model, const SearchOp
   settings.prefix = given.prefix.value_or(model.prefix);
   settings.terms = parse_terms(given.terms);
   if (!settings.terms.empty() && settings.decode.sampling) {
-    refuse_field(Field{"terms"}, " is part of a beam search and does not go with ",
+    refuse_field(Field{"terms"}, " is part of a beam search and cannot be combined with ",
                  Field{"sample"});
   }
   return settings;

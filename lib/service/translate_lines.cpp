@@ -98,11 +98,11 @@ void SentenceNotes::add(const PreparedLine& line, std::size_t positions, std::si
 void SentenceNotes::note_cleaning(const FieldText& text, std::size_t invalid_bytes,
                                   std::size_t controls) {
   if (invalid_bytes > 0 && !invalid_noted_) {
-    say_({text, " is not valid UTF-8; invalid bytes were replaced by U+FFFD (said once)"});
+    say_({text, " is not valid UTF-8; invalid bytes were replaced by U+FFFD (reported once)"});
     invalid_noted_ = true;
   }
   if (controls > 0 && !controls_noted_) {
-    say_({text, " holds control characters; they were replaced by U+FFFD (said once)"});
+    say_({text, " holds control characters; they were replaced by U+FFFD (reported once)"});
     controls_noted_ = true;
   }
 }
@@ -142,8 +142,8 @@ std::function<void(const std::string&, const std::string&)> once_each(
 std::optional<std::string> whole_line_note(const PreparedLine& line) {
   if (line.parts.size() < 2) return std::nullopt;
   return fmt::format(
-      "the text is shown as one piece, which is longer than what the model has learned; translate "
-      "takes it sentence by sentence, in {} parts",
+      "the text is shown as a whole, and is longer than any that the model has learned; translate "
+      "splits it into sentences, in {} parts",
       line.parts.size());
 }
 

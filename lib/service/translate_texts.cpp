@@ -384,8 +384,8 @@ std::string markup_note(const MarkupCounts& counts) {
   const std::string placeholders = count(counts.placeholders, "placeholder");
   if (tags.empty() && placeholders.empty()) return "";
   return fmt::format(
-      "{}{}{} kept: taken out before the translation and put back by the word alignment", tags,
-      tags.empty() || placeholders.empty() ? "" : " and ", placeholders);
+      "{}{}{} kept: taken out before the translation, and put back where the word alignment says",
+      tags, tags.empty() || placeholders.empty() ? "" : " and ", placeholders);
 }
 
 }  // namespace attn

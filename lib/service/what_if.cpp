@@ -258,7 +258,7 @@ WhatIfRecord apply_what_if(const Translator& translator, const TranslationSettin
     result.before =
         record_sentence(translator, settings, request.before, request.target, of_before);
     if (request.after.empty() || result.before.hypotheses.empty()) {
-      throw InputError("the sentence has no tokens; there is nothing to try");
+      throw InputError("the sentence has no tokens, so there is nothing to change");
     }
     RecordRequest changed{{&request.after, 1}, settings, detail};
     changed.target = result.before.hypotheses.front().produced.ids;

@@ -1,5 +1,5 @@
-// What-if experiments in the notation of the options: disabled heads, forced weights and swapped
-// words.
+// The what-if experiments in the notation of the options: disabled heads, forced weights and
+// swapped words.
 #pragma once
 
 #include <optional>

@@ -147,7 +147,7 @@ Table integrated_table(const Why& why, const std::vector<int>& steps, int top) {
                           signed_number(100 * gradients.gap(to_size(t)), 1),
                           largest_shares(named, rise, top)});
   }
-  table.notes = {"The gap is the part of the rise that the entries do not account for."};
+  table.notes = {"The gap is the part of the increase that the entries do not explain."};
   return table;
 }
 
@@ -182,8 +182,8 @@ void add_patching(const Why& why, std::vector<Table>& tables) {
   tables.push_back(grid("Decoder", std::move(read), grids.decoder, "after layers: {}"));
   tables.push_back(grid("Cross-attention", std::move(heads), grids.cross, "layer {}"));
   tables.back().notes = {fmt::format(
-      "The difference of logits is {} with the sentence and {} with the corrupted one. 1 is all of "
-      "it.",
+      "The logits differ by {} with the sentence, and by {} with the corrupted one. 1 means that "
+      "the whole difference comes back.",
       signed_number(grids.clean_logit_diff, 2), signed_number(grids.corrupt_logit_diff, 2))};
 }
 

@@ -231,8 +231,8 @@ EncodedText MarianTokenizer::sample(TextSide side, const NormalizedText& text, d
 void MarianTokenizer::require_sampling(double sampling, const std::string& where) const {
   if (!more_pieces_.empty()) {
     throw InputError(
-        "{}: tokenizer.sampling {}: the tokenizer has added tokens ({} for one), which "
-        "are not cut at random; expected tokenizer.sampling 0",
+        "{}: tokenizer.sampling {}: the tokenizer has added tokens (such as {}), which cannot be "
+        "split at random; expected tokenizer.sampling 0",
         where, sampling, excerpt(more_pieces_.front()));
   }
   for (const auto& [file, side] : {std::pair{"source.spm", side_of(TextSide::source)},

@@ -246,11 +246,11 @@ void TokenizerKind::require_sampling(double sampling, const std::string& where) 
 }
 
 NormalizedText TokenizerKind::normalise(TextSide, std::string_view) const {
-  throw std::logic_error("this tokenizer draws no cuts");
+  throw std::logic_error("this tokenizer cannot split at random");
 }
 
 EncodedText TokenizerKind::sample(TextSide, const NormalizedText&, double, RandomGenerator&) const {
-  throw std::logic_error("this tokenizer draws no cuts");
+  throw std::logic_error("this tokenizer cannot split at random");
 }
 
 }  // namespace attn

@@ -39,7 +39,8 @@ class Trainer::Run {
     if (!checkpoint) return false;
     const std::string& path = checkpoint->path;
     if (!checkpoint->state.contains("run") || !checkpoint->state.contains("identity")) {
-      throw InputError("{}: holds no state of a run; start anew in another directory", path);
+      throw InputError("{}: there is no state of a run here; start again in another directory",
+                       path);
     }
     const std::string difference =
         first_difference(with_newer_keys(checkpoint->state["identity"]), setup_.identity);
@@ -307,7 +308,7 @@ void require_training_memory(const TrainingMemory& memory, const BatchShape& lar
   if (needed <= available) return;
   const auto human = [](std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
   throw MemoryError(
-      "{}: training takes about {} of memory ({} for weights, gradients, moments and products, {} "
+      "{}: training takes about {} of memory ({} for weights, gradients, moments and buffers, {} "
       "for a batch of {} source and {} target tokens), and {} are available; lower "
       "train.batch_tokens or the model's sizes",
       where, human(needed), human(memory.parameters), human(memory.activations),

@@ -1,4 +1,4 @@
-"""An encoder-decoder Transformer that one can see through.
+"""A translator whose attention you can see.
 
 >>> import attn_demo
 >>> model = attn_demo.load()

@@ -1,4 +1,4 @@
-"""What was given to a function, as the libraries take it."""
+"""Converts the arguments of a function for the libraries."""
 
 import os
 import warnings
@@ -7,13 +7,13 @@ from typing import Any
 
 from .errors import UsageError
 
-_LISTS = ("model", "set", "without", "force", "swap", "names")  # may be given several times
+_LISTS = ("model", "set", "without", "force", "swap", "names", "forbid", "terms", "keep")  # may be given several times
 _PATHS = ("model", "maps_of", "config", "from", "out")
 _TEXTS = (*_LISTS, "target", "word", "instead", "corrupt", "units", "methods", "precision", "source_lang", "target_lang", "prefix")
 
 
 def clean(value: "str | bytes") -> bytes:
-    """UTF-8; what is none of it (a lone surrogate) is replaced and noted by the libraries."""
+    """Returns a text as UTF-8. The libraries replace parts that have no UTF-8, such as a lone surrogate, with a note."""
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
     if not isinstance(value, bytes):
@@ -22,8 +22,8 @@ def clean(value: "str | bytes") -> bytes:
 
 
 def given(**options: Any) -> "dict[str, Any]":
-    """What was given, by the name of its option; None and empty lists were not. Texts and paths are
-    bytes, numbers and truth values what they are. UsageError for a text that no option can have."""
+    """Returns the given options by name, without those that are None or an empty list. Texts and paths become
+    bytes; numbers and truth values stay. Raises UsageError for a text that no option can have."""
     made: dict[str, Any] = {}
     for name, value in options.items():
         if value is None:
@@ -56,16 +56,15 @@ def _value(name: str, value: Any) -> Any:
 
 
 def search_options(options: "dict[str, Any]", known: "Set[str]") -> "dict[str, Any]":
-    """The options of a search that were given; TypeError for a name that is not `known`, as Python
-    words it."""
+    """Returns the given options of a search. Raises Python's usual TypeError for a name that is not in `known`."""
     for name in options.keys() - known:
         raise TypeError(f"got an unexpected keyword argument '{name}'")
     return given(**options)
 
 
 def lasting(options: "dict[str, Any]") -> "dict[str, Any]":
-    """The same options for another folder and another process: paths are whole ones. A name that is
-    no path here is one of Hugging Face's cache, and stays."""
+    """Returns the options with absolute paths, so that they also work in another folder or process. A name
+    that is not a path here is a name in Hugging Face's cache, and stays."""
     def whole(path: bytes) -> bytes:
         return os.path.abspath(path) if os.path.exists(path) else path
 
@@ -80,6 +79,6 @@ def lasting(options: "dict[str, Any]") -> "dict[str, Any]":
 
 
 def tell(notes: "list[str]") -> None:
-    """What the program notes on stderr, as warnings at the line that called translate() or attend()."""
+    """Turns the program's notes into warnings at the line that called translate() or attend()."""
     for note in notes:
         warnings.warn(note, stacklevel=3)

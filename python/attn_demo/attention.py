@@ -1,4 +1,4 @@
-"""Where every head looked while one sentence was translated."""
+"""The attention of every head in the translation of one sentence."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,14 @@ _KINDS = ("encoder", "decoder", "cross")
 class Attention:
     """The attention record of a sentence and one of its translations.
 
-    Arrays are views of what the libraries hold: read-only, not copied, and alive as long as
-    anybody has one, whatever becomes of the model. (Of more than 1,024 tokens, maps of patterns
-    are copies.) In a notebook it shows itself as the page.
+    Arrays are read-only views of the libraries' memory, without copies. They stay valid as long as
+    you keep them, even without the model. (With more than 1,024 tokens, maps of sparse patterns are
+    copies.) A notebook shows an Attention as the page.
     """
 
     def __init__(self, records: "list[_core.Record]", hypothesis: int = 0,
                  record: "int" = -1) -> None:
-        """Model.attend() makes them."""
+        """Called by Model.attend()."""
         self._records = records
         self._which = record % len(records)
         self._index = hypothesis
@@ -41,22 +41,22 @@ class Attention:
 
     @property
     def score(self) -> float:
-        """The search's score: the sum of log_probs over length ** length_penalty."""
+        """The search's score: the sum of log_probs divided by length ** length_penalty."""
         return self._facts["score"]
 
     @property
     def tokens(self) -> "list[str]":
-        """The L pieces that were written, "</s>" the last: rows of `cross` and `decoder`."""
+        """The L written tokens, ending in "</s>": the rows of `cross` and `decoder`."""
         return list(self._facts["tokens"])
 
     @property
     def ids(self) -> "list[int]":
-        """Of `tokens`."""
+        """The ids of `tokens`."""
         return list(self._facts["ids"])
 
     @property
     def decoder_tokens(self) -> "list[str]":
-        """The L pieces that the decoder read, the start symbol first: columns of `decoder`."""
+        """The L tokens that the decoder read, beginning with the start symbol: the columns of `decoder`."""
         return list(self._facts["decoder_tokens"])
 
     @property
@@ -66,24 +66,24 @@ class Attention:
 
     @property
     def source_tokens(self) -> "list[str]":
-        """The S pieces of the source, "</s>" the last: columns of `cross`, both axes of `encoder`."""
+        """The S source tokens, ending in "</s>": the columns of `cross`, and both axes of `encoder`."""
         return self._record.source_tokens
 
     @property
     def source_ids(self) -> "list[int]":
-        """Of `source_tokens`."""
+        """The ids of `source_tokens`."""
         return self._record.source_ids
 
     @property
     def log_probs(self) -> "Floats":
-        """[L] natural log-probabilities of `tokens`, as the model has them."""
+        """[L] natural log-probabilities of `tokens`, as the model computes them."""
         return self._facts["log_probs"]
 
     @property
     def encoder(self) -> "Floats":
         """[layers, heads, S, S] encoder self-attention: rows look at columns and sum to 1.
 
-        Of a linformer [layers, heads, S, k]: its columns are mixtures of all tokens.
+        For linformer it is [layers, heads, S, k], because its columns are mixtures of all tokens.
         """
         return self._record.maps("encoder", self._index)
 
@@ -98,44 +98,44 @@ class Attention:
         return self._record.maps("cross", self._index)
 
     def vectors(self, kind: str, layer: int, head: int) -> "tuple[Floats, Floats, Floats]":
-        """Queries, keys and values of a head, [tokens, K] each."""
+        """Returns the queries, keys and values of a head, [tokens, K] each."""
         self._check(kind, layer, head)
         query, key, value = self._record.vectors(kind, self._index)
         return query[layer, head], key[layer, head], value[layer, head]
 
     @property
     def hypotheses(self) -> "list[Attention]":
-        """This sentence's translations, best first; of an experiment the translation before the
-        change, scored under it, stands last where it is another."""
+        """This sentence's translations, best first. In an experiment, the last one is the translation
+        before the change, scored under the change, if it differs."""
         return [Attention(self._records, i, self._which) for i in range(self._record.hypotheses)]
 
     @property
     def before(self) -> "Attention | None":
-        """Of an experiment: the translation without the change."""
+        """In an experiment: the translation without the change."""
         return Attention(self._records, 0, 0) if len(self._records) > 1 else None
 
     @property
     def changes(self) -> "list[str]":
-        """Of an experiment: what was changed, in words."""
+        """In an experiment: the changes, in words."""
         return self._record.changes
 
     def json(self) -> str:
-        """The record as `attn-demo translate --json` writes it (docs/json.md)."""
+        """Returns the record as `attn-demo translate --json` writes it (docs/json.md)."""
         return self._record.json()
 
     def page(self) -> str:
-        """The page that `attn-demo translate --html` writes, as HTML; before and after a change."""
+        """Returns the HTML page that `attn-demo translate --html` writes. An experiment shows before and after."""
         return _core.page(self._records)
 
     def widget(self, view: str = "", height: int = 420) -> Any:
-        """One head in a notebook, as a widget whose selection comes back: `head` and `cell` are
-        what is selected, `view` is the whole view as in the page's address. Needs anywidget."""
+        """Returns a notebook widget of one head. You can read the reader's selection from its `head`
+        and `cell`, and the whole view, as in the page's address, from `view`. Needs anywidget."""
         from .widget import make_widget
 
         return make_widget(_core.page(self._records, embed=True), view, height)
 
     def plot(self, kind: str = "cross", layer: int = -1, head: int = 0, ax: Any = None) -> Any:
-        """Draws one head with matplotlib, rows looking at columns; returns the axes."""
+        """Draws one head with matplotlib, and returns the axes. Rows look at columns."""
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:

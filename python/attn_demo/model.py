@@ -1,4 +1,4 @@
-"""Models: loading, translating, watching, training."""
+"""Loads, observes and trains models, and translates with them."""
 
 import contextlib
 import contextvars
@@ -26,14 +26,14 @@ _looking_up = threading.Lock()
 
 
 def _use_arrays() -> None:
-    """numpy is loaded with the first array; two threads that do so at once would wait for each other
-    (pybind11 before 2.12)."""
+    """Loads numpy before the first array. Two threads that load it at the same time would wait for each
+    other (pybind11 before 2.12)."""
     with _looking_up:
         _core.look_up_numpy()
 
 
 class Training(TypedDict, total=False):
-    """What Model.train() takes beside config and out."""
+    """The options of Model.train() besides config and out."""
 
     from_: "Path | None"
     source_lang: "str | None"
@@ -45,7 +45,7 @@ class Training(TypedDict, total=False):
 
 
 class Translation(NamedTuple):
-    """One of the n best: its text and its score, the sum of log-probabilities over
+    """One of the n best translations. The score is the sum of log-probabilities divided by
     length ** length_penalty."""
 
     text: str
@@ -59,11 +59,12 @@ def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = No
          prefix: "str | None" = None, precision: str = "float32") -> "Model":
     """Loads a model.
 
-    model: a directory; several directories translate together; a file that ends in .json is a
-    config, whose model gets random weights; nothing is the shipped model. The other arguments are
-    the options of `attn-demo translate` that have their names (global_: --global).
+    model: a directory, or several, which translate together. A file that ends in .json is a config,
+    whose model gets random weights. Without model, the shipped model is loaded. The other arguments
+    are the options of `attn-demo translate` with the same names (global_: --global).
 
-    UsageError, InputError, FileError and OutOfMemoryError as the program's exit codes 2 to 5.
+    Raises UsageError, InputError, FileError or OutOfMemoryError where the program would exit with
+    code 2 to 5.
     """
     if isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".json"):
         if config is None:
@@ -77,11 +78,14 @@ def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = No
 
 
 class Model:
-    """A model, read-only once it is loaded: threads may share it, a child of fork() may go on with
-    it, copy.copy and copy.deepcopy give it itself, and pickle loads it again from its files."""
+    """A model, which is read-only once it is loaded.
+
+    Threads may share it, and a child of fork() may continue to use it. copy.copy and copy.deepcopy
+    return the same object, and unpickling loads it again from its files.
+    """
 
     def __init__(self, options: "dict[str, Any]") -> None:
-        """load() makes models."""
+        """Called by load()."""
         self._core = _core.Model(options)
         # The options for loading it again, for another precision or when unpickling.
         self._options = lasting(options) | {"names": self._core.names}
@@ -93,33 +97,33 @@ class Model:
 
     @property
     def name(self) -> str:
-        """Directory, config or preset, as it was given; several are joined by " + "."""
+        """The directory, config or preset as you named it; several are joined by " + "."""
         return " + ".join(map(os.fsdecode, self._core.names))
 
     @property
     def directory(self) -> str:
-        """Where its files lie, for other libraries to load; empty for random weights."""
+        """The directory of its files, so that other libraries can load them; empty for random weights."""
         return self._directory
 
     @property
     def notes(self) -> "list[str]":
-        """What the program would note of the model on stderr."""
+        """The notes on the model that the program would print on stderr."""
         return self._core.notes
 
     @property
     def sizes(self) -> "dict[str, int]":
-        """Its d_model, layers, heads and vocabularies under the names of config.json."""
+        """Its d_model, layers, heads and vocabulary sizes, with the names that config.json uses."""
         return self._core.sizes
 
     def alone_page(self, dtype: str = "int8") -> str:
-        """The page that `attn-demo page --alone` writes, as HTML: it holds the program and this model, whose weights are "int8",
-        "float16" or "float32", and translates by itself."""
+        """Returns the HTML page that `attn-demo page --alone` writes. It contains the program and this model, with
+        weights in "int8", "float16" or "float32", and translates without a server."""
         if len(self._core.names) > 1:
             raise UsageError("alone_page: such a page holds one model; load one")
         return _core.alone_page(self._options, dtype)
 
     def _with(self, precision: "str | None") -> "_core.Model":
-        """This model, or its weights once more in another precision, loaded when first asked for."""
+        """Returns the model in this precision, which is loaded on the first request."""
         options = self._options | given(precision=precision)
         if options["precision"] not in self._cores:
             self._cores[options["precision"]] = _core.Model(options)
@@ -154,12 +158,13 @@ class Model:
                   **options: Unpack[TranslateOptions]) -> "list[list[Translation]]": ...
 
     def translate(self, text: "str | bytes | Iterable[str | bytes]", **options: Any) -> Any:
-        """Translates a text, or a list of them.
+        """Translates a text, or a list of texts.
 
-        The arguments are the options of `attn-demo translate`, with its defaults. A text gives a
-        text, with n_best a list of Translation, best first; a list gives a list of those. Other
-        threads of Python run meanwhile; Ctrl-C ends it between two batches. precision: another than
-        load()'s ("float32", "bfloat16", "int8") loads the files once more, and keeps them.
+        The arguments are the options of `attn-demo translate`, with its defaults. For a text, it
+        returns a text, or with n_best a list of Translation, best first. For a list, it returns a
+        list of these. Other Python threads run meanwhile, and Ctrl-C ends the call between two
+        batches. If precision ("float32", "bfloat16", "int8") differs from that of load(), the
+        files are loaded again, and both models stay in memory.
         """
         one = isinstance(text, (str, bytes)) or not isinstance(text, Iterable)
         texts: Any = [text] if one else text
@@ -179,11 +184,11 @@ class Model:
                without: "Sequence[str] | str" = (), force: "Sequence[str] | str" = (),
                swap: "Sequence[str] | str" = (), precision: "str | None" = None,
                **options: Unpack[AttendOptions]) -> Attention:
-        """Translates a text, as a whole, and keeps where every head looked.
+        """Translates a text as a whole, and records where every head looked.
 
         target: a translation to score instead of searching for one. without ("cross:2:2",
-        "cross:1"), force ("cross:1:3:ging=went") and swap ("went=ran") are the program's what-if:
-        the result is what came of the change, and its `before` what was without it.
+        "cross:1"), force ("cross:1:3:ging=went") and swap ("went=ran") are what-if experiments: the
+        result shows the translation under the change, and its `before` the one without it.
         """
         search = search_options(dict(options), AttendOptions.__annotations__.keys())
         search |= given(target=target, without=without, force=force, swap=swap)
@@ -198,12 +203,12 @@ class Model:
             methods: "Sequence[str] | str" = "receipt", corrupt: "str | None" = None,
             units: "str | None" = None, precision: "str | None" = None,
             **options: Unpack[WhyOptions]) -> Why:
-        """Translates a text, as a whole, and says where each written word came from.
+        """Translates a text as a whole, and explains where each written word came from.
 
         The arguments are the options of `attn-demo why`. target: a translation to explain instead of
         searching for one. word: the written word to explain, or the number of one of its tokens.
-        instead: what it is compared with. methods: "receipt" (always there), "occlusion",
-        "contributions", "lens", "gradients", "integrated", "patch" or "all", in a list or with commas.
+        instead: the word to compare it with. methods: "receipt" (always included), "occlusion",
+        "contributions", "lens", "gradients", "integrated", "patch" or "all", in a list or separated by commas.
         corrupt: the text with words swapped, for patching. units: "words" or "tokens".
         """
         if self._watchers.get():
@@ -220,21 +225,26 @@ class Model:
     @contextlib.contextmanager
     def observe(self, fn: "Watcher | None" = None, *,
                 stages: "StageWatcher | None" = None) -> "Iterator[Model]":
-        """While it is open, fn(head) is called for every head that this model computes in this
-        thread or task (contextvars), whatever asks for it; inner ones see what outer ones left.
+        """Calls fn(head) for every head that this model computes inside of the `with` block.
+
+        This applies to the current thread or task (contextvars), whichever function runs the model.
+        In nested blocks, the inner fn sees the changes of the outer one.
 
         head has kind ("encoder", "decoder", "cross"), layer, head, sentence (in its batch), scale,
-        position (of all its queries in their sentences while a search writes word by word, else
-        None: query i stands at i), and the arrays query [L, K], key and value [S, K], scores, mask
-        and weights [L, S], output [L, K]. What fn writes into head.query, value, weights or output
-        is what the model goes on with, once fn has returned: a query gives its weights anew, and
-        rows of weights, then of output, that are written too count more. The arrays are copies and
-        may be kept; head itself ends with the call. In a beam search the queries of a sentence are
-        its beams. An exception of fn comes out where the model was called, and the model goes on.
+        and position. While a search writes word by word, position is that of all queries in their
+        sentences; otherwise it is None, and query i is at position i. The arrays are query [L, K],
+        key and value [S, K], scores, mask and weights [L, S], and output [L, K]. They are copies
+        that you may keep, but head itself is only valid during the call. In a beam search, the
+        queries of a sentence are its beams.
 
-        stages(stage) is called for the rows between the heads: stage has kind, layer, position,
+        fn may write into head.query, value, weights or output, and the model continues with the
+        changed numbers after fn has returned. From a changed query, the weights are computed again.
+        Changed rows of weights override this, and changed rows of output override both. If fn
+        raises an exception, the call of the model raises it, and the model stays usable.
+
+        stages(stage) is called for the rows between the heads. stage has kind, layer, position,
         name ("embedded", "block_input", "attn_output", "feed_forward_output", "layer_output", …)
-        and rows [T, D], which may be written to as well. docs/python.md lists the names.
+        and rows [T, D], which may also be changed. docs/python.md lists the names.
         """
         _use_arrays()
         token = self._watchers.set((*self._watchers.get(), (fn, stages)))
@@ -244,7 +254,7 @@ class Model:
             self._watchers.reset(token)
 
     def train(self, config: Path, out: Path, **options: Unpack[Training]) -> "Model":
-        """train(), beginning with this model's weights and tokenizer where it has a directory."""
+        """Calls train(), starting from this model's weights and tokenizer if it has a directory."""
         if "from_" not in options and self.directory:
             options["from_"] = self.directory
         return train(config, out, **options)
@@ -254,18 +264,18 @@ def train(config: Path, out: Path, *, from_: Path | None = None,
           source_lang: "str | None" = None, target_lang: "str | None" = None,
           resume: bool = False, threads: "int | None" = None, set: "Sequence[str] | str" = (),
           progress: Progress = False) -> Model:
-    """Trains as `attn-demo train CONFIG --out DIR` does, and loads what came of it.
+    """Trains like `attn-demo train CONFIG --out DIR`, and loads the resulting model.
 
-    source_lang, target_lang: the languages of the text, where the tokenizer knows several.
-    progress: True prints the program's lines on sys.stderr; a function gets ("update" | "look" |
-    "note", line, figures). Ctrl-C finishes the update, saves a checkpoint and raises
-    KeyboardInterrupt; resume=True goes on from there. A second one ends at once.
+    source_lang, target_lang: the languages of the text, if the tokenizer knows several.
+    progress: True prints the program's lines on sys.stderr. A function is called with ("update" |
+    "look" | "note", line, metrics). The first Ctrl-C finishes the update, saves a checkpoint and
+    raises KeyboardInterrupt; resume=True continues from there. A second one ends at once.
     """
     options = given(config=config, out=out, threads=threads, set=set,
                     source_lang=source_lang, target_lang=target_lang,
                     resume=True if resume else None, **{"from": from_})
     if not _core.train(options, _print if progress is True else progress or None):
-        raise KeyboardInterrupt("stopped after a checkpoint; resume=True goes on")
+        raise KeyboardInterrupt("stopped after a checkpoint; resume=True continues")
     return load(os.path.join(os.fspath(out), "model"))
 
 

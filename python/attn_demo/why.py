@@ -1,4 +1,4 @@
-"""Where each written word came from."""
+"""Explains where each written word came from."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Share(NamedTuple):
-    """What one word added to a logit."""
+    """The share of one word in a logit."""
 
     text: str
     value: float
@@ -41,7 +41,7 @@ class Shares(NamedTuple):
 
 
 class Foil(NamedTuple):
-    """The token that a word is compared with: the runner-up, or the one that was given."""
+    """The token that a word is compared with: the runner-up, or the token that you gave."""
 
     step: int
     word: str
@@ -51,7 +51,7 @@ class Foil(NamedTuple):
 
 
 class Fall(NamedTuple):
-    """How far a word's log-probability falls without a source word: the word dropped, or <unk> in its place."""
+    """The fall of a word's log-probability without a source word: with the word dropped, and with <unk> in its place."""
 
     text: str
     drop: float
@@ -59,8 +59,8 @@ class Fall(NamedTuple):
 
 
 class WordReceipt(NamedTuple):
-    """One written word: its tokens are `length` from `first` on, and `logit` is the sum over them.
-    `occlusion` is empty unless it was asked for."""
+    """A written word. It has `length` tokens, beginning with `first`, and `logit` is the sum over them.
+    `occlusion` is empty unless you requested it."""
 
     text: str
     first: int
@@ -86,13 +86,13 @@ def _receipt(word: "_core.Word") -> WordReceipt:
 class Why:
     """Why a model wrote each word of a translation; docs/why.md defines the methods.
 
-    The results are dicts with the keys of `attn-demo why --json` (docs/json.md), which hold arrays:
-    read-only views of what the libraries hold, alive as long as anybody has one. Those of `lens` and
-    `gap` of `integrated` are copies. A method that was not asked for raises UsageError.
+    The results are dicts of arrays with the keys of `attn-demo why --json` (docs/json.md). The arrays are
+    read-only views of the libraries' memory, and stay valid as long as you keep them. Those of `lens`,
+    and `gap` of `integrated`, are copies. A method that you did not request raises UsageError.
     """
 
     def __init__(self, core: "_core.Why") -> None:
-        """Model.why() makes them."""
+        """Called by Model.why()."""
         self._core = core
         self._facts = core.facts()
         self._results = core.results()
@@ -109,7 +109,7 @@ class Why:
 
     @property
     def source_tokens(self) -> "list[str]":
-        """The S pieces of the source, "</s>" the last."""
+        """The S source tokens, ending in "</s>"."""
         return list(self._facts["source_tokens"])
 
     @property
@@ -119,7 +119,7 @@ class Why:
 
     @property
     def tokens(self) -> "list[str]":
-        """The L pieces that were written: the first axis of every array about them."""
+        """The L written tokens: the first axis of every array about them."""
         return list(self._facts["tokens"])
 
     @property
@@ -129,12 +129,12 @@ class Why:
 
     @property
     def decoder_tokens(self) -> "list[str]":
-        """The L pieces that the decoder read, the start symbol first."""
+        """The L tokens that the decoder read, beginning with the start symbol."""
         return list(self._facts["decoder_tokens"])
 
     @property
     def foil_tokens(self) -> "list[str]":
-        """The L tokens that `tokens` are compared with: the runners-up, or what `instead` gave."""
+        """The L tokens that `tokens` are compared with: the runners-up, or that of `instead`."""
         return list(self._facts["foil_tokens"])
 
     @property
@@ -173,7 +173,7 @@ class Why:
 
     @property
     def occlusion(self) -> "Arrays":
-        """"drop" and "unk", [L, source tokens but the last </s>]: falls of `log_probs`."""
+        """The falls of `log_probs`: "drop" and "unk", [L, source tokens without the last </s>]."""
         result: "Arrays" = self._result("occlusion")
         return result
 
@@ -185,7 +185,7 @@ class Why:
 
     @property
     def integrated(self) -> "dict[str, Arrays]":
-        """The same two of integrated gradients, with "gap" [L], the share that is not accounted for."""
+        """The same two for integrated gradients, with "gap" [L], the share that they do not explain."""
         result: "dict[str, Arrays]" = self._result("integrated")
         return result
 
@@ -198,8 +198,8 @@ class Why:
 
     @property
     def patching(self) -> "dict[str, Any]":
-        """The grids "encoder" [layers + 1, S], "decoder" [layers + 1, steps] and "cross" [layers, heads] of
-        recovered shares, and what was compared."""
+        """The grids of recovered shares "encoder" [layers + 1, S], "decoder" [layers + 1, steps] and "cross"
+        [layers, heads], and the compared step, words and positions."""
         result: "dict[str, Any]" = self._result("patch")
         return result
 
@@ -209,10 +209,13 @@ class Why:
         return [_receipt(word) for word in self._core.words()]
 
     def table(self) -> "list[dict[str, Any]]":
-        """`words` as rows, for pandas.DataFrame(why.table()): "word" and its first token "step"; "method"
-        ("receipt.word", "receipt.contrast", "occlusion.drop" or "occlusion.unk"); "part" ("source",
-        "prefix", "feed_forward", "biases" or "position"); "text" of a word of source or prefix, and its
-        "index" there; "value". The rows of a word and a receipt add up to its logit."""
+        """Returns `words` as rows, for pandas.DataFrame(why.table()).
+
+        A row has "word" and "step", the number of its first token; "method" ("receipt.word", "receipt.contrast",
+        "occlusion.drop" or "occlusion.unk"); "part" ("source", "prefix", "feed_forward", "biases" or
+        "position"); "text" and "index" of a word of the source or prefix; and "value". The rows of a word
+        with method "receipt.word" add up to its logit.
+        """
         rows = []
         for word in self.words:
             for method, step, shares in (("receipt.word", word.first, word.logit),
@@ -226,17 +229,17 @@ class Why:
         return [dict(zip(("word", "step", "method", "part", "index", "text", "value"), row)) for row in rows]
 
     def json(self) -> str:
-        """What `attn-demo why --json` writes."""
+        """Returns the object that `attn-demo why --json` writes."""
         return self._core.json()
 
     def svg(self) -> str:
-        """The bars that `attn-demo why --svg` draws; a notebook shows them."""
+        """Returns the bars that `attn-demo why --svg` draws. A notebook shows them."""
         return self._core.svg()
 
     def _result(self, method: str) -> Any:
         if method not in self._results:
             how = 'corrupt="…"' if method == "patch" else f'methods="{method}"'
-            raise UsageError(f"{method} was not asked for; give why() {how}")
+            raise UsageError(f"{method} was not requested; give why() {how}")
         return self._results[method]
 
     def _repr_svg_(self) -> str:

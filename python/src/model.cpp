@@ -116,7 +116,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   std::vector<std::string> notes;
   const GilRelease released;
   if (models_.models.size() > 1 && (target || what_if.given())) {
-    throw UsageError("several models do not go with {}; give one of them",
+    throw UsageError("several models cannot be combined with {}; give one of them",
                      target ? "target" : "without, force and swap");
   }
   use_threads(search.threads);
@@ -160,7 +160,7 @@ std::pair<SharedWhy, std::vector<std::string>> Model::why(const std::string& sen
   const GilRelease released;
   if (models_.models.size() > 1) {
     throw UsageError(
-        "why explains one model, and this one has {}: an ensemble's logits are no sum of one "
+        "why explains one model, and this one has {}: an ensemble's logits are not a sum of one "
         "model's parts",
         models_.models.size());
   }

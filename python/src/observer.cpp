@@ -198,9 +198,10 @@ void bind_heads(py::module_& module) {
   using HeadClass = py::class_<PythonHead, std::shared_ptr<PythonHead>>;
   HeadClass(
       module, "Head",
-      "One head while it is computed: what fn of Model.observe() gets. L queries (in a beam search "
-      "the\nbeams of a sentence), S keys, K columns. Arrays are copies and may be kept; the head "
-      "itself ends\nwith the call.")
+      "A head while it is computed, as passed to the fn of Model.observe(). It has L queries (in a "
+      "beam\nsearch, the beams of a sentence), S keys and K columns. The arrays are copies that "
+      "you "
+      "may keep;\nthe head itself is only valid during the call.")
       .def_property_readonly(
           "kind", [](const PythonHead& h) { return site_key(h.head().site); },
           "\"encoder\", \"decoder\" or \"cross\".")
@@ -210,45 +211,46 @@ void bind_heads(py::module_& module) {
           "head", [](const PythonHead& h) { return h.head().head; }, "From 0.")
       .def_property_readonly(
           "sentence", [](const PythonHead& h) { return h.head().sentence; },
-          "In its batch, from 0.")
+          "The number of the sentence in its batch, from 0.")
       .def_property_readonly(
           "scale", [](const PythonHead& h) { return h.head().scale; },
-          "Of the scores: 1 / sqrt(K) in most models.")
+          "The factor of the scores: 1 / sqrt(K) in most models.")
       .def_property_readonly(
           "position", &PythonHead::position,
-          "Of all queries in their sentences while a search writes word by word; "
-          "None: query i stands at i.")
+          "The position of all queries in their sentences while a search writes word by word; "
+          "None: query i is at position i.")
       .def_property("query", &PythonHead::query, &PythonHead::set_query,
-                    "[L, K]. What is written here gives the weights that the model goes on with.")
+                    "[L, K]. If you change it, the weights are computed again from it.")
       .def_property_readonly("key", &PythonHead::key, "[S, K].")
       .def_property("value", &PythonHead::value, &PythonHead::set_value,
-                    "[S, K]. What is written here is what this head goes on with, in this call.")
+                    "[S, K]. If you change it, this head uses the new values in this call.")
       .def_property("output", &PythonHead::output, &PythonHead::set_output,
-                    "[L, K] weights @ value, as the model computed it. Rows that are written here "
-                    "are what the model goes on with, whatever else was written.")
+                    "[L, K] weights @ value, as the model computed it. Rows that you change here "
+                    "override all other changes.")
       .def_property_readonly("scores", &PythonHead::scores,
                              "[L, S] scale * query @ key.T, before the mask.")
-      .def_property_readonly(
-          "mask", &PythonHead::mask,
-          "[L, S] added to scores: 0, or a pattern's bias, where a query may look, else -inf.")
+      .def_property_readonly("mask", &PythonHead::mask,
+                             "[L, S] added to scores: 0, or a pattern's bias, if a query may look "
+                             "at a key, else -inf.")
       .def_property(
           "weights", &PythonHead::weights, &PythonHead::set_weights,
-          "[L, S] softmax of scores + mask. What is written here is what the model goes on "
-          "with.");
+          "[L, S] softmax of scores + mask. If you change rows of it, the model continues with "
+          "them.");
   py::class_<PythonStage, std::shared_ptr<PythonStage>>(
       module, "Stage",
-      "Rows between the heads while they are computed: what stages of Model.observe() gets. The "
-      "rows are a\ncopy and may be kept; the stage itself ends with the call.")
+      "Rows between the heads while they are computed, as passed to the stages of Model.observe(). "
+      "The\nrows are a copy that you may keep; the stage itself is only valid during the call.")
       .def_property_readonly(
           "kind", [](const PythonStage& s) { return site_key(s.view().site); },
           "\"encoder\", \"decoder\" or \"cross\": the attention block; outside of it the stack's.")
       .def_property_readonly(
           "layer", [](const PythonStage& s) { return s.view().layer; }, "From 0.")
-      .def_property_readonly("name", &PythonStage::name, "Which rows: docs/python.md lists them.")
-      .def_property_readonly("position", &PythonStage::position, "As of a Head.")
+      .def_property_readonly("name", &PythonStage::name,
+                             "The name of these rows; docs/python.md lists them.")
+      .def_property_readonly("position", &PythonStage::position, "The same as for a Head.")
       .def_property("rows", &PythonStage::rows, &PythonStage::set_rows,
-                    "[T, D] of all sentences of the batch, one after the other. What is written "
-                    "here is what the model goes on with.");
+                    "[T, D] of all sentences of the batch, one after the other. If you change "
+                    "them, the model continues with the new rows.");
 }
 
 }  // namespace attn

@@ -18,7 +18,7 @@ using Floats = py::array_t<float>;
 
 AttentionSite site_from_name(const std::string& word) {
   const std::optional<AttentionSite> kind = parse_site(word);
-  if (!kind) throw UsageError("\"{}\" is no kind; expected encoder, decoder or cross", word);
+  if (!kind) throw UsageError("\"{}\" is not a kind; expected encoder, decoder or cross", word);
   return *kind;
 }
 

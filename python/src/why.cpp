@@ -181,7 +181,7 @@ py::dict patching_dict(const PatchingResult& patching, const WhyViews& view) {
   return dict;
 }
 
-/// Returns the results by method; a method that was not asked for has no key.
+/// Returns the results by method; a method that was not requested has no key.
 py::dict results(const SharedWhy& answer) {
   const Why& why = answer->why;
   const WhyViews view(answer);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Carry what a model has learned over to another vocabulary, and to more layers.
+"""Transfers the knowledge of a model to another vocabulary, and to more layers.
 
     recipes/en-de/carry_over.py MODEL FRESH OUT
 
@@ -27,7 +27,7 @@ TEXT = 1  # the type of an entry that is neither a control symbol nor a byte
 
 
 def fields(message):
-    """Of each field of a protobuf message: its number and its value."""
+    """Yields the number and the value of each field of a protobuf message."""
     def varint(at):
         value = shift = 0
         while True:
@@ -48,13 +48,13 @@ def fields(message):
 
 
 def scores_of(spm):
-    """{piece: its score} of a SentencePiece model (sentencepiece_model.proto), text pieces only."""
+    """Returns {piece: score} of a SentencePiece model (sentencepiece_model.proto), with text pieces only."""
     entries = [dict(fields(value)) for number, value in fields(spm) if number == 1]
     return {entry[1].decode(): struct.unpack("<f", entry[2])[0] for entry in entries if entry.get(3, TEXT) == TEXT}
 
 
 def best_cut(text, scores):
-    """The likeliest way to spell a text in pieces; nothing where a character has none."""
+    """Returns the likeliest way to spell a text in pieces; nothing if a character has none."""
     best = [(0.0, [])] + [None] * len(text)
     for end in range(1, len(text) + 1):
         for begin in range(end):
@@ -67,7 +67,7 @@ def best_cut(text, scores):
 
 
 def sources_of(piece, old_place, scores):
-    """The rows of the old table whose mean a piece's row becomes."""
+    """Returns the rows of the old table whose mean becomes a piece's row."""
     if piece in old_place:
         return [old_place[piece]]
     if re.fullmatch(r"<.*>", piece):
@@ -76,7 +76,7 @@ def sources_of(piece, old_place, scores):
 
 
 def table(old, fresh, rows, width):
-    """The fresh table with the mean of old rows wherever there are some."""
+    """Returns the fresh table, with the mean of old rows where there are any."""
     numbers = list(fresh)
     for row, sources in rows.items():
         for column in range(width if sources else 0):
@@ -85,7 +85,7 @@ def table(old, fresh, rows, width):
 
 
 def layer_tensor(name, old, fresh):
-    """A tensor that the old model has, or a new layer's, which begins by adding nothing."""
+    """Returns a tensor of the old model, or of a new layer, which begins by adding nothing."""
     if name in old:
         if old[name][0] != fresh[name][0]:
             sys.exit(f"{name}: the model has {old[name][0]}, the fresh one {fresh[name][0]}")

@@ -30,7 +30,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """A file that is there whole or not at all."""
+    """Writes a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".unfinished")
     unfinished.write_text(text, encoding="utf-8")
@@ -38,7 +38,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def chrf(hypothesis: str, reference: str, order: int = 6, beta: float = 2.0) -> float:
-    """Popovic 2015 for one sentence: the mean F-beta of character n-grams without blanks."""
+    """Returns chrF of one sentence (Popovic 2015): the mean F-beta of character n-grams without spaces."""
     scores = []
     left, right = hypothesis.replace(" ", ""), reference.replace(" ", "")
     for n in range(1, order + 1):
@@ -54,7 +54,8 @@ def chrf(hypothesis: str, reference: str, order: int = 6, beta: float = 2.0) -> 
 
 
 def n_best_lists(output: str) -> list[list[str]]:
-    """The translations of each line. Of an n-best list each says its rank; of an empty sentence there is one, bare."""
+    """Returns the translations of each line. A line of an n-best list has its rank; an empty sentence has one
+    plain line."""
     lists: list[list[str]] = []
     for line in output.split("\n")[:-1]:
         rank, *rest = line.split("\t", 2)
@@ -65,7 +66,7 @@ def n_best_lists(output: str) -> list[list[str]]:
 
 
 def translate(options, lines: list[str]) -> list[list[str]]:
-    """The best translations of each line by all teachers together, best first."""
+    """Returns the best translations of each line by all teachers together, best first."""
     command = [str(options.program), "translate", "--split", "never", "--show", "none", "--beam",
                str(max(options.beam, options.best_of)), "--n-best", str(options.best_of)]
     for teacher in options.teacher:
@@ -82,7 +83,7 @@ def translate(options, lines: list[str]) -> list[list[str]]:
 
 
 def identity_of(options) -> dict:
-    """What all shards must have been made with."""
+    """Returns the settings that all shards must share."""
     sha = lambda path: hashlib.sha256(Path(path).read_bytes()).hexdigest()
     return {"teachers": [sha(teacher / "model.safetensors") for teacher in options.teacher],
             "source": sha(options.source), "target": sha(options.target), "beam": options.beam,

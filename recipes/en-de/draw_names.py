@@ -1,4 +1,5 @@
-"""Draws names that no training pair holds, anew for each seed, and puts them into the sentences of typed/sentences.txt."""
+"""Draws names that occur in no training pair, new ones for each seed, and puts them into the sentences of
+typed/sentences.txt."""
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -34,12 +35,13 @@ class LetterChain:
 
 
 def drawn_name(draw: Draw, names: list[str], chain: LetterChain) -> str:
-    """A given name, or one that sounds like some."""
+    """Returns a given name, or a made-up one that sounds similar."""
     return draw.pick(names) if draw.percent(50) else chain.draw(draw)
 
 
 def sentences(marked: list[str], seed) -> list[str]:
-    """The marked sentences with another name in place of each; those with a marked genitive stay out."""
+    """Returns the marked sentences with another name in place of each; leaves out those with a marked
+    genitive."""
     names = names_of()
     chain, made = LetterChain(names), []
     for number, line in enumerate(marked):

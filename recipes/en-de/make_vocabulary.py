@@ -92,7 +92,7 @@ def cut(text: str, scores: dict[str, float], without: str = "") -> tuple[float, 
 
 
 def words_of(path: Path, step: int) -> Counter:
-    """How often each word stands in a file, with the space before it."""
+    """Counts each word of a file, with the space before it."""
     counts = Counter()
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines):
@@ -110,7 +110,8 @@ def frequent_words(lines, wanted: int, pattern=WORD) -> list[str]:
 
 
 def whole_words(options) -> dict[str, None]:
-    """The words that have to be one token each. English ones of PAIRS are counted and taken in small letters."""
+    """Returns the words that have to be one token each. English words of PAIRS are counted and taken in small
+    letters."""
     rows = [line.rstrip("\n").split("\t")[:2] for line in options.pairs.open(encoding="utf-8")]
     words = frequent_words((row[0].lower() for row in rows), options.words, LETTERS)
     words += frequent_words((row[1] for row in rows), options.words, LETTERS)
@@ -122,7 +123,8 @@ def whole_words(options) -> dict[str, None]:
 
 
 def counted(words: Counter, scores: dict[str, float]) -> dict[str, float]:
-    """New scores from the best cuts of all words; an entry that no cut holds counts as half a time."""
+    """Computes new scores from the best segmentations of all words; an entry that is in none counts as half a
+    time."""
     counts = Counter(dict.fromkeys(scores, 0.5))
     for word, count in words.items():
         for part in cut(word, scores)[1]:
@@ -132,7 +134,7 @@ def counted(words: Counter, scores: dict[str, float]) -> dict[str, float]:
 
 
 def losses(words: Counter, scores: dict[str, float]) -> Counter:
-    """What the text would lose in score without each entry."""
+    """Returns the score that the text would lose without each entry."""
     uses = Counter()
     for word, count in words.items():
         for part in cut(word, scores)[1]:
@@ -149,12 +151,12 @@ def wholes_first(scores: dict[str, float], wholes) -> None:
 
 
 def begins_bare(part: str, scores: dict[str, float]) -> bool:
-    """True for the inside of a word that, as a word of its own, would begin with the bare space."""
+    """True for the inside of a word that, as a separate word, would begin with a single space."""
     return len(part) > 1 and part.isalpha() and part[0] != SPACE and cut(SPACE + part, scores)[1][0] == SPACE
 
 
 def kept_of(path: Path | None) -> list[str]:
-    """An older vocabulary's entries in capitals, and its single characters."""
+    """Returns an older vocabulary's entries in capitals, and its single characters."""
     if path is None:
         return []
     entries, _ = read_model(path / "source.spm")
@@ -167,7 +169,7 @@ def kept_of(path: Path | None) -> list[str]:
 
 
 def chosen(options):
-    """{entry: score} of all entries but symbols and bytes."""
+    """Returns {entry: score} of all entries except symbols and bytes."""
     seed, _ = read_model(options.seed / "source.spm")
     symbols = sum(kind != NORMAL for _, _, kind in seed)
     seed_scores = {text: score for text, score, kind in seed if kind == NORMAL}

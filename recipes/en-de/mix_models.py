@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Mix the weights of a model and of one that went on from it: often better than either.
+"""Mixes the weights of a model and of a model that was trained further from it: the mixture is often better
+than both.
 
     recipes/en-de/mix_models.py BEFORE AFTER SHARE OUT [STEPS]
 
@@ -20,7 +21,7 @@ from pathlib import Path
 
 
 def tensors_of(directory):
-    """{name: (shape, numbers)} of a safetensors file in float32 or float16."""
+    """Returns {name: (shape, numbers)} of a safetensors file in float32 or float16."""
     content = (directory / "model.safetensors").read_bytes()
     begin = 8 + struct.unpack("<Q", content[:8])[0]
     tensors = {}
@@ -53,7 +54,7 @@ def write(path, tensors):
 
 
 def rounded(shape, numbers, steps):
-    """Of a matrix; what has one row stays as it is."""
+    """Rounds a matrix; a tensor with one row stays unchanged."""
     if len(shape) < 2 or shape[0] == 1:
         return numbers
     mean = sum(numbers) / len(numbers)

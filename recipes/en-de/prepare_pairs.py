@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the files that a translation model is trained and scored with from files of sentence pairs.
+"""Makes the files for training and scoring a translation model from files of sentence pairs.
 
     recipes/en-de/prepare_pairs.py PAIRS OUT_DIR [--unpunctuated PERCENT] [--keep-out SENTENCE]... [--swap]
                              [--broad FILE]... [--terms FILE]... [--more en-de] [--times N] [--distilled DIR]
@@ -52,7 +52,7 @@ MARKS = ".?!"
 
 
 class Further(NamedTuple):
-    """What is added to PAIRS."""
+    """The options for pairs that are added to PAIRS."""
     broad: list = []  # rows of source, target and origin
     terms: list = []
     more: bool = False
@@ -70,7 +70,8 @@ def part_of(source: str) -> str:
 
 
 def without_final_mark(sentence: str) -> str | None:
-    """None where there is no final mark, or more than one ("..." and "?!" mean something)."""
+    """Returns the text without its final punctuation; None if it has none or more than one character of it
+    ("..." and "?!" mean something)."""
     shorter = sentence[:-1]
     if not shorter or sentence[-1] not in MARKS or shorter[-1] in MARKS or shorter[-1].isspace():
         return None
@@ -94,13 +95,13 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
 
 
 def distilled_pairs(folder: Path | None) -> list[tuple[str, str]]:
-    """What recipes/en-de/distil.py has written, the real pairs among it."""
+    """Reads the pairs that recipes/en-de/distil.py has written, including the real ones."""
     sides = [(folder / f"data/train.{side}").read_text(encoding="utf-8").split("\n")[:-1] for side in ("source", "target")] if folder else []
     return list(zip(*sides, strict=True))
 
 
 def words_by_length(pairs) -> dict[str, int]:
-    """Source words in lines of so many words."""
+    """Counts the source words in lines of so many words."""
     sizes = {"1-14": 0, "15-60": 0, "61-": 0}
     for source, _ in pairs:
         words = len(source.split())
@@ -117,7 +118,7 @@ def unpunctuated_by_hash(pair, percent: int, counts: dict) -> tuple[str, str]:
 
 
 def training_pairs(parts, unpunctuated: int, kept_out: set[str], counts: dict):
-    """Those of the train part that give nothing of dev, test or a kept out sentence away."""
+    """Returns the train pairs that reveal nothing of dev, test or an excluded sentence."""
     held_out = {comparable(target) for part in ("dev", "test") for _, target in parts[part]}
     exact = {target for part in ("dev", "test") for _, target in parts[part]}
     counts |= {"left_out_same_target": 0, "left_out_same_target_nearly": 0, "left_out_asked": 0,
@@ -136,7 +137,7 @@ def training_pairs(parts, unpunctuated: int, kept_out: set[str], counts: dict):
 
 
 class HeldOut:
-    """What no pair of the train part may have: on the first side, on the second, and as a name."""
+    """Returns what no train pair may have: on the first side, on the second, and as a name."""
 
     def __init__(self, parts, kept_out: set[str], more: bool):
         self.typed = {comparable(text) for text in more_pairs.typed_sentences()} if more else set()
@@ -153,7 +154,7 @@ class HeldOut:
 
 
 def with_further(parts, train, kept_out: set[str], further: Further, counts: dict):
-    """The train part with pairs of other sources, and with those that are made."""
+    """Returns the train part with pairs of other sources, and with made-up ones."""
     found = Counter()
     rows = broad.cleaned(further.broad, found, further.more)
     for part in ("dev", "test") if rows else ():

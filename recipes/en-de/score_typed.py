@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Scores a model on what people type: the sentences, paragraphs, nouns, oddities and textbook sentences in typed/.
+"""Scores a model on texts that people type: the sentences, paragraphs, nouns, oddities and textbook sentences
+in typed/.
 
     recipes/en-de/score_typed.py --model DIR [--program FILE] [--beam 4] [--train FILE] [--seed WORD] [--show] [--back]
 
@@ -27,7 +28,7 @@ MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]+))?\]")
 
 
 def read_marked(path: Path) -> list[tuple[str, str]]:
-    """(kind, line with its marks)."""
+    """Returns (kind, line with its marks)."""
     kind, lines = "paragraphs", []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("== "):
@@ -38,7 +39,7 @@ def read_marked(path: Path) -> list[tuple[str, str]]:
 
 
 def read_odd(path: Path) -> list[tuple[str, str, list[str]]]:
-    """(kind, line, what its German must hold): columns of odd.txt."""
+    """Returns (kind, line, words that its German must have): the columns of odd.txt."""
     kind, lines = "odd", []
     for line in path.read_text(encoding="utf-8").split("\n"):
         if line.startswith("== "):
@@ -54,7 +55,7 @@ def plain(marked: str) -> str:
 
 
 def asked(marked: str) -> list[list[str]]:
-    """The forms of each mark, any of which will do."""
+    """Returns the accepted forms of each mark."""
     return [(german or english).split("|") for english, german in MARK.findall(marked)]
 
 
@@ -64,7 +65,7 @@ def stands_in(form: str, text: str) -> bool:
 
 
 def as_written(column: str, text: str) -> bool:
-    """Whether one of a column's forms stands in the text, capitals and marks included; "=": is all of it."""
+    """True if the text contains one of a column's forms, with capitals and punctuation; "=": the whole text."""
     whole = column.startswith("=")
     forms = column.removeprefix("=").split(" | ")
     if whole:
@@ -74,7 +75,7 @@ def as_written(column: str, text: str) -> bool:
 
 
 def sentences_of(paragraph: str) -> list[str]:
-    """Cut after a final mark; "Mr." and its like do not end a sentence."""
+    """Splits after final punctuation; "Mr." and the like do not end a sentence."""
     parts = re.split(r"(?<=[.!?])(?<!Mr\.)(?<!Mrs\.)(?<!Ms\.)(?<!Dr\.) ", paragraph)
     return [part for part in parts if part]
 
@@ -109,7 +110,7 @@ def score_nouns(options) -> list[bool]:
 
 
 def score_columns(options, name: str, file: str) -> dict[str, list[bool]]:
-    """The lines of a file with columns, all together and by kind."""
+    """Returns the lines of a file with columns, all together and by kind."""
     found: dict[str, list[bool]] = {name: []}
     lines = read_odd(TYPED / file)
     texts = translate(options, [line for _, line, _ in lines])

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The package's arrays beside transformers' attentions of the same model, and in BertViz.
+"""Compares the package's arrays with transformers' attentions of the same model, and shows them in
+BertViz.
 
     scripts/checks/attend_in_bertviz.py SENTENCE OUT.html [--model DIR]
 
@@ -27,7 +28,7 @@ SHIPPED = Path(__file__).resolve().parents[2] / "data/models/en-de"
 
 
 def attentions(model, a):
-    """transformers' maps of the same ids, each [layers, heads, queries, keys] in float64."""
+    """Returns transformers' maps of the same ids, each [layers, heads, queries, keys] in float64."""
     start = model.config.decoder_start_token_id
     with torch.no_grad():
         out = model(input_ids=torch.tensor([a.source_ids]),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The check from outside: the same sentence of the same checkpoint in transformers and in BertViz.
+"""Translates the same sentence with the same checkpoint in transformers, and shows it in BertViz.
 
     scripts/checks/bertviz_page.py RECORD.json OUT.html [--model DIR] [--hypothesis N] [--view model|head]
 
@@ -26,7 +26,7 @@ KINDS = ("encoder_self", "decoder_self", "cross")
 
 
 def tensors(layers):
-    """[layer][head][query][key] → what BertViz takes: a [1, heads, queries, keys] tensor a layer."""
+    """Converts [layer][head][query][key] to BertViz's input: one tensor [1, heads, queries, keys] per layer."""
     return tuple(torch.tensor(layer).unsqueeze(0) for layer in layers)
 
 

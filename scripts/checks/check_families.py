@@ -78,7 +78,7 @@ def run(command):
 
 
 def record_of(program, directory, length, places):
-    """A sentence of so many tokens, </s> among them, with a given translation."""
+    """Returns a sentence of so many tokens, including </s>, with a given translation."""
     words = ["house", "the", "group", "went", "home", "old", "man"]
     dice = random.Random(length)
     text = " ".join(dice.choice(words) for _ in range(length - 1))
@@ -92,7 +92,7 @@ def record_of(program, directory, length, places):
 
 
 def encoder_maps(record, layers, heads):
-    """[layer, head, query, key] of a whole or of a sparse record."""
+    """Returns the maps [layer, head, query, key] of a complete or a sparse record."""
     n = len(record["source"]["ids"])
     if record["encoder_self"]:
         return np.array(record["encoder_self"])
@@ -130,7 +130,7 @@ def exactly(plain, source, decoder_input, target, places):
 
 
 def compare(program, directory, model, plain, length, places):
-    """-> the largest differences, and whether they are allowed."""
+    """Returns the largest differences, and whether they are allowed."""
     record = record_of(program, directory, length, places)
     best = record["hypotheses"][0]
     asked = (record["source"]["ids"], best["decoder_input"]["ids"], best["ids"], places)

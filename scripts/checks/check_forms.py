@@ -46,7 +46,7 @@ LENGTH = 25  # maximum length of the output
 
 
 def network(kind, tokenizer, start, size=None, **more):
-    """A model of random weights for a tokenizer."""
+    """Makes a model with random weights for a tokenizer."""
     special = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id, "decoder_start_token_id": start}
     config = getattr(transformers, kind + "Config")(**SIZES, vocab_size=size or len(tokenizer), **special, forced_eos_token_id=None, **more)
     cls = {"Marian": "MarianMTModel"}.get(kind, kind + "ForConditionalGeneration")
@@ -63,7 +63,7 @@ def marian():
 
 
 def written_by(kind):
-    """A class with what transformers 5 writes of its tokenizer: tokenizer.json, and no older file."""
+    """Saves a class with the tokenizer file of transformers 5: tokenizer.json, and no older file."""
     with tempfile.TemporaryDirectory() as scratch:
         json_tokenizers.classes(Path(scratch), None)
         tokenizer = transformers.AutoTokenizer.from_pretrained(Path(scratch) / kind.lower())
@@ -73,7 +73,7 @@ def written_by(kind):
 
 
 def of_languages(kind, build):
-    """A model of several languages, with the files of its class of old, or with tokenizer.json."""
+    """Makes a model of several languages, with its class's older tokenizer files or with tokenizer.json."""
     with tempfile.TemporaryDirectory() as scratch:
         if build == "older":
             language_tokenizers.build(Path(scratch))
@@ -100,7 +100,7 @@ def save(model, tokenizer, folder, **options):
 
 
 def without_weights(model, tokenizer, folder):
-    """-> the tensors of the file that is gone"""
+    """Returns the tensors of the file that was removed."""
     save(model, tokenizer, folder)
     tensors = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
@@ -141,7 +141,8 @@ def padded_embedding(model, tokenizer, folder):
 
 
 def one_tied_name(model, tokenizer, folder):
-    """As facebook/bart-large-cnn has it: the shared table under another name, and its names as metadata."""
+    """Changes the model as in facebook/bart-large-cnn: the shared table has another name, and the names are
+    metadata."""
     tensors = without_weights(model, tokenizer, folder)
     tied = "model.decoder.embed_tokens.weight"
     tensors[tied] = tensors.pop("model.shared.weight")
@@ -149,7 +150,7 @@ def one_tied_name(model, tokenizer, folder):
 
 
 def revision(model, tokenizer, folder):
-    """The cache as huggingface_hub lays it out: main has no weights, refs/pr/4 has."""
+    """Makes a cache like huggingface_hub's: main has no weights, refs/pr/4 has."""
     home, (main, other) = folder.parent / "hub", ("a" * 40, "b" * 40)
     repository = home / "models--somebody--model"
     for commit in (main, other):
@@ -196,7 +197,8 @@ LANGUAGES = {  # name: (class, its files, source and target language as typed an
 
 
 def checkpoint_files(model, tokenizer, files, folder, write=save):
-    """Saves both; where there are `files`, they are the tokenizer's instead of what the class writes."""
+    """Saves the model and its tokenizer; `files`, if given, replace the tokenizer files that the class
+    writes."""
     write(model, tokenizer, folder)
     for file in (folder.iterdir() if files else ()):
         if file.name not in ("model.safetensors", "config.json", "generation_config.json"):
@@ -241,7 +243,7 @@ CNN_TITLE = "BART-large-CNN's settings"
 
 
 def real_settings(program, sentences, scratch):
-    """Sentences with the settings of a published summariser."""
+    """Translates sentences with the settings of a published summarizer."""
     model, tokenizer = written_by("Bart")
     model.generation_config = transformers.GenerationConfig(**CNN)
     save(model.eval(), tokenizer, scratch / "model")

@@ -34,7 +34,7 @@ TOLERANCE = 0.01
 
 
 def lines_of(path):
-    """As attn-demo reads them: only a line feed, with or without a carriage return, ends a line."""
+    """Reads lines as attn-demo does: only a line feed, with or without a carriage return, ends a line."""
     lines = Path(path).read_bytes().split(b"\n")
     if lines[-1] == b"":
         lines.pop()
@@ -71,7 +71,7 @@ def ours(program, hypotheses, target, *more):
 
 
 def compare(program, hypotheses, target, lowercase, tokenize):
-    """Prints the rows of one case; True where they are the same."""
+    """Prints the rows of one case; returns True if they are the same."""
     mine = ours(program, hypotheses, target, "--tokenize", tokenize, *["--lowercase"] * lowercase)
     left, right = lines_of(hypotheses), [lines_of(target)]
     bleu = BLEU(lowercase=lowercase, force=True, tokenize=tokenize)
@@ -96,7 +96,7 @@ def compare(program, hypotheses, target, lowercase, tokenize):
 
 
 def compare_systems(program, system, baseline, target):
-    """The paired bootstrap of both programs; True where they print the same."""
+    """Runs the paired bootstrap of both programs; returns True if they print the same."""
     mine = ours(program, system, target, "--against", baseline)["paired"]["scores"]
     metrics = {"BLEU": BLEU(force=True), "chrF2": CHRF(), "chrF2++": CHRF(word_order=2), "TER": TER()}
     _, theirs = PairedTest([("baseline", lines_of(baseline)), ("system", lines_of(system))], metrics,

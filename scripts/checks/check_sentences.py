@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares where attn-demo, ICU, pysbd and blingfire end sentences, on texts whose ends are known.
+"""Compares where attn-demo, ICU, pysbd and blingfire end sentences, on texts whose sentence ends are known.
 
     cmake --preset bench && cmake --build build/bench --target bench_split
     python scripts/checks/check_sentences.py [--program build/bench/bench/bench_split] [--conllu LANG FILE]… [--wrong]
@@ -30,7 +30,7 @@ def golden():
 
 
 def own_cases():
-    """The texts of one test case, in C++ string literals without escapes."""
+    """Returns the texts of one test case, from C++ string literals without escapes."""
     code = (ROOT / "tests/text/sentence_splitter_test.cpp").read_text()
     body = code.split('TEST_CASE("abbreviations by their kind')[1].split("\n}\n")[0]
     literals = re.findall(r'check\(((?:\s*"[^"]*")+)\);', body)
@@ -74,7 +74,7 @@ def clean(parts):
 
 
 def ends(parts):
-    """Ends as counts of characters that are no spaces, without the last."""
+    """Returns the ends as counts of characters other than spaces, without the last end."""
     total, places = 0, set()
     for part in parts:
         total += len("".join(part.split()))

@@ -37,7 +37,7 @@ MARKS = ("<NAME>", " <NAME>  ", "<R>  ", "the", "The Group", "[x]  [x]", "<keep>
 
 
 def with_marks(lines):
-    """Every fifth line with a mark at some place in it."""
+    """Yields the lines, with a special token somewhere in every fifth line."""
     dice = random.Random(3)
     for i, line in enumerate(lines):
         at = dice.randrange(len(line) + 1)
@@ -48,7 +48,7 @@ OWN = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")  # plain text here when typed 
 
 
 def t5(folder, text):
-    """A directory as T5's is published, but for its pieces; T5Tokenizer's ids of a line."""
+    """Makes a directory like T5's published one, except for its pieces; returns T5Tokenizer's ids of a line."""
     folder.mkdir()
     # T5's vocabulary size of 32,000, or less if the text is too small.
     sentencepiece.SentencePieceTrainer.train(
@@ -62,7 +62,7 @@ def t5(folder, text):
 
 
 def cases(folder, text, directories):
-    """name, directory, family, lines that are left out, ids of a text."""
+    """Yields name, directory, family, lines to leave out, and a function that gives the ids of a text."""
     for name in ("json", "models"):
         (folder / name).mkdir()
     for name in json_tokenizers.build(folder / "json"):

@@ -38,7 +38,7 @@ PLANES = ((0x20, 0x7E), (0x01, 0x09), (0x0B, 0x1F), (0x7F, 0x9F), (0xA0, 0x24F),
 
 
 def drawn(dice):
-    """Some code points, mostly of a few planes; or pieces of hostile text in another order."""
+    """Returns some code points, mostly of a few planes, or parts of hostile text in another order."""
     if dice.random() < 0.3:
         pieces = [dice.choice(HOSTILE) for _ in range(dice.randint(1, 3))]
         return "".join(p[dice.randrange(len(p) + 1):][:40] for p in pieces)
@@ -54,7 +54,7 @@ def lines_of(text, count):
 
 
 def tiny(tokenizer, kind, folder):
-    """A config of a model that is small, for its tokenizer's sake."""
+    """Returns the config of a small model, which is only made for its tokenizer."""
     positions = {"led": "max_encoder_position_embeddings"}.get(kind, "max_position_embeddings")
     shape = {"model_type": kind, "d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 1,
              "decoder_attention_heads": 1, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8, positions: 4096}
@@ -64,7 +64,7 @@ def tiny(tokenizer, kind, folder):
 
 
 def ours(program, tokenizer, kind, lines, folder):
-    """The text of each line as the program cleans it, and its ids, by records of a tiny model."""
+    """Returns the text of each line as the program cleans it, and its ids, from records of a tiny model."""
     config, text, records = tiny(tokenizer, kind, folder), folder / "lines", folder / "records"
     text.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="")
     subprocess.run([program, "translate", "--config", config, "--input", text, "--json", records, "--output", folder / "out",
@@ -76,7 +76,7 @@ def ours(program, tokenizer, kind, lines, folder):
 
 
 def of_module(program, module, tokenizer, kind, lines, folder):
-    """The same of the page's module."""
+    """Returns the same from the page's module."""
     model = folder / "model"
     subprocess.run([program, "init", "--config", tiny(tokenizer, kind, folder), "--out", model], check=True, capture_output=True)
     questions, answers, found = folder / "questions", folder / "answers", []

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares `attn-demo train --from` with PyTorch on model directories of transformers' classes, languages and all.
+"""Compares `attn-demo train --from` with PyTorch on model directories of transformers' classes, including
+languages.
 
     python scripts/checks/check_training.py [--program FILE] [NAME…]
 
@@ -66,7 +67,7 @@ def read_pairs():
 
 
 def changed(model, biased=False, untied=False, scaled=False, activation=None):
-    """The same model with what its class allows, and published ones have or might have."""
+    """Returns the same model with options that its class allows and that published models have or might have."""
     torch.manual_seed(3)
     with torch.no_grad():
         if untied:
@@ -86,7 +87,7 @@ def changed(model, biased=False, untied=False, scaled=False, activation=None):
 
 
 class Reference:
-    """The class, as it is trained with its own tokenizer's ids."""
+    """The class, trained with the ids of its own tokenizer."""
 
     def __init__(self, folder, tokenizer, languages, dtype):
         self.model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, attn_implementation="eager").eval().to(dtype)
@@ -105,7 +106,7 @@ class Reference:
             self.model.final_logits_bias = self.model.final_logits_bias.to(dtype)
 
     def update(self, rate):
-        """-> the loss and the norm of its gradient before it."""
+        """Makes one update; returns the loss and the norm of its gradient before it."""
         self.adam.zero_grad()
         classes = self.batch["labels"], self.model(**self.batch, use_cache=False).logits
         loss = F.cross_entropy(classes[1].flatten(0, 1), classes[0].flatten(), ignore_index=-100, label_smoothing=SMOOTHING)
@@ -147,7 +148,8 @@ def far(events, steps):
 
 
 def same_translations(program, folder, tokenizer_class):
-    """-> of how many sentences the ids that generate() finds with the settings in the directory are ours."""
+    """Returns the number of sentences for which generate(), with the settings in the directory, finds our
+    ids."""
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, attn_implementation="eager").eval()
     tokenizer, same, lines = tokenizer_class.from_pretrained(folder), 0, [pair[0] for pair in read_pairs()[:20]]
     left_out = set(getattr(tokenizer, "lang_token_to_id", {}).values())  # special tokens that the class does not list as such

@@ -52,7 +52,7 @@ NEAR_TIE = 1e-5
 
 
 class Row:
-    """One line of the table: what was compared, and the worst of it."""
+    """Returns one line of the table: the comparison and its largest difference."""
 
     def __init__(self, name):
         self.name = name
@@ -80,8 +80,8 @@ class Row:
 
 
 class Checkpoint:
-    """A model directory as transformers loads it: float32, float64 and the reference's searches.
-    `name`: what the program is told instead of it; `weights`: a safetensors file of the same."""
+    """A model directory as transformers loads it: float32, float64 and the reference's searches. `name`: the
+    name that the program gets instead; `weights`: a safetensors file of the same model."""
 
     def __init__(self, directory, tokenizer=MarianTokenizer, name=None, weights=None):
         self.directory, self.name = directory, name or directory
@@ -132,7 +132,7 @@ class Checkpoint:
         return (ids[: ids.index(eos) + 1] if eos in ids else ids), score
 
     def margin(self, source, options, length):
-        """How close the closest decision of the search is, in float64."""
+        """Returns the smallest distance between two options of a decision in the search, in float64."""
         settings = self.model.generation_config
         options = {**options, "max_length": length + 1, "eos_token_id": self.config.eos_token_id,
                    "decoder_start_token_id": self.start, "forced_bos_token_id": self.forced_bos,
@@ -145,7 +145,7 @@ class Checkpoint:
 
 
 def translate(program, directory, lines, options, length, *typed):
-    """attn-demo's records, one a sentence."""
+    """Returns attn-demo's records, one per sentence."""
     early = {True: "true", False: "false", "never": "never"}[options["early_stopping"]]
     command = [str(program), "translate", "--model", str(directory), "--json", "-",
                "--max-length", str(length), "--beam", str(options["num_beams"]),
@@ -191,7 +191,7 @@ def compare(name, checkpoint, records, lines, options, length):
 
 
 def compare_numbers(row, where, checkpoint, source, record, best):
-    """The maps and log-probabilities of a hypothesis, against a forced run of the same ids."""
+    """Compares the maps and log-probabilities of a hypothesis with a forced run of the same ids."""
     decoder_input, target = best["decoder_input"]["ids"], best["ids"]
     if decoder_input != [checkpoint.start, *target[:-1]]:
         row.faults.append(f"{where}: decoder_input {decoder_input} for ids {target}")
@@ -215,7 +215,7 @@ def compare_numbers(row, where, checkpoint, source, record, best):
 
 
 def without_forced_end(checkpoint, scratch):
-    """The same directory with a generation_config.json that forces no </s>."""
+    """Returns the same directory with a generation_config.json that does not force </s>."""
     scratch.mkdir()
     for file in checkpoint.directory.iterdir():
         if file.name != "generation_config.json" and file.is_file():
@@ -261,7 +261,7 @@ def compare_ctranslate2(name, program, checkpoint, lines, options, length, scrat
 
 
 def read_sentences(path, count):
-    """The first `count` distinct ones, taking turns between short and long."""
+    """Returns the first `count` distinct sentences, alternating between short and long ones."""
     lines = [l.strip() for l in path.read_text(encoding="utf-8").splitlines()]
     lines = list(dict.fromkeys(l for l in lines if l))
     step = max(1, len(lines) // count)
@@ -295,7 +295,8 @@ def all_rows(title, options, checkpoint, lines, scratch):
 
 
 def initialised(options, config, directory):
-    """(b): what `init` writes, as transformers loads it; nothing where it rightly refuses."""
+    """Compares (b): a model that `init` wrote, as transformers loads it; nothing if it rightly refuses the
+    config."""
     done = subprocess.run([str(options.attn_demo), "init", "--config", str(config), "--seed", str(options.seed),
                            "--out", str(directory)], text=True, capture_output=True, check=False)
     if done.returncode:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Changes one digit of a number in the documents at a time: check_docs.py must see each change.
+"""Changes one digit at a time of a number in the documents: check_docs.py must notice each change.
 
     scripts/checks/mutate_docs.py [--seed N] [--count N] [--program FILE] [DOCUMENT…]
 
@@ -28,7 +28,7 @@ ROOT = check_docs.ROOT
 
 
 class Checked:
-    """A document, what its commands print, and the sources of its numbers."""
+    """A document, the output of its commands, and the sources of its numbers."""
 
     def __init__(self, name, program, commands, options):
         self.document, self.commands, self.options = Document(ROOT / name, name), commands, options
@@ -44,7 +44,7 @@ class Checked:
         return [document.where(c.shown_from) for c in found] + self.account(document).check()
 
     def digits(self):
-        """(line, column) of each digit that the check must watch."""
+        """Returns (line, column) of each digit that the check must watch."""
         account = self.account(self.document)
         account.check()
         found = {(n.line, c) for n in account.followed for c in range(n.begin, n.end)}
@@ -55,7 +55,7 @@ class Checked:
         return sorted((n, c) for n, c in found if self.document.lines[n - 1][c] in "0123456789")
 
     def survives(self, line, column, digit):
-        """True if the changed document has no fault."""
+        """True if the changed document has no error."""
         lines = list(self.document.lines)
         lines[line - 1] = lines[line - 1][:column] + digit + lines[line - 1][column + 1:]
         with tempfile.TemporaryDirectory(prefix="docs-") as folder:

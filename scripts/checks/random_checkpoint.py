@@ -61,8 +61,8 @@ def train_tokenizer(corpus, directory, seed):
 
 
 def gain(name):
-    """Chosen so that translations are varied and end: sharp attention, and feed-forward layers that
-    outweigh the residual (else a tied output repeats its input for ever)."""
+    """Returns weights for which translations vary and end: sharp attention, and feed-forward layers that
+    outweigh the residual (otherwise a tied output repeats its input for ever)."""
     for part, value in (("q_proj", 1.6), ("k_proj", 1.6), ("encoder_attn", 0.8), ("fc2", 6.0)):
         if part in name:
             return value

@@ -1,1 +1,1 @@
-"""What scripts/check_docs.py is made of."""
+"""The parts of scripts/check_docs.py."""

@@ -1,4 +1,4 @@
-"""Where every number of a document comes from: checked, measured, given, or a fault."""
+"""Finds the source of every number in a document: checked, measured, given, or missing, which is an error."""
 import datetime
 import re
 from pathlib import Path
@@ -21,14 +21,14 @@ def is_compared(document, part):
 
 
 def varying(line, number):
-    """The numbers of a compared line that may differ from run to run: times and speeds."""
+    """Returns the numbers of a compared line that may differ between runs: times and speeds."""
     spans = [m.span() for pattern, _ in VARYING for m in pattern.finditer(line)]
     return [n for n in found_in.in_code(line, number, re.compile(r"\d[\d.,:]*(?:e[-−+]\d+)?"))
             if any(a <= n.begin < b for a, b in spans)]
 
 
 def numbers_in(document, part):
-    """The numbers of a part that must be accounted for."""
+    """Returns the numbers of a part that need a source."""
     if part.kind in NOT_COUNTED:
         return []
     result = []
@@ -58,7 +58,7 @@ def shown_text(document, part):
 
 
 class Account:
-    """Goes through one document; faults are lines that begin with file:line."""
+    """Checks one document; each error is a line that begins with file:line."""
 
     def __init__(self, document, values, update=False, root=Path(".")):
         self.document, self.values, self.update, self.root = document, values, update, root
@@ -139,7 +139,8 @@ class Account:
             self.counts["given"] += 1
 
     def values_of(self, expression, mark, above):
-        """(expression, value) for each number that an expression stands for; None for a value that cannot be had."""
+        """Returns (expression, value) for each number that an expression gives; None for an unavailable
+        value."""
         if expression.strip() in LEFT:
             return [(expression, expression.strip())]
         try:
@@ -186,6 +187,6 @@ class Account:
 
 
 def account(document, sources, update, root):
-    """The faults of a document's numbers; sources are the commands and options to ask."""
+    """Returns the errors of a document's numbers; sources are the commands and options to ask."""
     commands, options = sources
     return Account(document, Values(commands, root, names_of(document), options), update, root).check()

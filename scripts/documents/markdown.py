@@ -1,4 +1,4 @@
-"""What check_docs.py finds in a Markdown file: blocks of commands, tables to check, code spans, links."""
+"""Parses a Markdown file for check_docs.py: blocks of commands, tables to check, code spans, links."""
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ FENCE = re.compile(r"(`{3,}|~{3,})\s*([a-z]*)\s*")
 
 
 class DocumentError(Exception):
-    """A mistake in a document: where (file:line) and what."""
+    """An error in a document: its place (file:line) and a description."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Generated:
 
 
 class Document:
-    """A Markdown file, taken apart."""
+    """A parsed Markdown file."""
 
     def __init__(self, path, name):
         self.path, self.name = Path(path), name
@@ -161,13 +161,13 @@ class Document:
         return number
 
     def spans(self):
-        """(line, text) of each code span outside of blocks."""
+        """Yields (line, text) of each code span outside of blocks."""
         for number, line in self.prose:
             for match in re.finditer(r"(`+)(.+?)\1(?!`)", line):
                 yield number, match[2].strip()
 
     def links(self):
-        """(line, target) of each link and picture outside of blocks and code."""
+        """Yields (line, target) of each link and picture outside of blocks and code."""
         for number, line in self.prose:
             line = re.sub(r"(`+)(.+?)\1(?!`)", "", line)
             for match in re.finditer(r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)", line):
@@ -176,7 +176,7 @@ class Document:
                 yield number, match[1]
 
     def anchors(self):
-        """What GitHub names the headings: #how-to-read-a-map."""
+        """Returns the anchors that GitHub gives the headings: #how-to-read-a-map."""
         found = set()
         for _, line in self.prose:
             heading = re.match(r"#{1,6}\s+(.*)", line)
@@ -192,7 +192,7 @@ class Document:
 
 
 def dead_links(documents, root):
-    """One line for each link or picture of these documents that leads nowhere in root."""
+    """Yields a line for each link or picture of these documents whose target does not exist in root."""
     anchors = {d.path.resolve(): d.anchors() for d in documents}
     for document in documents:
         for line, target in document.links():

@@ -30,7 +30,7 @@ class Mark:
 
 @dataclass
 class Part:
-    """Lines first … last of a document that belong together, with the marks in front of them."""
+    """Lines first … last of a document that belong together, with the marks before them."""
     kind: str  # prose, heading, or a fence's language
     first: int
     last: int
@@ -42,7 +42,7 @@ class Part:
 
 
 def mark_at(lines, index):
-    """The mark that begins in this line, or None."""
+    """Returns the mark that begins in this line, or None."""
     opening = OPENING.match(lines[index])
     if not opening:
         return None
@@ -55,7 +55,7 @@ def mark_at(lines, index):
 
 
 def parts_of(document):
-    """The document's parts from top to bottom; a section's marks are handed to those without any of their own."""
+    """Returns the document's parts from top to bottom. Parts without marks get those of their section."""
     fences = {b.first - 1: b for b in document.blocks}
     generated = {n for g in document.generated for n in range(g.first - 1, g.last + 2)}
     tables = {row[0] for t in document.tables for row in t.rows}
@@ -103,7 +103,7 @@ def paragraph(document, first, fences, generated):
 
 
 def names_of(document):
-    """NAME: (run or let, COMMAND or EXPRESSION) of the document's marks."""
+    """Returns {NAME: (run or let, COMMAND or EXPRESSION)} from the document's marks."""
     found = {}
     for index in range(len(document.lines)):
         mark = mark_at(document.lines, index)

@@ -1,4 +1,4 @@
-"""Numbers that were measured: a mark in front of them says by which script, on which day, of which commit.
+"""Handles measured numbers: a mark before them names the script, the day and the commit.
 
 A measuring script writes its table with write_table() (tables.py); a digest in the mark shows whether it was edited since:
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def digest(numbers):
-    """Of the numbers alone, so that the words around them may be rewritten."""
+    """Returns a digest of the numbers alone, so that the words around them may change."""
     return hashlib.sha256(" ".join(n.text.replace("−", "-") for n in numbers).encode()).hexdigest()[:8]
 
 
@@ -26,12 +26,12 @@ def git(*arguments, root=ROOT):
 
 
 def commit_now(root=ROOT):
-    """The checked-out commit, or "uncommitted" outside of a checkout."""
+    """Returns the checked-out commit, or "uncommitted" outside of a checkout."""
     return git("rev-parse", "--short=7", "HEAD", root=root) or "uncommitted"
 
 
 def last_change(path, parts, root):
-    """(date, commit) of the newest committed line of these parts of a file, by git blame."""
+    """Returns (date, commit) of the newest committed line of these parts of a file, by git blame."""
     newest = ("", "")
     for part in parts:
         text = git("blame", "--porcelain", f"-L{part.first},{part.last}", "--", str(path), root=root)

@@ -1,4 +1,4 @@
-"""Which numbers a document's text holds, apart from those that are names: `int8`, "section 3", "Vaswani et al. 2017"."""
+"""Finds the numbers of a document's text, except those in names: `int8`, "section 3", "Vaswani et al. 2017"."""
 import re
 from dataclasses import dataclass
 
@@ -33,7 +33,7 @@ TYPED = re.compile(r"(attn-demo|scripts/|[-]{1,2}[a-z]|[\w.]+ ?=|[\w./-]+\.(py|s
 
 @dataclass
 class Number:
-    """A number in a document: line (from 1), columns, and how it is written."""
+    """A number in a document: its line (from 1), its columns, and its text."""
     line: int
     begin: int
     end: int
@@ -49,7 +49,8 @@ def blank(match):
 
 
 def only_decimals(match):
-    """The span with all but its numbers of two decimals and more made blank: what the program computed, not its syntax."""
+    """Returns the span with everything blanked out except numbers of two or more decimals: the values that
+    the program computed, not its syntax."""
     kept = [" "] * len(match[0])
     for number in DECIMALS.finditer(match[0]):
         kept[number.start():number.end()] = number[0]
@@ -57,7 +58,7 @@ def only_decimals(match):
 
 
 def code_span(match):
-    """`0.67` is a number in the text, `cross:2:2` and `--beam 4` are names."""
+    """True if a code span is a number, such as `0.67`; `cross:2:2` and `--beam 4` are names."""
     ticks, inside = len(match[1]), match[2].strip()
     if NUMBER.fullmatch(inside):
         return " " * ticks + match[2] + " " * ticks
@@ -65,7 +66,7 @@ def code_span(match):
 
 
 def in_prose(line, number):
-    """The numbers of a line of text that are not names."""
+    """Returns the numbers of a line of text that are not parts of names."""
     line = MATH.sub(only_decimals, CODE.sub(code_span, line))
     line = NAME.sub(blank, line)
     return [Number(number, m.start(), m.end(), m[0]) for m in NUMBER.finditer(line)]
@@ -76,13 +77,13 @@ def in_code(line, number, pattern=NUMBER):
 
 
 def in_comment(line, number):
-    """The numbers of a shell comment."""
+    """Returns the numbers of a shell comment."""
     begin = re.search(r"(?:^|\s)#\s", line)
     return [n for n in in_prose(line, number) if begin and n.begin >= begin.end()] if begin else []
 
 
 def written_like(value, text):
-    """The value with as many decimals, and in the same style, as the number it replaces."""
+    """Returns the value with as many decimals, and in the same style, as the number that it replaces."""
     decimals = len(text.partition(".")[2])
     grouped = "," in text or len(text.replace("−", "-").lstrip("-").partition(".")[0]) < 4
     result = f"{value:,.{decimals}f}" if grouped else f"{value:.{decimals}f}"

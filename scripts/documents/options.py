@@ -1,10 +1,10 @@
-"""Commands and options that a document's text names: are they there?"""
+"""Checks that the commands and options in a document's text exist."""
 import re
 import subprocess
 
 
 class Options:
-    """What commands and options there are, from the program's own help and the scripts' text."""
+    """The existing commands and options, from the program's help and the scripts' text."""
 
     def __init__(self, program, root):
         self.program, self.of = program, {}

@@ -1,4 +1,5 @@
-"""Whether what a document shows is what came out; what scripts/check_docs.py tolerates."""
+"""Compares the output in a document with the real output; defines what scripts/check_docs.py
+tolerates."""
 import difflib
 import re
 
@@ -8,7 +9,7 @@ VARYING = [(re.compile(r"\b\d[\d,.]*(?= ?(?:s|ms|µs|tokens/s|min)\b)"), "#"),
 
 
 def alike(shown, found):
-    """Whether a line that a document shows is the one that came out."""
+    """True if a line in the document equals the real line."""
     shown, found = shown.rstrip(), found.rstrip()
     for pattern, instead in VARYING:
         shown, found = pattern.sub(instead, shown), pattern.sub(instead, found)
@@ -16,7 +17,7 @@ def alike(shown, found):
 
 
 def difference(shown, found):
-    """None where the lines agree, else (index of the first line shown that is not there, what is)."""
+    """Returns None if the lines agree, else (index of the first missing line, the real line)."""
     place, anywhere = 0, False
     for index, line in enumerate(shown):
         if line.strip() == LEFT_OUT:
@@ -44,7 +45,8 @@ def difference(shown, found):
 
 
 def renewed(shown, found):
-    """What came out, with as much left out as before; None where that place is not to be found."""
+    """Returns the real output with the same omissions as before; None if their place cannot be
+    found."""
     if LEFT_OUT not in [l.strip() for l in shown]:
         return found
     parts, part = [], []

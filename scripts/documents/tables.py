@@ -1,4 +1,4 @@
-"""Tables of measured numbers, written into a document by the script that measured them."""
+"""Writes tables of measured numbers into a document, for the scripts that measure them."""
 import datetime
 
 from .account import numbers_of
@@ -8,7 +8,8 @@ from .measured import commit_now, stamp
 
 
 def write_table(path, what, rows):
-    """Replaces the table behind the mark <!-- measured: WHAT … -->, and gives the mark today's date, the commit and a digest.
+    """Replaces the table after the mark <!-- measured: WHAT … -->, and puts today's date, the commit and a
+    digest into the mark. WHAT is the script's path, and a further word if it writes several tables.
 
     WHAT is the script's path, and a word where it writes several tables.
     """

@@ -1,4 +1,5 @@
-"""The values that a document's marks name: cells of a command's output, of its JSON, of the code and the configuration."""
+"""Finds the values that a document's marks name: cells of a command's output, of its JSON, of the code and
+the configuration."""
 import json
 import math
 import os
@@ -13,17 +14,18 @@ from .numbers import NUMBER
 
 
 class ValueFault(Exception):
-    """A value that cannot be had: what was looked for, and where."""
+    """An unavailable value: what was looked for, and where."""
 
 
 class Output(str):
-    """What a command prints: output["ging"][2] is the third number after the first "ging" that numbers follow."""
+    """The output of a command: output["ging"][2] is the third number after the first "ging" that is followed
+    by numbers."""
 
     def __getitem__(self, label):
         return self.all(label)[0]
 
     def all(self, label):
-        """The numbers of each line that has some after the label."""
+        """Returns the numbers of each line that has numbers after the label."""
         rest = [re.sub(r"[█▓▒░]", " ", line.partition(label)[2]) for line in self.splitlines() if label in line]
         found = [numbers for numbers in ([as_float(m[0]) for m in NUMBER.finditer(text)] for text in rest) if numbers]
         if not found:
@@ -66,7 +68,7 @@ class Commands:
 
 
 class Head:
-    """A head's map in a record of --json, with rows and columns that are named by their tokens."""
+    """A head's map in a record of --json, with rows and columns named by their tokens."""
 
     def __init__(self, record, name):
         kind, layer, head = name.split(":")
@@ -141,7 +143,8 @@ class Values:
         return found[column]
 
     def of(self, expression, above):
-        """The value of an expression; above is the text of the console blocks before it, the nearest one first."""
+        """Returns the value of an expression; above is the text of the console blocks before it, nearest
+        first."""
         known = {**self.known, "above": Above(above)}
         try:
             for name in self.names.keys() & set(re.findall(r"\w+", QUOTED.sub("", expression))):
@@ -154,7 +157,7 @@ class Values:
             raise ValueFault(f"{type(error).__name__}: {error}") from error
 
     def untrue(self, claim, above):
-        """None where the claim holds, else what is found."""
+        """Returns None if the claim holds, else the value that was found."""
         saying = SAYING.fullmatch(claim)
         if not saying:
             return None if self.of(claim, above) else "it is false"
@@ -165,7 +168,8 @@ class Values:
 
 
 class Above:
-    """above["went"][0] is in the nearest console block before the text, above(2)["went"][0] in the one before that."""
+    """Returns the console blocks before the text: above["went"][0] is in the nearest one, above(2)["went"][0]
+    in the one before that."""
 
     def __init__(self, texts):
         self.texts = texts

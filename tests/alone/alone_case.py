@@ -1,4 +1,4 @@
-"""What the tests of the page that translates alone share: models, native answers and the module's."""
+"""Code that the tests of the standalone page share: models, native answers and the module's answers."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ def remove_all():
 
 
 def run(*arguments, **environment):
-    """What the program prints; its kernels are those that the module has."""
+    """Returns the output of the program, run with the kernels that the module has."""
     told = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True,
                           env={**os.environ, "ATTN_DEMO_CPU": "portable", **environment})
     assert told.returncode == 0, told.stderr
@@ -29,7 +29,7 @@ def run(*arguments, **environment):
 
 
 def made(name, make):
-    """A folder or file that several tests use, made once; its path."""
+    """Returns the path of a folder or file that several tests use, and makes it once."""
     path = os.path.join(FOLDER, name)
     if not os.path.exists(path):
         make(path)
@@ -37,7 +37,7 @@ def made(name, make):
 
 
 def random_model(name, *settings):
-    """A model with random weights and whole words of the toy."""
+    """Makes a model with random weights and the toy's whole words."""
     config = {"tokenizer": {"type": "word"}, "data": {"train": {"source": f"{TOY}.en", "target": f"{TOY}.de"}},
               "model": {"d_model": 24, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 3,
                         "decoder_attention_heads": 3, "encoder_ffn_dim": 40, "decoder_ffn_dim": 40,
@@ -62,7 +62,7 @@ FAMILIES = {
 
 
 def family_model(name):
-    """A small model of a family, with random weights and the files that published ones have."""
+    """Makes a small model of a family, with random weights and the same files as published ones."""
     kind, tokenizer, more = FAMILIES[name]
     both = {"layers": 1, "attention_heads": 2, "ffn_dim": 8}
     shape = {"num_layers": 1, "num_heads": 2, "d_kv": 5, "d_ff": 8} if kind == "t5" else \
@@ -84,8 +84,8 @@ def change_json(path, **keys):
 
 
 def ask_module(model, questions, kind="0"):
-    """The worker's messages under Node: of the opening, then of each question (path, body). `kind` is "0", "1" for products in 8
-    bits, or "train" where `model` is an experiment's folder."""
+    """Returns the worker's messages under Node: of the opening, then of each question (path, body). `kind` is
+    "0", "1" for int8, or "train" if `model` is an experiment's folder."""
     lines = "".join(json.dumps({"path": path, "body": body if isinstance(body, str) else json.dumps(body)}) + "\n"
                     for path, body in questions)
     told = subprocess.run(["node", os.path.join(ROOT, "tests", "alone", "ask.js"), MODULE, model, kind],
@@ -95,7 +95,8 @@ def ask_module(model, questions, kind="0"):
 
 
 class NativeToy:
-    """The toy as `train` trains it with the module's kernels: the loss of each update, its looks, and a digest of its weights."""
+    """The toy as `train` trains it with the module's kernels: the loss of each update, its validations, and a
+    digest of its weights."""
 
     def __init__(self):
         self.folder = made("toy-run", lambda path: run("train", os.path.join(ROOT, "configs", "toy.json"), "--out", path, "--threads", "1",
@@ -113,7 +114,7 @@ class NativeToy:
             self.weights = hashlib.sha256(file.read(4 * size)).hexdigest()
 
     def experiment(self):
-        """A folder with what the page holds of it."""
+        """Returns a folder with the training's files that the page contains."""
         def make(path):
             shutil.copytree(os.path.join(self.folder, "tokenizer"), os.path.join(path, "tokenizer"))
             with open(os.path.join(self.folder, "config.json"), encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""A test's headless Chromium with the page that translates alone."""
+"""A headless Chromium with the standalone page, for tests."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def page(path):
 
 
 def german(text, *options):
-    """The native program's translation in 8 bits."""
+    """Returns the native program's translation in int8."""
     return json.loads(run("translate", "--precision", "int8", "--json", "-", "--show", "none", *options, "--", text))["hypotheses"][0]["text"]
 
 
@@ -74,12 +74,12 @@ class BrowserCase(unittest.TestCase):
         self.browser.press(*["Space" if c == " " else c for c in text])
 
     def put(self, selector, *texts):
-        """Texts into a field at once, one after the other."""
+        """Puts texts into a field without typing, one after the other."""
         self.js("""const [selector, ...texts] = arguments, field = document.querySelector(selector);
             for (const text of texts) { field.value = text; field.dispatchEvent(new Event("input", {bubbles: true})); }""", selector, *texts)
 
     def hook_saves(self):
-        """What is saved comes back as text."""
+        """Makes saved files available as text."""
         self.js("""window.saved = []; URL.createObjectURL = (blob) => { blob.text().then((text) => saved.push(text)); return "#"; };
             HTMLAnchorElement.prototype.click = () => {};""")
 
@@ -88,20 +88,20 @@ class BrowserCase(unittest.TestCase):
         return self.js("return saved.pop()")
 
     def drop(self, *paths):
-        """Files and directories onto the page, as from a file manager."""
+        """Drops files and directories onto the page, as from a file manager."""
         data = {"items": [], "files": list(paths), "dragOperationsMask": 1}
         for step in ("dragEnter", "dragOver", "drop"):
             self.browser.command("Input.dispatchDragEvent", {"type": step, "x": 300, "y": 300, "data": data})
 
     def choose(self, folder):
-        """Files into the field that Open a model clicks."""
+        """Puts files into the field that Open a model clicks."""
         field = self.browser._ask("POST", "/element", {"using": "css selector", "value": "#live-files"})
         paths = "\n".join(os.path.join(folder, name) for name in sorted(os.listdir(folder)))
         self.js("document.getElementById('live-files').hidden = false")
         self.browser._ask("POST", f"/element/{next(iter(field.values()))}/value", {"text": paths})
 
     def in_another_browser(self, flags, check):
-        """`check` in a Chromium whose engine has these flags."""
+        """Runs `check` in a Chromium whose engine has these flags."""
         ours, self.browser = self.browser, Browser(1400, 1000, options=[f"--js-flags={flags}"])
         try:
             check()

@@ -1,4 +1,4 @@
-"""The goldens of PyTorch (tests/golden/models) as whole models that one can ask: their directories have no tokenizer, so
+"""PyTorch's goldens (tests/golden/models) as complete models to test. Their directories have no tokenizer, so
 each gets one whose words are its ids: w05 is 5."""
 
 import json
@@ -39,7 +39,7 @@ def text_of(ids):
 
 
 def directory(name):
-    """Such a model's folder."""
+    """Returns the folder of such a model."""
     def make(path):
         shutil.copytree(os.path.join(MODELS, name), path, ignore=shutil.ignore_patterns("golden.json"))
         config = read_json(os.path.join(path, "config.json"))
@@ -60,12 +60,13 @@ def directory(name):
 
 
 def tolerance(error, least):
-    """How far a figure of PyTorch's may be, which itself is `error` from float64's."""
+    """Returns the tolerance for a number of PyTorch's that is itself `error` away from float64's."""
     return max(least, 3 * error)
 
 
 def farthest(one, other):
-    """The largest distance of two lists' numbers, which must have one shape; maps leave out what no query sees."""
+    """Returns the largest distance between the numbers of two lists of the same shape; maps omit keys that no
+    query sees."""
     if isinstance(one, list) and isinstance(other, list):
         assert len(one) == len(other), (len(one), len(other))
         return max((farthest(a, b) for a, b in zip(one, other)), default=0)
@@ -78,12 +79,12 @@ OPTIONS = {"num_beams": ("beams", "--beam"), "num_return_sequences": ("n_best", 
 
 
 def asked(name, kind):
-    """The cases that a text can ask for: with words, and of LED with no more than the first token global."""
+    """Returns the cases that a text can request: with words, and for LED with at most the first token global."""
     return [case for case in golden(name)[kind] if len(case["source_ids"]) > 1 and case.get("globals", [0]) == [0]]
 
 
 def searches(name):
-    """[(text, body, options, golden)] of the model's beam searches."""
+    """Returns [(text, body, options, golden)] of the model's beam searches."""
     found = []
     for case in asked(name, "beam"):
         body, options = {}, []
@@ -96,14 +97,14 @@ def searches(name):
 
 
 def forced(name):
-    """The same of the translations that are given."""
+    """Returns the same for given translations."""
     cases = [case for case in asked(name, "teacher_forced") if len(case["target_ids"]) > 1]
     targets = [text_of(case["target_ids"][:-1]) for case in cases]
     return [(text_of(case["source_ids"][:-1]), {"target": target}, ["--target", target], case) for case, target in zip(cases, targets)]
 
 
 def check_search(test, record, case):
-    """Ids and scores of a search's hypotheses."""
+    """Checks the ids and scores of a search's hypotheses."""
     least = tolerance(case.get("error", {}).get("score", 0), 1e-4)
     test.assertEqual(record["source"]["ids"], case["source_ids"])
     test.assertEqual([each["ids"] for each in record["hypotheses"]], [each["ids"] for each in case["hypotheses"][:len(record["hypotheses"])]])
@@ -112,7 +113,7 @@ def check_search(test, record, case):
 
 
 def check_forced(test, record, case):
-    """Every map's cells, and the probability of each word that is given."""
+    """Checks the cells of every map, and the probability of each given word."""
     ours = record["hypotheses"][0]
     test.assertEqual(ours["ids"], case["target_ids"])
     for name, place in (("encoder_self", record), ("decoder_self", ours), ("cross", ours)):

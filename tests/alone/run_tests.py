@@ -1,4 +1,4 @@
-"""The page that translates alone: its module under Node, and the page in headless Chromium. ctest runs it as "alone":
+"""Tests the standalone page: its module under Node, and the page in headless Chromium.
 
     python3 run_tests.py --program build/release/app/attn-demo --module build/web [test_module …]
 

@@ -1,4 +1,5 @@
-"""Other models dropped onto the page, from disk: directories and files of several families, and what is none or is broken."""
+"""Tests models dropped onto the page, from disk: directories and files of several families, and files that
+are broken or not a model."""
 
 import json
 import os
@@ -13,12 +14,12 @@ OTHER = "The old dog sleeps"
 
 
 def native(model, text, *options):
-    """The native program's translation, in 32 bits as a model of the reader's own is computed."""
+    """Returns the native program's translation in 32 bits, as the page computes a reader's own model."""
     return json.loads(run("translate", "--model", model, "--json", "-", "--show", "none", *options, "--", text))["hypotheses"][0]["text"]
 
 
 def variant(model, name, change):
-    """A copy of a model's directory after `change` of its path."""
+    """Returns a copy of a model's directory after `change` of its path."""
     def make(path):
         shutil.copytree(model, path)
         change(path)

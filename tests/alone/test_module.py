@@ -1,4 +1,5 @@
-"""The module under Node: its answers are the native program's with the portable kernels, to the byte."""
+"""Tests the module under Node: its answers equal those of the native program with the portable kernels, byte
+by byte."""
 
 import json
 import unittest
@@ -30,7 +31,7 @@ SHAPES = {
 
 
 def largest_difference(one, other):
-    """Of the numbers of two JSON values that are the same otherwise."""
+    """Returns the largest difference between the numbers of two JSON values that are otherwise equal."""
     if isinstance(one, float) and isinstance(other, (int, float)):
         return abs(one - other)
     if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
@@ -48,7 +49,8 @@ class Module(unittest.TestCase):
     maxDiff = 2000
 
     def compare(self, model, asked, eight_bits=False):
-        """`asked` is [(sentence, what the body has besides, options that say the same)]; the records."""
+        """Returns the records; `asked` is [(sentence, further keys of the body, options with the same
+        meaning)]."""
         records = []
         opened, *answers = ask_module(model, [("/api/attend", {"text": text, **body}) for text, body, _ in asked], "1" if eight_bits else "0")
         self.assertEqual(opened["status"], 200, opened)

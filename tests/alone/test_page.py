@@ -1,4 +1,4 @@
-"""The page that translates alone in headless Chromium, from disk: typed into, damaged, and without permission."""
+"""Tests the standalone page in headless Chromium, from disk: typed into, damaged, and without permissions."""
 
 import functools
 import http.server
@@ -53,7 +53,8 @@ class Page(BrowserCase):
         self.wait_text("#compare-changes", "changed: another sentence")
 
     def test_a_text_in_parts(self):
-        """As behind a server: all of the translation, the maps of one part, whose record is saved."""
+        """The page shows the whole translation and the maps of one part, as with a server, and saves that
+        part's record."""
         parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
         self.open(address="#text=" + urllib.parse.quote(" ".join(parts)))
         self.wait_text("#parts", " ".join(map(german, parts)))
@@ -81,7 +82,7 @@ class Page(BrowserCase):
         self.assertIsNone(self.js("return document.getElementById('bench')"))
 
     def train_says(self):
-        """The update that the panel tells."""
+        """Returns the update that the panel shows."""
         found = re.search(r"update ([\d,]+) of", self.text("#train-says"))
         return int(found[1].replace(",", "")) if found else -1
 
@@ -123,7 +124,7 @@ class Page(BrowserCase):
             self.assertEqual(self.js("return [localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""])
 
     def refuses(self, path, words):
-        """The page says why nothing can be translated, and shows its record and that one's maps."""
+        """Checks that the page says why it cannot translate, and shows its record and the record's maps."""
         self.browser.open(path)
         self.begun()
         self.wait_says(words)
@@ -214,7 +215,8 @@ class Page(BrowserCase):
         self.wait_text("#live-target", expected("Tomorrow the woman"))
 
     def test_goldens_of_every_family(self):
-        """Opened as a reader opens them, and their records saved: Node's and so the native program's (test_module), and PyTorch's."""
+        """Opens the models as a reader does; their saved records equal those of Node and so of the native
+        program (test_module), and PyTorch's."""
         self.open()
         self.hook_saves()
         for name in goldens.NAMES:

@@ -53,7 +53,7 @@ TEST_CASE("explain --compare attention: a table of all kinds, then one of heads 
   const Result text = compare_kinds({});
   REQUIRE_MESSAGE(text.code == kDone, text.err);
   CHECK(is_plain(text.out));
-  CHECK(text.out.starts_with("What every shortcut gives up\n"));
+  CHECK(text.out.starts_with("What each sparse approximation gives up\n"));
   CHECK(text.out.find("\nsource: The group went home\ntarget: Die Gruppe ging nach Hause\n") !=
         std::string::npos);
   for (const std::string& line : lines_of(text.out)) CHECK(columns_of(line) <= 80);
@@ -107,7 +107,7 @@ TEST_CASE("explain --compare attention as JSON and Markdown, of the word whereve
   CHECK(turned.out == result.out);
 
   const std::string markdown = compare_kinds({"--markdown", "-"}).out;
-  CHECK(markdown.starts_with("# What every shortcut gives up\n\n"));
+  CHECK(markdown.starts_with("# What each sparse approximation gives up\n\n"));
   CHECK(markdown.find("\n| | `missed` | `error` | `top stays` |\n|---|---:|---:|---:|\n"
                       "| `window` | ") != std::string::npos);
   CHECK(markdown.find("\n| `encoder:1:1` | ") != std::string::npos);
@@ -121,9 +121,10 @@ TEST_CASE(
     const std::string flag = word.substr(0, equals), value = word.substr(equals + 1);
     const Result result = run_program({.args = {"explain", kDemoSource, word}});
     CHECK(result.code == kUsage);
-    CHECK(result.err == fmt::format("attn-demo: {0} takes no value, but {1} is given; write {0} "
-                                    "alone, or {0} {1}\n",
-                                    flag, value));
+    CHECK(result.err ==
+          fmt::format(
+              "attn-demo: {0} takes no value, but you gave {1}; write {0} alone, or {0} {1}\n",
+              flag, value));
   }
 }
 
@@ -174,8 +175,9 @@ TEST_CASE("explain --compare attention without a sentence: a note says what is c
   const Result result =
       run_program({.args = {"explain", "--compare", "attention", "--config", demo_config()}});
   CHECK(result.code == kDone);
-  CHECK(result.err.find("note: attention is the sentence; to compare kinds of attention, add one: "
-                        "--compare attention \"The group went home\"\n") != std::string::npos);
+  CHECK(result.err.find("note: attention was taken as the sentence; to compare kinds of attention, "
+                        "add a sentence: --compare attention \"The group went home\"\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("what explain --compare attention refuses") {

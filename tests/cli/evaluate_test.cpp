@@ -147,8 +147,8 @@ TEST_CASE("what does not go with scoring is refused") {
     CHECK_MESSAGE(result.err.find(message) != std::string::npos, result.err);
   };
   refused({"--tokenize", "13A"}, "--tokenize 13A: expected 13a, intl, zh, char or none");
-  refused({"--resamples", "10"}, "--resamples goes with --against");
-  refused({"--resampling-seed", "10"}, "--resampling-seed goes with --against");
+  refused({"--resamples", "10"}, "--resamples needs --against");
+  refused({"--resampling-seed", "10"}, "--resampling-seed needs --against");
   refused({"--against", scene.hypotheses, "--resamples", "0"}, "--resamples");
   const std::string fewer = scene.directory.write("fewer.de", "a\n");
   const Result result = scene.of_hypotheses({"--target", fewer});
@@ -233,7 +233,7 @@ TEST_CASE("bad input: evaluate's files") {
     args.insert(args.end(), more.begin(), more.end());
     return args;
   };
-  const std::string no_model = "does not go with --hypotheses";
+  const std::string no_model = "cannot be combined with --hypotheses";
   check_all({
       {"more sources",
        translate,

@@ -181,7 +181,7 @@ TEST_CASE("a step has the same number in every kind") {
   check_all({{"a step of another kind",
               {"explain", "x", "--config", "{demo}", "--kind", "encoder", "--step", "3"},
               kUsage,
-              {"attn-demo: --step 3: this kind of attention has no such step; without --step you "
+              {"attn-demo: --step 3: this kind of attention has no such step; leave --step out to "
                "see all"}}});
 }
 

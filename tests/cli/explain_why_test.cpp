@@ -86,7 +86,7 @@ TEST_CASE("explain --why refuses what has no item") {
   refused({"--why", "--head", "encoder:0:1"}, 3, "adds nothing to a logit directly");
   refused({"--why", "--key", "9"}, 2, "9");
   refused({"--why", "--key", "house"}, 2, "--key house");
-  refused({"--key", "1"}, 2, "--key goes with --why");
+  refused({"--key", "1"}, 2, "--key needs --why");
   refused({"--why", "--short"}, 2, "different explanations; choose one");
   refused({"--why", "--head", "decoder:0:0", "--query", "1", "--key", "3"}, 2, "3");
 }

@@ -193,8 +193,8 @@ TEST_CASE("a model that is cut short under the running program: one line, code 4
   const Result result = program.finish();
   CHECK(result.code == kSystem);
   CHECK(result.err == "attn-demo: " + weights +
-                          ": cannot read: the file was cut short while it was in use, or its disk "
-                          "fails; copy it again\n");
+                          ": cannot read: the file became shorter while it was in use, or its disk "
+                          "is failing; copy it again\n");
   CHECK_FALSE(fs::exists(scene.file("maps.json")));
   CHECK(scene.entries() == 1);
 }

@@ -124,7 +124,7 @@ TEST_CASE("a missing id is called missing, and the class's default is not named"
           std::string::npos);
     CHECK(said.find("58100") == std::string::npos);
   }
-  // As in transformers, generation_config.json alone may contain it.
+  // Only generation_config.json may contain it, as in transformers.
   const TemporaryDirectory scene;
   ModelFiles model = ModelFiles::good();
   Json config = model.json("config.json");

@@ -169,11 +169,11 @@ TEST_CASE("options of draws and rules that make no sense are refused") {
     CHECK(result.code == kUsage);
     CHECK_MESSAGE(result.err.find(message) != std::string::npos, result.err);
   };
-  refused({"--top-k", "5"}, "--top-k goes with --sample");
-  refused({"--sample-seed", "5"}, "--sample-seed goes with --sample");
-  refused({"--sample", "--beam", "4"}, "--beam 4 does not go with it");
-  refused({"--sample", "--tree", "--json", "-"}, "--sample does not go with --tree");
-  refused({"--sample", "--target", "Die"}, "--sample does not go with --target");
+  refused({"--top-k", "5"}, "--top-k needs --sample");
+  refused({"--sample-seed", "5"}, "--sample-seed needs --sample");
+  refused({"--sample", "--beam", "4"}, "--beam 4 cannot be combined with it");
+  refused({"--sample", "--tree", "--json", "-"}, "--sample cannot be combined with --tree");
+  refused({"--sample", "--target", "Die"}, "--sample cannot be combined with --target");
   refused({"--sample", "--top-p", "0"}, "--top-p");
   refused({"--sample", "--temperature", "0"}, "--temperature");
   refused({"--repetition-penalty", "0"}, "--repetition-penalty");

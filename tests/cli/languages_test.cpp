@@ -83,7 +83,7 @@ TEST_CASE("a Marian model of several languages is told by a mark, in each part o
   CHECK(source.front() == ">>deu<<");
   CHECK(tokens(marian.record({"--target-lang", "nl"})["source"]).front() == ">>nld<<");
   CHECK(tokens(marian.record({})["source"]).front() != ">>deu<<");
-  marian.refused({"--source-lang", "en"}, "is told the target's language alone; leave it out");
+  marian.refused({"--source-lang", "en"}, "only needs the target language; leave it out");
   const auto split = [&](std::vector<std::string> more, const std::string& text) {
     more.insert(more.end(), {"--split", "sentences", "--show", "none"});
     return marian.translate(std::move(more), text).out;
@@ -176,7 +176,7 @@ TEST_CASE("languages that are unknown, several or none are refused in one line")
   nllb.refused({"--source-lang", ""}, "--source-lang: the value is empty");
   const Result none = run_program({.args = {"translate", "--target-lang", "de", "home"}});
   CHECK(none.code == kUsage);
-  CHECK_MESSAGE(none.err.find("has no tokens of languages; leave it out") != std::string::npos,
+  CHECK_MESSAGE(none.err.find("has no language tokens; leave it out") != std::string::npos,
                 none.err);
   const Result config =
       run_program({.args = {"inspect", "--languages", "--config", kSource + "/configs/demo.json"}});

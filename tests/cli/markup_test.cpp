@@ -52,16 +52,14 @@ TEST_CASE("placeholders and Markdown survive, and a note says so") {
     CAPTURE(result.out);
     CHECK(result.out.find(kept) != std::string::npos);
   }
-  CHECK(
-      result.err ==
-      "note: 2 tags and 5 placeholders kept: taken out before the translation and put back by the "
-      "word alignment\n");
+  CHECK(result.err ==
+        "note: 2 tags and 5 placeholders kept: taken out before the translation, and put back "
+        "where the word alignment says\n");
   const Result wrong = run_program({.args = {"translate", "--keep", "a(", "x"}});
   CHECK(wrong.code == 2);
-  CHECK(
-      wrong.err ==
-      "attn-demo: --keep \"a(\" is no regular expression (U_REGEX_MISMATCHED_PAREN); \\Q…\\E takes "
-      "a text as it is\n");
+  CHECK(wrong.err ==
+        "attn-demo: --keep \"a(\" is not a valid regular expression (U_REGEX_MISMATCHED_PAREN); "
+        "\\Q…\\E matches a text literally\n");
 }
 
 TEST_CASE("--html-input keeps the document") {
@@ -78,7 +76,7 @@ TEST_CASE("--html-input keeps the document") {
         translated({"--html-input"}, html));
   const Result wrong = run_program({.args = {"translate", "--html-input", "--target", "x", "y"}});
   CHECK(wrong.code == 2);
-  CHECK(wrong.err.find("--html-input does not go with --target") != std::string::npos);
+  CHECK(wrong.err.find("--html-input cannot be combined with --target") != std::string::npos);
 }
 
 TEST_CASE("without tags a translation is that of the text without tags") {

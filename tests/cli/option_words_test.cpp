@@ -21,7 +21,7 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
   const Refused table[] = {
       {{"translate", "x", "--show", "crosses"},
        "--show \"crosses\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, "
-       "decoder or cross, and best or mean may stand for a number, or the word all or none; try "
+       "decoder or cross, and best or mean may replace a number, or the word all or none; try "
        "cross:0:1 or best"},
       {{"translate", "x", "--show", "encoder:best"},
        "--show encoder:best: best is the head that aligns source and target words, and only heads "
@@ -37,7 +37,7 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
       {{"translate", "x", "--show", "cross:9"},
        "--show cross:9: no layer 9: the decoder has layers 0 to 1"},
       {{"translate", "x", "--show", "none", "--show", "cross"},
-       "--show none: other maps are listed, too; use none alone or leave it out"},
+       "--show none: you also named other maps; use none alone, or leave it out"},
       {{"translate", "x", "--align", "encoder:0:1"},
        "--align encoder:0:1: only cross-attention links source and target words; try cross:0:1 or "
        "best"},
@@ -76,8 +76,8 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
       {{"translate", "x", "--htlm", "page"},
        "translate has no option --htlm; did you mean --html?"},
       {{"explain", "the", "group"},
-       "explain needs exactly one sentence, and 2 were given; quotation marks around them make "
-       "words a sentence"},
+       "explain needs exactly one sentence, and 2 were given; put quotation marks around the words "
+       "of a sentence"},
       {{"explain", "the group", "the dog"}, "explain needs exactly one sentence, and 2 were given"},
       {{"explain", "home", "--kind", "encoder", "--query", "9"},
        "no query 9: there are queries 0 to 1, one per source token"},
@@ -109,7 +109,7 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
     return result.err;
   };
   CHECK(said({"translate", "x", "--model", scene.file("run")}) ==
-        "attn-demo: " + scene.file("run") + ": a training run, and no model; its model is " +
+        "attn-demo: " + scene.file("run") + ": a training run, not a model; its model is " +
             scene.file("run/model") + "\n");
   CHECK(said({"translate", "x", "--model", scene.file("run/train.jsonl")}) ==
         "attn-demo: " + scene.file("run/train.jsonl") +

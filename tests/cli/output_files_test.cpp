@@ -305,7 +305,7 @@ TEST_CASE("bad input: --input and --output") {
       {"what if",
        {"translate", "We", "--without", "cross:0", "--output", "{dir}/t"},
        kUsage,
-       {"attn-demo: --output does not go with --without, --force and --swap; --json does"}},
+       {"attn-demo: --output cannot be combined with --without, --force and --swap; use --json"}},
       {"a full disk",
        {"translate", "We", "--config", "{demo}", "--output", "/dev/full"},
        kSystem,

@@ -93,7 +93,7 @@ TEST_CASE("own parts: explain shows what is turned, and whose keys a head reads"
   const Result shortcuts = run_program(
       {.args = {"explain", "--model", model, "--compare", "attention", "The group went home"}});
   CHECK(shortcuts.code == kInput);
-  CHECK(shortcuts.err.find("keys that are turned by their places") != std::string::npos);
+  CHECK(shortcuts.err.find("keys that are rotated by their positions") != std::string::npos);
 }
 
 TEST_CASE("own parts: what does not go together is refused before anything is made") {
@@ -123,7 +123,7 @@ TEST_CASE("own parts: what does not go together is refused before anything is ma
        with({{"position", "relative"}, {"relative_attention_num_buckets", 0}})},
       {"kind",
        kInput,
-       {"decoder_attention performer does not go with position \"rotary\""},
+       {"decoder_attention performer cannot be combined with position \"rotary\""},
        with({{"position", "rotary"}, {"decoder_attention", {{"type", "performer"}}}})},
   });
 }

@@ -13,7 +13,7 @@
 
 namespace attn::test {
 
-/// How long a program may print nothing, in milliseconds; only a hanging one gets near this.
+/// The time that a program may print nothing, in milliseconds; only a hanging one gets near it.
 #if defined(ATTN_ASAN) || defined(ATTN_TSAN)
 inline constexpr int kPatience = 600'000;
 #else

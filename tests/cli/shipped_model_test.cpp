@@ -62,7 +62,7 @@ TEST_CASE("one head of thirty words is one screen of 80 columns and 24 lines") {
     CHECK(terminal.wait_for_exit(kDone));
     return terminal.seen();
   };
-  const std::string note = "Whole words fit; --pieces: pieces.";
+  const std::string note = "Whole words fit; --pieces shows tokens.";
   const auto is_one_screen = [](const std::string& text) {
     // The translation is one line, wrapped by the terminal.
     const std::string first = text.substr(0, text.find('\r'));

@@ -146,9 +146,9 @@ TEST_CASE("parts of a document are as many sentences as the model takes") {
   CHECK(scene.translate({"--document"}, kFirst).out == scene.whole(kFirst) + "\n");
   const Result refused = scene.translate({"--document", "--split", "never"}, line);
   CHECK(refused.code == kUsage);
-  CHECK(refused.err.find("--document does not go with --split never") != std::string::npos);
+  CHECK(refused.err.find("--document cannot be combined with --split never") != std::string::npos);
   CHECK(scene.translate({"--document", "--target", "a", "b"})
-            .err.find("--document does not go with --target") != std::string::npos);
+            .err.find("--document cannot be combined with --target") != std::string::npos);
 }
 
 TEST_CASE("every part of a line keeps the line's language mark") {
@@ -223,15 +223,15 @@ TEST_CASE("--split refuses what it is not, and what it does not go with") {
       {"a given translation",
        {"translate", "--split", "sentences", "--target", "Die", "The"},
        kUsage,
-       {"--split sentences does not go with --target"}},
+       {"--split sentences cannot be combined with --target"}},
       {"an experiment",
        {"translate", "--split", "sentences", "--without", "cross:0:0", "The"},
        kUsage,
-       {"--split sentences does not go with --without, --force and --swap"}},
+       {"--split sentences cannot be combined with --without, --force and --swap"}},
       {"lines without a model",
        {"evaluate", "--split", "never", "--hypotheses", "{dir}/a", "--target", "{dir}/b"},
        kUsage,
-       {"--split does not go with --hypotheses"}},
+       {"--split cannot be combined with --hypotheses"}},
       {"a length that is none",
        {"init", "--config", "{demo}", "--set", "decode.longest_source=1", "--out", "{dir}/m"},
        kInput,

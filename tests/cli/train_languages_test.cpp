@@ -212,7 +212,7 @@ TEST_CASE("languages that are missing, unknown or none are refused in one line")
        {"--target-lang", "de"}},
       {"a source of Marian's",
        kUsage,
-       {"is told the target's language alone; leave it out"},
+       {"only needs the target language; leave it out"},
        plain,
        {"--from", opus.model, "--source-lang", "en"}},
   });

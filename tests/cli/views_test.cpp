@@ -327,8 +327,8 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   };
   const auto [quiet, plain] = page({});
   CHECK(quiet.find("note: " + scene.file("p.html") +
-                   ": no queries, keys and values, which explain a cell: with them it would take "
-                   "more than 5.0 MB; --vectors puts them in\n") != std::string::npos);
+                   ": no queries, keys and values, which explain a cell: with them it would be "
+                   "larger than 5.0 MB; --vectors puts them in\n") != std::string::npos);
   CHECK(quiet.find("will take") == std::string::npos);
   REQUIRE(plain.size() == 60);
   for (const Json& record : plain) {
@@ -585,25 +585,25 @@ TEST_CASE("views: what cannot be meant") {
        {"only one of", "can write to stdout; name files for the others"}},
       {"scale 0", with({"--png", "{dir}/m.png", "--png-scale", "0"}), kUsage, {"--png-scale 0"}},
       {"scale 21", with({"--png", "{dir}/m.png", "--png-scale", "21"}), kUsage, {"--png-scale 21"}},
-      {"scale alone", with({"--png-scale", "3"}), kUsage, {"--png-scale goes with --png"}},
+      {"scale alone", with({"--png-scale", "3"}), kUsage, {"--png-scale needs --png"}},
       {"one file twice",
        with({"--svg", "{dir}/a", "--html", "{dir}/a"}),
        kUsage,
        {"--html {dir}/a and --svg {dir}/a name the same file; give each its own"}},
       {"tables on stdout", with({"--csv", "-"}), kUsage, {"expected a directory"}},
-      {"weights alone", with({"--align-weights"}), kUsage, {"goes with --align"}},
+      {"weights alone", with({"--align-weights"}), kUsage, {"needs --align"}},
       {"least", with({"--align", "best", "--align-least", "2"}), kUsage, {"--align-least 2"}},
       {"no such head", with({"--align", "cross:7:0"}), kUsage, {"--align cross:7:0", "layers 0"}},
       {"a sentence", {"translate", "--align", kDemoSource}, kUsage, {"expected best, average"}},
       {"one beam", with({"--tree", "--svg", "{dir}/t.svg"}), kUsage, {"add --beam 4"}},
-      {"no tree file", with({"--tree", "--beam", "2"}), kUsage, {"--tree goes with"}},
-      {"vectors", with({"--vectors"}), kUsage, {"--vectors goes with --json or --html"}},
+      {"no tree file", with({"--tree", "--beam", "2"}), kUsage, {"--tree needs"}},
+      {"vectors", with({"--vectors"}), kUsage, {"--vectors needs --json or --html"}},
       {"rank", with({"--hypothesis", "2"}), kUsage, {"--hypothesis 2", "--n-best 2"}},
       {"rank 0", with({"--hypothesis", "0"}), kUsage, {"from 1"}},
       {"what if, tree",
        with({"--without", "cross:0", "--tree", "--beam", "2", "--html", "{dir}/p.html"}),
        kUsage,
-       {"--tree does not go with --without, --force and --swap"}},
+       {"--tree cannot be combined with --without, --force and --swap"}},
       {"svg folder", with({"--svg", "{dir}/no/m.svg"}), kSystem, {"no/m.svg"}},
       {"csv file", with({"--csv", "/dev/null"}), kSystem, {"--csv /dev/null"}},
       {"csv nowhere", with({"--csv", "/proc/x"}), kSystem, {"--csv /proc/x"}},

@@ -113,9 +113,9 @@ TEST_CASE("a large page leaves receipts out, says so, and keeps them with --why"
 }
 
 TEST_CASE("translate --why refuses what has no receipts") {
-  views_refused({"translate", kViewsSentence, "--why"}, "--why goes with --json or --html");
+  views_refused({"translate", kViewsSentence, "--why"}, "--why needs --json or --html");
   views_refused({"translate", kViewsSentence, "--why", "--json", "-", "--without", "cross:0:1"},
-                "--why does not go with --without, --force and --swap");
+                "--why cannot be combined with --without, --force and --swap");
   const std::string shipped = std::string(ATTN_SOURCE_DIR) + "/data/models/en-de";
   views_refused(
       {"translate", kViewsSentence, "--why", "--json", "-", "--model", shipped, "--model", shipped},
@@ -216,8 +216,8 @@ TEST_CASE("evaluate --why refuses what does not go with it") {
   };
   refused({"--why", "--report"}, "--why and --report are two different reports");
   refused({"--why", "--head-importance"}, "--why and --head-importance are two different reports");
-  refused({"--why", "--output", "x"}, "--output does not go with --why");
-  refused({"--gold", data + ".align"}, "--gold goes with --report or --why");
+  refused({"--why", "--output", "x"}, "--output cannot be combined with --why");
+  refused({"--gold", data + ".align"}, "--gold needs --report or --why");
   const Result result = views_program({"evaluate", "--source", data + ".en", "--target",
                                        data + ".de", "--why", "--gold", data + ".en"});
   CHECK(result.code == 3);

@@ -81,7 +81,7 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "full", "window": 4})",
          "unknown key \"window\" in model.encoder_attention; its keys are type");
   refuse(R"({"type": "window", "window": 7})",
-         "encoder_attention.window is 7, which is odd; half of it lies on each side, so use "
+         "encoder_attention.window is 7, which is odd; half of it is on each side, so use "
          "6 or 8");
   refuse(R"({"type": "window", "window": 0})",
          "encoder_attention.window is 0; use 2 to 1024 with 512 positions");
@@ -98,23 +98,23 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "longformer", "window": 8, "global": [-1]})",
          "encoder_attention.global has place -1; use 0 to 511");
   refuse(R"({"type": "longformer", "window": 8, "global": [3, 3]})",
-         "model.encoder_attention.global [3,3] has a place twice; keep one of them");
+         "model.encoder_attention.global [3,3] has a position twice; keep one of them");
   refuse(R"({"type": "chunks", "block_size": 8, "global": 0})",
          "model.encoder_attention.global is 0; expected a list of places, as [0]");
   refuse(R"({"type": "chunks", "block_size": 513})",
          "encoder_attention.block_size is 513; use 1 to 512 with 512 positions");
   refuse(R"({"type": "chunks", "block_size": 9, "shift": true})",
-         "encoder_attention.block_size is 9, which is odd; half of it lies on each side, so "
-         "use 8 or 10");
+         "encoder_attention.block_size is 9, which is odd; half of it is on each side, so use 8 or "
+         "10");
   refuse(R"({"type": "chunks", "block_size": 0})",
          "encoder_attention.block_size is 0; use 1 to 512 with 512 positions");
   refuse(R"({"type": "chunks", "block_size": 1, "shift": true})",
-         "encoder_attention.block_size is 1, which is odd; half of it lies on each side, so use 2");
+         "encoder_attention.block_size is 1, which is odd; half of it is on each side, so use 2");
   refuse(R"({"type": "chunks", "block_size": 511, "shift": true})", "so use 510 or 512", 512);
   CHECK_THROWS_WITH(
       experiment(R"({"type": "chunks", "block_size": 511, "shift": true})", "encoder", 511),
-      "x.json: encoder_attention.block_size is 511, which is odd; half of it lies on each "
-      "side, so use 510");
+      "x.json: encoder_attention.block_size is 511, which is odd; half of it is on each side, so "
+      "use 510");
   refuse(R"({"type": "chunks", "block_size": 1, "shift": true})",
          "which is odd; with 1 position there is no other", 1);
   refuse(R"({"type": "bigbird", "block_size": 1, "random_blocks": 0})",

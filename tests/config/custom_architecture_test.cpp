@@ -159,8 +159,8 @@ TEST_CASE("kinds of attention that take no biases, turned or shared keys are ref
   for (std::size_t k = 0; k < 3; ++k) {
     for (const auto& part : parts) {
       refuse_own(part.first + R"(, "encoder_attention": )" + kinds[k],
-                 "x.json: encoder_attention " + words[k] + " does not go with " + part.second +
-                     "; choose a kind that leaves keys out");
+                 "x.json: encoder_attention " + words[k] + " cannot be combined with " +
+                     part.second + "; choose a kind that leaves keys out");
     }
     CHECK(own_model(R"("head_dim": 4, "norm": "rms", "position": "none", "encoder_attention": )" +
                     kinds[k])

@@ -148,7 +148,7 @@ TEST_CASE("rules on scores that make no sense are refused") {
   refuse_decode(R"({"repetition_penalty": 1e300})", "repetition_penalty is 1e+300");
   refuse_decode(R"({"suppress_tokens": 3})", "suppress_tokens is 3; expected a list of token ids");
   refuse_decode(R"({"begin_suppress_tokens": ["a"]})", "expected a list of token ids");
-  const char* biases = "expected a list of ids and a bias each, such as [[[17, 4], -2.5]]";
+  const char* biases = "expected a list of ids with a bias each, such as [[[17, 4], -2.5]]";
   for (const char* wrong : {"{}", "[[5, 1.0]]", "[[[], 1.0]]", "[[[5], \"a\"]]", "[[[-5], 1.0]]"}) {
     refuse_decode(std::string(R"({"sequence_bias": )") + wrong + "}", biases);
   }

@@ -137,7 +137,7 @@ TEST_CASE("what a family cannot have is said in one line") {
   }
   refuse_family(
       "m2m_100", R"("d_model": 15, "encoder_attention_heads": 3, "decoder_attention_heads": 3)",
-      "config.json: d_model 15 does not fit m2m_100's sinusoids; use an even number from 4 on");
+      "config.json: d_model 15 does not fit m2m_100's sinusoids; use an even number of at least 4");
   refuse_family("bigbird_pegasus", R"("block_size": 1025)",
                 "config.json: block_size 1025 does not fit: 4096 positions have 4 blocks of it");
   refuse_family("bigbird_pegasus", R"("num_random_blocks": -1)",
@@ -157,7 +157,7 @@ TEST_CASE("what a family cannot have is said in one line") {
                 "config.json: block_size is 511, which is odd");
   refuse_family("pegasus_x", R"("d_model": 15, "encoder_attention_heads": 3,
                 "decoder_attention_heads": 3)",
-                "d_model 15 does not fit pegasus_x's sinusoids; use an even number from 4 on");
+                "d_model 15 does not fit pegasus_x's sinusoids; use an even number of at least 4");
   std::vector<std::string> notes;
   read_family_model(R"({"model_type": "bart", "normalize_before": true})", notes);
   CHECK(notes == std::vector<std::string>{

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/check_docs.py, on documents with one fault each: run_tests.py"""
+"""Tests scripts/check_docs.py on documents with one error each: run_tests.py"""
 import subprocess
 import sys
 import tempfile

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets system calls and allocations of every command fail, one a run, and looks at what is left.
+"""Makes system calls and allocations of every command fail, one per run, and checks what is left.
 
 Each run ends by itself, in 0, 4 or 5 and never in a signal. After 0 everything is as without the
 fault; else stderr has one line, every output is the old file or the whole new one, and nothing else
@@ -33,7 +33,8 @@ class Campaign:
         self.base_before = scenes.base_state(self.base)
 
     def run(self, scene, folder, number, malloc=False, args=None):
-        """Code, stderr, count and name of the call that failed, and whose code called it or crashed."""
+        """Runs a command; returns its code, stderr, the number and name of the failed call, and
+        whose code called it or crashed."""
         program = [self.options.program, *(args or scene.arguments(folder))]
         report = self.work / f"{folder.name}.report"
         more = {}
@@ -64,7 +65,7 @@ class Campaign:
         return before, folder, scenes.state_of(folder), count
 
     def check(self, scene, number, malloc, reference):
-        """What is wrong with a run whose `number`-th call fails; empty: nothing."""
+        """Returns what is wrong with a run whose `number`-th call fails; empty: nothing."""
         before, _, after, _ = reference
         folder = self.work / f"{scene.name}-{'m' if malloc else 's'}{number}"
         scene.make(folder, self.base)

@@ -40,7 +40,7 @@ class Kills:
                               env=scenes.environment(folder))
 
     def reference(self, scene):
-        """State before and after an undisturbed run, and how long it takes."""
+        """Returns the state before and after an undisturbed run, and its duration."""
         folder = self.work / f"{scene.name}-reference"
         scene.make(folder, self.base)
         before = scenes.state_of(folder)
@@ -52,7 +52,7 @@ class Kills:
         return before, scenes.state_of(folder), seconds
 
     def kill(self, number):
-        """One kill; the kind of everything that was left, and what is wrong."""
+        """Makes one kill; returns the kind of everything that was left, and what is wrong."""
         chance = random.Random(number)
         scene = next(s for s in scenes.SCENES if s.name == KILLED[number % len(KILLED)])
         before, after, seconds = self.references[scene.name]
@@ -89,7 +89,7 @@ class Kills:
         return "unexplained"
 
     def go_on(self, scene, folder, before, after):
-        """Runs the command again: it must end well, and nothing of the killed one may be left."""
+        """Runs the command again: it must succeed, and nothing of the killed one may be left."""
         again = ["--resume"] if scene.resumes and (folder / "new/run").exists() else []
         if scene.name in ("init", "convert") and any(
                 (folder / part / "config.json").exists() for part in ("made", "new/made")):

@@ -1,4 +1,5 @@
-"""The commands that faults and kills are tried on, each in a folder of its own that is as before."""
+"""The commands for the tests of failures and kills, each in its own folder, which is restored each
+time."""
 
 import hashlib
 import json
@@ -15,7 +16,7 @@ SENTENCE = "The group went home"
 
 
 class Scene:
-    """A command's arguments, with {dir} for the scene's folder; `old` files are there before."""
+    """The arguments of a command, with {dir} for the scene's folder; `old` files exist beforehand."""
 
     def __init__(self, name, args, old=(), resumes=False, mallocs=True):
         self.name, self.args, self.old = name, args, old
@@ -25,7 +26,7 @@ class Scene:
         return [part.replace("{dir}", str(folder)) for part in self.args]
 
     def make(self, folder, base):
-        """Fills an empty folder: inputs are links into `base`, which nothing may write to."""
+        """Fills an empty folder: inputs are links into `base`, which must not be written to."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         (folder / "tmp").mkdir()
@@ -65,7 +66,7 @@ SCENES = [
 
 
 def make_base(program, base):
-    """What the commands read: a small model, a corpus, records."""
+    """Makes the commands' inputs: a small model, a corpus, records."""
     shutil.rmtree(base, ignore_errors=True)
     base.mkdir(parents=True)
     demo = str(ROOT / "configs/demo.json")
@@ -97,8 +98,8 @@ def make_base(program, base):
 
 
 def state_of(folder):
-    """Every file below that is no input, with a hash of its bytes; times and the name of the folder
-    do not count."""
+    """Returns every file of the folder that is not an input, with a hash of its bytes; times and
+    the folder's name do not count."""
     files, own = {}, str(folder).encode()
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))

@@ -1,4 +1,4 @@
-"""gelu as T5 v1.1 and BigBird-Pegasus approximate it."""
+"""The approximation of gelu that T5 v1.1 and BigBird-Pegasus use."""
 
 import math
 

@@ -29,14 +29,14 @@ def network(directory):
 
 
 def reset(model):
-    """BigBird stays full for all later calls after one short input."""
+    """Resets BigBird, whose attention stays full for all calls after one short input."""
     encoder = model.get_encoder()
     if hasattr(encoder, "set_attention_type") and hasattr(model.config, "attention_type"):
         encoder.set_attention_type(model.config.attention_type)
 
 
 def options_for(model, batch, length, places):
-    """What LED's class wants besides: which tokens are global."""
+    """Returns LED's additional argument: which tokens are global."""
     if model.config.model_type != "led":
         return {}
     mask = torch.zeros(batch, length, dtype=torch.long)
@@ -45,7 +45,7 @@ def options_for(model, batch, length, places):
 
 
 def led_maps(out, config, length, places):
-    """Windows and global columns, and the rows of global tokens, as full matrices."""
+    """Returns windows, global columns and the rows of global tokens as full matrices."""
     places, maps = [p for p in places if p < length], []
     for layer, local in enumerate(out.encoder_attentions):
         half = config.attention_window[layer] // 2
@@ -62,7 +62,7 @@ def led_maps(out, config, length, places):
 
 
 def pegasus_x_maps(kept, config, length):
-    """Blocks as full matrices; the weights on the model's own global tokens are left out."""
+    """Returns blocks as full matrices, without the weights on the model's own global tokens."""
     maps, globals_, size = [], config.num_global_tokens, config.block_size
     for layer, probs in enumerate(kept):
         shift = size // 2 if layer % 2 and config.stagger_local_blocks else 0
@@ -119,13 +119,13 @@ def run(model, source, decoder_input, target, places=(0,)):
 
 
 def plain_network(config, weights):
-    """The second statement of a model, in float64."""
+    """The second implementation of a model, in float64."""
     kind = T5Reference if config["model_type"] in T5_FAMILIES else FamilyReference
     return kind(config, weights)
 
 
 class FamilyReference(reference.Reference):
-    """The model in float64, with one mask a layer for the encoder. Names become Marian's."""
+    """The model in float64, with one mask per layer for the encoder. Names are converted to Marian's."""
 
     def __init__(self, config, weights):
         kind = config["model_type"]
@@ -140,7 +140,7 @@ class FamilyReference(reference.Reference):
         reference.activation = lambda name: gelu_new if name == "gelu_new" else reference_activation(name)
 
     def take(self, weights):
-        """The class's tensors by Marian's names, in float64."""
+        """Takes over the class's tensors by Marian's names, in float64."""
         self.weights = {"final_logits_bias": torch.zeros(1, self.config["vocab_size"], dtype=torch.float64)}
         for name, tensor in weights.items():
             for theirs, ours in NAMES:
@@ -171,7 +171,7 @@ class FamilyReference(reference.Reference):
         return super().embed(side, ids)
 
     def mask(self, layer, n):
-        """[N, N] added to the scores."""
+        """Returns the [N, N] that is added to the scores."""
         c = self.config
         i = torch.arange(n)
         mask = torch.full((n, n), -math.inf, dtype=torch.float64)

@@ -1,5 +1,5 @@
-"""Small tokenizers in the form of tokenizer.json: those that transformers 5 writes for its classes,
-and ones that have each component which older files have.
+"""Makes small tokenizers in the form of tokenizer.json: those that transformers 5 writes for its classes, and
+ones with each component of older files.
 
     build(folder, rules)   writes folder/NAME/tokenizer.json, and tokenizer_config.json where the class writes one
 
@@ -45,7 +45,7 @@ def save(tokenizer, folder, **options):
 
 
 def classes(folder, rules):
-    """What save_pretrained() of the classes writes."""
+    """Writes the tokenizers as save_pretrained() of the classes does."""
     save(transformers.BartTokenizer.from_pretrained(HERE / "bytes"), folder / "bart")
     save(transformers.LEDTokenizer.from_pretrained(HERE / "bytes", add_prefix_space=True), folder / "led")
     kinds = (("pegasus", "Pegasus", "spiece.model", {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}, {}),
@@ -93,7 +93,7 @@ def metaspace(scheme="always", split=True):
 
 
 def components(folder):
-    """Each component in some tokenizer, with merges in both spellings."""
+    """Writes tokenizers that together have every component, with merges in both spellings."""
     n, p, d = normalizers, pre_tokenizers, decoders
     made = {
         "nfkc_lower": unigram(n.Sequence([n.NFKC(), n.Lowercase(), n.Replace(Regex(" {2,}"), " ")]), metaspace(), d.Metaspace()),
@@ -130,8 +130,8 @@ def build(folder, rules=None):
 
 
 def reference(folder):
-    """The library's tokenizer, in which a mark that the model itself puts around texts is text where
-    somebody types it (docs/model-formats.md), and the same as it is, to decode."""
+    """Returns two forms of the library's tokenizer. In one, typed special tokens that the model itself puts
+    around texts are text (docs/model-formats.md). The other is unchanged, for decoding."""
     text = (folder / "tokenizer.json").read_text(encoding="utf-8")
     document = json.loads(text)
     config = folder / "tokenizer_config.json"

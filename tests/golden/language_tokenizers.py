@@ -1,4 +1,4 @@
-"""The four classes of transformers that read sentencepiece.bpe.model, on small models made here.
+"""Makes small models for the four classes of transformers that read sentencepiece.bpe.model.
 
     build(folder, rules)          writes folder/CLASS/sentencepiece.bpe.model, tokenizer_config.json, and M2M100's vocab.json
     Reference(folder).source(text, language), .labels(text, language), .decode(text)
@@ -58,5 +58,5 @@ class Reference:
         return self.numbered(self.tokenizer(text_target=text).input_ids)
 
     def decode(self, text):
-        """What is left of a text that was cut."""
+        """Returns a text after it has been split and joined."""
         return self.tokenizer.decode(self.tokenizer(text, add_special_tokens=False).input_ids, skip_special_tokens=True)

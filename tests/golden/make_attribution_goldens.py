@@ -53,7 +53,7 @@ def load(name, dtype=torch.float64):
 
 @torch.no_grad()
 def check(run, name):
-    """The class has to compute what the model's own golden says."""
+    """Checks that the class computes the same as the model's own golden."""
     case = json.loads((HERE / "models" / name / "golden.json").read_text())["teacher_forced"][1]
     if case.get("globals", [0]) != [0]:
         return
@@ -75,7 +75,7 @@ class Runner:
         return stack.embed_tokens.weight.detach()[torch.as_tensor(ids)] * self.scale
 
     def more(self, batch, length):
-        """LED's class wants to be told which tokens are global: the first."""
+        """Returns LED's additional argument: the first token is global."""
         if self.config.model_type != "led":
             return {}
         mask = torch.zeros(batch, length, dtype=torch.long)
@@ -83,7 +83,7 @@ class Runner:
         return {"global_attention_mask": mask}
 
     def logits(self, source, target):
-        """source [B, S, d], target [B, T, d] embedded tokens -> [B, T, V]"""
+        """Runs embedded tokens, source [B, S, d] and target [B, T, d]; returns logits [B, T, V]."""
         reset(self.model)
         return self.model(inputs_embeds=source, decoder_inputs_embeds=target / self.of_decoder_rows, use_cache=False,
                           **self.more(*source.shape[:2])).logits
@@ -95,7 +95,7 @@ class Runner:
 
 
 def score(logits, words, foils):
-    """[T] of logits [T, T, V]: sentence t of the batch has the score of step t."""
+    """Returns [T] scores of logits [T, T, V]: sentence t of the batch has the score of step t."""
     at = torch.arange(len(words))
     log_probs = logits[at, at].log_softmax(-1)
     result = log_probs[at, torch.as_tensor(words)]
@@ -138,8 +138,8 @@ def integrated(run, case, foils):
 
 
 class Sites:
-    """Hooks that keep or replace activations: enc.l and dec.l, the residual stream after l layers; cross.l, what the heads
-    of a layer hand to the output projection."""
+    """Hooks that keep or replace activations: enc.l and dec.l, the residual stream after l layers; cross.l,
+    the input of a layer's output projection."""
 
     def __init__(self, run):
         t5 = "t5" in run.config.model_type

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes buckets.json: in which bucket T5's class puts each distance from key to query, as runs [first distance, bucket].
+"""Makes buckets.json: the bucket of T5's class for each distance from key to query, as runs [first distance,
+bucket].
 
     python make_bucket_goldens.py
 """

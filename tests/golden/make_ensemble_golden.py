@@ -1,4 +1,5 @@
-"""Writes ensemble.json: what transformers' searches find when two or three of the golden models choose together.
+"""Writes ensemble.json: the results of transformers' searches if two or three of the golden models translate
+together.
 
 `generate` runs on the first model; a logits processor, the last one, puts the mean of all models' log-softmax in the
 place of its scores and leaves what is forbidden or forced. Run it as make_goldens.py.
@@ -49,7 +50,8 @@ def load(name):
 
 @torch.no_grad()
 def search(models, source, case):
-    """-> [(ids, score)], best first; greedily the score is the sum over the tokens, divided as a beam's is."""
+    """Returns [(ids, score)], best first; in greedy search, the score is the sum over the tokens, divided
+    like a beam's."""
     beams = case["num_beams"]
     first = models[0]
     passed = {k: v for k, v in case.items() if beams > 1 or k in ("num_beams", "max_length")}

@@ -191,7 +191,8 @@ def network_class(spec):
 
 
 def expected(spec, exact, plain, source, decoder_input, target, places):
-    """What float64 says: the second statement's, with which the class in float64 agrees."""
+    """Returns the results in float64: those of the second implementation, with which the class in float64
+    agrees."""
     plain.places = places
     memory, encoder = plain.encode(source)
     logits, maps = plain.decode(memory, decoder_input)

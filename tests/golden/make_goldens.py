@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/models: tiny random models and what PyTorch says that they compute.
+"""Makes tests/golden/models: tiny random models and PyTorch's results for them.
 
     python make_goldens.py [NAME…]      all models, or the named ones
 
@@ -113,7 +113,7 @@ def with_ids(options, config):
 
 
 def padded(model, sources):
-    """-> ids and mask [B, longest], padded on the right."""
+    """Returns ids and mask [B, longest], padded on the right."""
     length, pad = max(map(len, sources)), model.config.pad_token_id
     return (torch.tensor([s + [pad] * (length - len(s)) for s in sources]),
             torch.tensor([[1] * len(s) + [0] * (length - len(s)) for s in sources]))
@@ -121,7 +121,7 @@ def padded(model, sources):
 
 @torch.no_grad()
 def generate(model, sources, options):
-    """-> for each source its hypotheses, (ids, score or None); a batch is padded."""
+    """Returns the hypotheses of each source, (ids, score or None); a batch is padded."""
     passed = {k: options[k] for k in PASSED if k in options}
     ids, mask = padded(model, sources)
     out = model.generate(ids, attention_mask=mask, return_dict_in_generate=True,
@@ -136,8 +136,8 @@ def generate(model, sources, options):
 
 
 def forbid_seen(spec, models, sources):
-    """Adds to bad_words_ids, one after the other, the commonest run of each length that is still
-    produced; length 0 stands for the start symbol with the commonest first token."""
+    """Adds to bad_words_ids, one after the other, the most frequent sequence of each length that is
+    still produced; length 0 stands for the start symbol with the most frequent first token."""
     config, words = spec["model"], list(spec["decode"]["bad_words_ids"] or [])
     options = options_of(spec, num_beams=1, num_return_sequences=1,
                          max_length=spec["decode"]["max_length"])
@@ -200,7 +200,7 @@ def beam_cases(spec, model, exact, plain, sources):
 
 
 def check_padded_batch(spec, model, golden):
-    """A padded batch gives what each sentence gives alone: ids, and the encoder's maps."""
+    """Checks that a padded batch gives the same ids and encoder maps as each sentence alone."""
     ids, mask = padded(model, [c["source_ids"] for c in golden["teacher_forced"]])
     with torch.no_grad():
         maps = torch.stack(model.model.encoder(ids, mask, output_attentions=True).attentions)
@@ -224,8 +224,8 @@ def check_padded_batch(spec, model, golden):
 
 
 def fault_of_searches(cases):
-    """Why these searches make poor goldens, or nothing. An id may not hang on a near tie; outputs
-    should differ, some ending by themselves and some at the limit."""
+    """Returns why these searches make poor goldens, or nothing. No id may depend on a near tie.
+    Outputs should differ; some should end by themselves, and some at the limit."""
     results = [(c["max_length"] - 1, h["ids"]) for c in cases for h in c.get("hypotheses", [c])]
     if any(c["near_tie"] or c["margin"] < SAFE_MARGIN for c in cases):
         return "near tie"
@@ -240,7 +240,8 @@ def fault_of_searches(cases):
 
 
 def fault_of_maps(cases):
-    """The same of the maps: uneven, and not so ill-conditioned that tolerances say nothing."""
+    """Returns the same for the maps, which should be uneven, and not so ill-conditioned that
+    tolerances mean nothing."""
     if max(c["error"]["attention"] for c in cases) > 4e-6:
         return "attention ill-conditioned"
     if max(c["error"]["log_prob"] for c in cases) > 3e-5:
@@ -253,7 +254,7 @@ def fault_of_maps(cases):
 
 
 def compact(value):
-    """JSON with floats at 9 significant digits, which bring every float32 back."""
+    """Writes JSON with floats at 9 significant digits, which restore every float32."""
     if isinstance(value, bool) or value is None or isinstance(value, (str, int)):
         return json.dumps(value)
     if isinstance(value, float):

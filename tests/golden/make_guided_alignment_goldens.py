@@ -21,7 +21,7 @@ def rounded(matrix):
 
 
 def links_of(sentences):
-    """One or two source tokens for most target tokens, with weights that add up to 1."""
+    """Returns one or two source tokens for most target tokens, with weights that add up to 1."""
     links, first = [], 0
     for queries, keys in sentences:
         for t in range(queries):

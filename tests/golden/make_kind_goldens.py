@@ -54,7 +54,7 @@ def performer(causal, features):
 
 
 def selects(linear, columns, first):
-    """The linear layer becomes one that takes some columns."""
+    """Makes the linear layer use only some columns."""
     with torch.no_grad():
         linear.weight.zero_()
         for i in range(columns):

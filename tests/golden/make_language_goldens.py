@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/languages: tokenizers in sentencepiece.bpe.model (language_tokenizers.py), and what transformers makes of texts.
+"""Makes tests/golden/languages: tokenizers in sentencepiece.bpe.model (language_tokenizers.py), and
+transformers' results for texts.
 
     python tests/golden/make_language_goldens.py
 """

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/metrics/goldens.json: what sacreBLEU says of hostile sentence pairs, one by
-one and as corpora; and several.json: its other tokenizers, several references, TER, chrF2++ and the
-paired bootstrap. The tests read the results; they do not run this.
+"""Makes tests/golden/metrics/goldens.json: sacreBLEU's results for hostile sentence pairs, one by one and as
+corpora; and several.json: its other tokenizers, several references, TER, chrF2++ and the paired bootstrap.
 
     pip install sacrebleu==2.6.0 && python tests/golden/make_metric_goldens.py
 
@@ -76,13 +75,13 @@ PAIRS = [
 
 
 def remember_edits():
-    """The same sentence stands in many corpora, and its edits take seconds where it is long."""
+    """Caches edits, because the same sentence occurs in many corpora and a long one takes seconds."""
     edits = functools.lru_cache(None)(lambda h, r, count=sacrebleu.metrics.ter.translation_edit_rate: count(list(h), list(r)))
     sacrebleu.metrics.ter.translation_edit_rate = lambda h, r: edits(tuple(h), tuple(r))
 
 
 def spoil(sentence, rng):
-    """A hypothesis that is neither right nor nonsense."""
+    """Returns a hypothesis that is neither right nor nonsense."""
     words = sentence.split(" ")
     kind = rng.randrange(6)
     if kind == 0:
@@ -121,7 +120,7 @@ def corpus(indices, pairs):
 
 
 def several_numbers(hypotheses, references, lowercase):
-    """Scores against any number of references."""
+    """Returns scores with any number of references."""
     result = {"bleu": {}}
     for tokenize in TOKENIZERS:
         b = BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
@@ -149,7 +148,7 @@ def paired_numbers(baseline, system, references, samples):
 
 
 def long_sentences(rng):
-    """Sentences that reach TER's limits: shifts beyond its distance, more than it tries."""
+    """Returns sentences that reach TER's limits: longer shifts than it allows, and more than it tries."""
     words = [f"w{i}" for i in range(56)]
     few = ["a", "b", "c"]
     pairs = []
@@ -167,7 +166,8 @@ def long_sentences(rng):
 
 
 def several(pairs):
-    """Other references are spoiled ones; a second system is the first, spoiled once more."""
+    """Returns several references and systems: further references are spoiled ones, and the second system is
+    the first, spoiled once more."""
     rng = random.Random(5)
     pairs = pairs + long_sentences(rng)
     pick = lambda: [pairs[rng.randrange(len(pairs))][1] for _ in pairs]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/padding_within.json: what M2M100's class says after <pad> in the middle of what it has written.
+"""Makes tests/golden/padding_within.json: the results of M2M100's class after <pad> in the middle of its
+output.
 
 Token by token with a cache, as generate() runs it: <pad> gets a row of zeros for its place, and the tokens behind it count it. (All at
 once, without a cache, the class does not count it; generate() never does that.) Of the golden models m2m100-*, log-probabilities of

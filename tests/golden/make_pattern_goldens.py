@@ -26,7 +26,7 @@ def matrix(kind):
 
 
 def sees(p, i, j, layer):
-    """0 or a bias where i looks at j, else None."""
+    """Returns 0 or a bias if i looks at j, else None."""
     kind = p["type"]
     everywhere = p.get("global", [])
     if i in everywhere or j in everywhere:

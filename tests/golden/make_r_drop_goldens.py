@@ -16,7 +16,7 @@ CASES = [(3, 7, 1.0, 0.1, 5.0), (1, 17, 4.0, 0.0, 0.5), (5, 37, 2.0, 0.1, 1.0), 
 
 
 def kl(p, q):
-    """KL(P||Q), summed over the rows."""
+    """Returns KL(P||Q), summed over the rows."""
     return F.kl_div(q.log_softmax(-1), p.log_softmax(-1), reduction="sum", log_target=True)
 
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/rules.json: what `generate` finds with the rules that change scores before a
-token is chosen (repeats, penalties, shortest length, suppressed tokens, biases), on some of the
-golden models. The tests read the result; they do not run this.
+"""Makes tests/golden/rules.json: the results of `generate` with the rules that change scores before a token
+is chosen (repeats, penalties, shortest length, suppressed tokens, biases), for some of the golden models.
 
     pip install torch==2.13.0 transformers==5.24.0 safetensors==0.8.0
     python tests/golden/make_rule_goldens.py

@@ -13,7 +13,8 @@ from safetensors.torch import save_file
 
 
 def ramp(rows, columns):
-    """Element (i, j) is (i * columns + j - 5) / 8: exact in every type that is written."""
+    """Returns a tensor whose element (i, j) is (i * columns + j - 5) / 8, which is exact in every
+    type."""
     return ((torch.arange(rows * columns, dtype=torch.float32) - 5) / 8).reshape(rows, columns)
 
 

@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/sampling.json: how often SentencePiece's own sampling cuts a text in which way.
-The tests read the result; they do not run this. It needs sentencepiece (made with 0.2.3):
-    python tests/golden/make_sampling_goldens.py
+"""Makes tests/golden/sampling.json: how often SentencePiece's own sampling splits a text in each way.
 
 Each case: a model of tests/golden/tokenizer, a text, `sampling` (alpha of a unigram model, the
 dropout of a BPE one), the number of samples, the counts of the commonest cuts (pieces joined by

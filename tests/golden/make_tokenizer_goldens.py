@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/tokenizer: small tokenizers of real shapes, and what MarianTokenizer,
-BartTokenizer and PegasusTokenizer make of hostile texts. The tests read the result; they do not run
-this. It needs transformers, tokenizers, sentencepiece and protobuf:
-    python tests/golden/make_tokenizer_goldens.py [--keep-models]
+"""Makes tests/golden/tokenizer: small tokenizers of real shapes, and the results of MarianTokenizer,
+BartTokenizer and PegasusTokenizer for hostile texts.
 
 A typed special piece ("</s>") is ordinary text to this project, which transformers calls
 split_special_tokens=True.
@@ -69,7 +67,7 @@ def corpus(name, more):
 
 
 def train(lines, **options):
-    """The bytes of a SentencePiece model, the same in every run."""
+    """Returns the bytes of a SentencePiece model, the same in every run."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines), model_writer=model, eos_id=0, unk_id=1, bos_id=-1, pad_id=-1,
@@ -124,7 +122,7 @@ def make_models():
 
 
 def make_bytes():
-    """BART's: byte-level pairs, <mask> last, blanks cleaned up."""
+    """Makes BART's tokenizer: byte-level pairs, <mask> last, spaces cleaned up."""
     folder = HERE / "bytes"
     folder.mkdir(parents=True)
     tokenizer = ByteLevelBPETokenizer()
@@ -139,7 +137,7 @@ def make_bytes():
 
 
 def make_pegasus():
-    """Pegasus': one unigram model, whose first pieces are <pad>, </s> and <unk>."""
+    """Makes Pegasus' tokenizer: one unigram model, whose first pieces are <pad>, </s> and <unk>."""
     folder = HERE / "pegasus"
     folder.mkdir(parents=True)
     model = io.BytesIO()
@@ -154,7 +152,7 @@ def make_pegasus():
 
 
 def make_t5():
-    """T5's: SentencePiece's own ids, and the sentinels behind them."""
+    """Makes T5's tokenizer: SentencePiece's own ids, followed by the sentinels."""
     folder = HERE / "t5"
     folder.mkdir(parents=True, exist_ok=True)
     model = io.BytesIO()

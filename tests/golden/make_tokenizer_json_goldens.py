@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/tokenizer_json: tokenizers in the form of tokenizer.json (json_tokenizers.py), and
-what the tokenizers library makes of hostile texts. It needs transformers, tokenizers, sentencepiece
-and protobuf:
+"""Makes tests/golden/tokenizer_json: tokenizers in the form of tokenizer.json (json_tokenizers.py), and the
+results of the tokenizers library for hostile texts.
 
     python tests/golden/make_tokenizer_json_goldens.py
 """

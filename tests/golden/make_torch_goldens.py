@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 
 
 def views():
-    """Names to tensors, some of which share a storage."""
+    """Returns tensors by name, some of which share a storage."""
     ramp = (torch.arange(24, dtype=torch.float32) - 5) / 8
     table = ramp.reshape(4, 6)
     return collections.OrderedDict({

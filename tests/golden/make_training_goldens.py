@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/training: tiny models, a batch, and how PyTorch trains them on it.
+"""Makes tests/golden/training: tiny models, a batch, and the results of PyTorch's training on it.
 
     python make_training_goldens.py [NAME…]      all models, or the named ones
 
@@ -40,7 +40,8 @@ UPDATES = 20
 
 
 def spec(kind, width, heads, layers, ffn, act, vocab, smoothing=0.1, learned=False, **more):
-    """`vocab`: the source's and the target's; pad is the target's last id and starts the target."""
+    """Returns a spec; `vocab` has the source's and the target's size. Pad is the target's last id and starts
+    the target."""
     pad = vocab[1] - 1
     more = {"decoder_vocab_size": vocab[1], "dropout": 0.0, "max_position_embeddings": 12,
             "static_position_embeddings": not learned, **more}
@@ -103,12 +104,12 @@ SPECS |= {
 
 
 def pad_is_last(config):
-    """Then it is no class, and its rows are frozen."""
+    """True if pad is the last id; then it is not a class, and its rows are frozen."""
     return config["pad_token_id"] == config.get("decoder_vocab_size", config["vocab_size"]) - 1
 
 
 def own(width, heads, layers, ffn, act, **more):
-    """Of the program's own parts."""
+    """Returns the spec of a model with the program's own parts."""
     made = spec("attn-demo", width, heads, layers, ffn, act, (20, 20), **more)
     if not adds_positions(made["model"]):
         del made["model"]["static_position_embeddings"]
@@ -153,7 +154,7 @@ SEEDS |= {"marian-separate-vocabularies": 4001, "own-relative": 20002}
 
 
 def family_weights(spec, seed):
-    """A tensor for each parameter of the class, and its bias of the logits, where it has one."""
+    """Returns a tensor for each parameter of the class, and the bias of the logits if it has one."""
     blank = TransformersFamily(spec["model"], None, torch.float32).model
     rng, plain = np.random.default_rng(seed), {**spec["model"], "normalize_before": False}
     shapes = {name: tuple(p.shape) for name, p in blank.named_parameters()}
@@ -164,14 +165,15 @@ def family_weights(spec, seed):
 
 
 def own_weights(spec, seed):
-    """The same of a model of the program's own parts."""
+    """Returns the same for a model with the program's own parts."""
     rng = np.random.default_rng(seed)
     return {name: torch.tensor(random_tensor(name, shape, spec, rng)).float()
             for name, shape in sorted(shapes(spec["model"]).items())}
 
 
 def initial_weights(spec, seed):
-    """As a model that the program makes: pad rows zero, final_logits_bias 0 and −1e4 for pad."""
+    """Returns weights as in a model that the program makes: pad rows 0, final_logits_bias 0, and −1e4 for
+    pad."""
     config = spec["model"]
     make = family_weights if is_family(spec) else own_weights if has_own_parts(config) else make_weights
     weights = make(spec, seed)
@@ -225,7 +227,8 @@ def make_batch(config, lengths, seed):
 
 
 def losses(network, batch, smoothing):
-    """-> the loss of training and the plain one, means over the target tokens; pad is no class where it is the last."""
+    """Returns the training loss and the plain loss, as means over the target tokens; pad is not a class if it
+    is the last id."""
     targets = torch.tensor([i for pair in batch for i in pair["target_ids"]])
     logits = network.logits(batch)
     logits = logits[:, :-1] if pad_is_last(network.config) else logits
@@ -234,7 +237,7 @@ def losses(network, batch, smoothing):
 
 
 def backward(network, batch, smoothing):
-    """Leaves the gradients in the parameters. -> loss, plain loss."""
+    """Leaves the gradients in the parameters; returns the loss and the plain loss."""
     for parameter in network.trained.values():
         parameter.grad = None
     loss, plain = losses(network, batch, smoothing)
@@ -243,7 +246,7 @@ def backward(network, batch, smoothing):
 
 
 def train(network, batch, smoothing):
-    """-> {loss, nll, gradients, updates, loss_after, parameters}."""
+    """Returns {loss, nll, gradients, updates, loss_after, parameters}."""
     result = dict(zip(("loss", "nll"), backward(network, batch, smoothing)))
     result["gradients"] = {n: p.grad.clone() for n, p in network.trained.items()}
     result["updates"] = []
@@ -271,7 +274,7 @@ def distances(a, b):
 
 
 def compare(exact, other):
-    """How far `other` is from `exact`, in each figure."""
+    """Returns the distance of `other` from `exact` in each number."""
     def furthest(key):
         return max(abs(a[key] - b[key]) for a, b in zip(exact["updates"], other["updates"]))
 
@@ -283,15 +286,15 @@ def compare(exact, other):
 
 
 def larger(a, b):
-    """The larger of the two errors of each figure, to 2 digits."""
+    """Returns the larger of the two errors of each number, to 2 digits."""
     if isinstance(a, dict):
         return {key: larger(a[key], b[key]) for key in a}
     return float(f"{max(a, b):.1e}")
 
 
 def check_transformers(off, noise, wide):
-    """In float64, transformers trains as the plain reference does; LED's class has softmax in float32
-    even so, and is not `wide`."""
+    """Checks that transformers in float64 trains like the plain reference. LED's class computes softmax in
+    float32 even then, and is not `wide`."""
     worst = [off["loss"], off["nll"], *off["gradients"].values()]
     assert max(worst) < (1e-9 if wide else 1e-5), off
     kept = [e for name, e in off["adam"]["parameters"].items() if name not in noise]
@@ -299,7 +302,7 @@ def check_transformers(off, noise, wide):
 
 
 def check_noise(noise, weights, runs):
-    """Adam divides noise by its own size, but moves nothing further than this."""
+    """Checks that noise moves no further than Adam can move it, and returns this distance."""
     bound = 1.2 * sum(update["learning_rate"] for update in runs[0]["updates"])
     for run in runs:
         for name in noise:
@@ -309,7 +312,7 @@ def check_noise(noise, weights, runs):
 
 
 def fault_of(golden, exact, plain, weights):
-    """Why this seed makes a poor golden, or nothing."""
+    """Returns why this seed makes a poor golden, or nothing."""
     kept = [n for n in exact["parameters"] if n not in golden["noise"]]
     if plain.kink < KINK:
         return f"an input of ReLU is {plain.kink:.1e}"
@@ -330,7 +333,7 @@ def fault_of(golden, exact, plain, weights):
 
 
 def floats(tensors, noise, instead):
-    """float32, sorted by name; noise is replaced by what is mathematically true."""
+    """Returns float32 tensors sorted by name, with noise replaced by the mathematically true value."""
     return {name: (instead[name] if name in noise else tensors[name]).float().contiguous()
             for name in sorted(tensors)}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/warpers.json: which tokens transformers leave to be drawn, and how likely each
-is, for rows of random scores. The test reads the result; it does not run this.
+"""Makes tests/golden/warpers.json: the tokens that transformers leave for sampling, and their probabilities,
+for rows of random scores.
 
     pip install torch==2.13.0 transformers==5.24.0 && python tests/golden/make_warper_goldens.py
 """

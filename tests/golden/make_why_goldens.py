@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/why/NAME.json: what lib/why must find for some of the models in tests/golden/models.
+"""Makes tests/golden/why/NAME.json: the expected results of lib/why for some of the models in
+tests/golden/models.
 
 The classes of transformers run in float64. A receipt's items come from autograd, not from the formulas that lib/why uses: every
 sublayer's output in the decoder becomes a constant, every norm keeps its sigma, and the gradient of a logit at a constant is the
@@ -59,7 +60,7 @@ class Frozen:
         return out
 
     def names(self, layer):
-        """Of a layer's blocks: (output projection, norm, values' projection)."""
+        """Returns (output projection, norm, values' projection) of a layer's blocks."""
         if self.t5:
             base = f"block.{layer}.layer."
             return ((base + "0.SelfAttention.o", base + "0.layer_norm", base + "0.SelfAttention.v"),
@@ -79,7 +80,7 @@ class Frozen:
 
 
 def of_row(tensor, t):
-    """Row t of what a hook saw; positions may have no batch."""
+    """Returns row t of the tensor that a hook saw; positions may have no batch."""
     return tensor[0, t] if tensor.dim() == 3 else tensor[t]
 
 
@@ -92,7 +93,7 @@ def bias_item(bias, tensor, t):
 
 
 def keys_of(net, projection, values, weights, t):
-    """[h][s] items of an attention block."""
+    """Returns the items [h][s] of an attention block."""
     module = net.decoder.get_submodule(projection)
     u = of_row(net.leaves[projection].grad, t)
     heads = weights.shape[1]
@@ -138,7 +139,7 @@ def receipt(net, source, decoder_input, words, foils=None):
 
 
 def check(found):
-    """The items must sum to the logit."""
+    """Checks that the items sum to the logit."""
     for t, logit in enumerate(found["logit"]):
         total = sum(float(torch.tensor(v[t]).double().sum()) for k, v in found.items() if k != "logit")
         assert abs(total - logit) < 1e-5 * max(1, abs(logit)), (total, logit)
@@ -155,7 +156,8 @@ def occlusion(net, source, decoder_input, words, unk, eos):
 
 
 def blocks_of(model):
-    """Of every attention block: (site, output projection, values' projection, norm), in the order of the layers."""
+    """Yields (site, output projection, values' projection, norm) of every attention block, in the order of
+    the layers."""
     t5 = hasattr(model.config, "d_kv")
     for stack, sites in ((model.get_encoder(), ("encoder_self",)), (model.get_decoder(), ("decoder_self", "cross"))):
         for layer in stack.block if t5 else stack.layers:
@@ -171,7 +173,7 @@ def blocks_of(model):
 
 
 def linear_norm(norm, x, pre):
-    """The norm without its bias, with the sigma of each row of `pre` [T,D]; x [T,S,D]."""
+    """Applies the norm without its bias, with the sigma of each row of `pre` [T,D]; x [T,S,D]."""
     if hasattr(norm, "normalized_shape"):
         sigma = (pre.var(-1, unbiased=False) + norm.eps).sqrt()
         x = x - x.mean(-1, keepdim=True)
@@ -181,7 +183,7 @@ def linear_norm(norm, x, pre):
 
 
 def block_maps(site, seen, norm, weights, post_norm):
-    """Kobayashi et al. 2020 and 2021, Ferrando et al. 2022, of one block."""
+    """Computes the methods of Kobayashi et al. 2020 and 2021 and Ferrando et al. 2022 for one block."""
     out, values, normed = seen
     heads = weights.shape[0]
     vectors = torch.einsum("hts,shk,hkd->htsd", weights, values.unflatten(-1, (heads, -1)),
@@ -206,7 +208,7 @@ def block_maps(site, seen, norm, weights, post_norm):
 
 
 def contributions(model, source, read):
-    """Maps of all sites, and ALTI+'s last rows."""
+    """Returns the maps of all sites, and ALTI+'s last rows."""
     seen, handles, blocks = [], [], list(blocks_of(model))
     for _, out, values, norm in blocks:
         kept = ({"module": out}, {}, {})
@@ -248,7 +250,7 @@ def rounded(value):
 
 
 def keep_double(model):
-    """T5's class computes norms and softmax in float32 whatever the type; here both stay in float64."""
+    """Keeps norms and softmax in float64, which T5's class computes in float32 whatever the type."""
     torch.Tensor.float = lambda self: self
     for module in model.modules():
         if hasattr(module, "variance_epsilon"):
@@ -256,7 +258,7 @@ def keep_double(model):
 
 
 def error(exact, single):
-    """The largest distance of float32 from float64, relative to the largest number of its list."""
+    """Returns the largest distance of float32 from float64, relative to the largest number of its list."""
     if isinstance(exact, dict):
         return max(error(exact[key], single[key]) for key in exact)
     exact, single = torch.tensor(exact).double(), torch.tensor(single).double()

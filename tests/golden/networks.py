@@ -34,7 +34,8 @@ def config_for_class(config):
 
 
 def random_tensor(name, shape, spec, rng):
-    """Larger than a fresh model's, so that attention is not uniform and outputs vary."""
+    """Returns weights that are larger than a fresh model's, so that attention is not uniform and
+    outputs vary."""
     config = spec["model"]
     if name == "final_logits_bias":
         bias = rng.normal(0, 0.7, shape)
@@ -61,7 +62,7 @@ def random_tensor(name, shape, spec, rng):
 
 
 def make_weights(spec, seed):
-    """-> what the file holds, by Hugging Face name, in the file's dtype."""
+    """Returns the content of the file, by Hugging Face name, in the file's dtype."""
     config, file = spec["model"], spec.get("file", {})
     rng = np.random.default_rng(seed)
     blank = base_class(config)[1](config_for_class(config))
@@ -145,7 +146,7 @@ def load(directory, config, weights):
 
 
 def double(config, model, weights):
-    """The same in float64; hooks close over modules, so they are put in anew."""
+    """Returns the same in float64. Hooks close over modules, so they are added again."""
     if config["model_type"] != "attn-demo":
         return copy.deepcopy(model).double()
     fresh = base_class(config)[1](copy.deepcopy(model.config)).eval()

@@ -30,7 +30,7 @@ def adds_positions(config):
 
 
 def shapes(config):
-    """Of every parameter, by its name; positions that are added are sinusoids and no parameters."""
+    """Returns the shape of every parameter by name; added positions are sinusoids and not parameters."""
     width, found = config["d_model"], {"model.shared.weight": (config["vocab_size"], config["d_model"])}
 
     def linear(name, rows, columns):
@@ -72,10 +72,11 @@ TABLE = "layers.0.self_attn.relative_attention_bias.weight"
 
 
 class PlainParts(Plain):
-    """The formulas."""
+    """The model in the words of the formulas."""
 
     def without_pad(self, gradient):
-        """The decoder's start is trained where no position is added to its zeros."""
+        """Keeps the gradient of the decoder's start if no position is added to its zeros, because it is
+        trained then."""
         return super().without_pad(gradient) if adds_positions(self.config) else gradient
 
     def embed(self, side, ids):
@@ -90,7 +91,7 @@ class PlainParts(Plain):
         return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6) * self.weights[name + ".weight"]
 
     def turned(self, x):
-        """x [N, K]: columns i and i + K/2 of row p by the angle p / 10000^(2i/K)."""
+        """Rotates x [N, K]: columns i and i + K/2 of row p by the angle p / 10000^(2i/K)."""
         rows, half = [], x.shape[1] // 2
         for p, row in enumerate(x):
             angles = torch.tensor([p / 10000 ** (2 * i / x.shape[1]) for i in range(half)], dtype=torch.float64)
@@ -100,7 +101,7 @@ class PlainParts(Plain):
         return torch.stack(rows)
 
     def added(self, name, head, n, causal):
-        """What is added to the scores of a self-attention [N, N]."""
+        """Returns the [N, N] that is added to the scores of self-attention."""
         table = self.weights[f"model.{'decoder' if causal else 'encoder'}.{TABLE}"]
         most = self.config["relative_attention_max_distance"]
         of = [[bucket(j - i, table.shape[0], most, causal) for j in range(n)] for i in range(n)]
@@ -135,7 +136,7 @@ class PlainParts(Plain):
 
 
 class TorchParts:
-    """PyTorch's and transformers' functions."""
+    """The model with PyTorch's and transformers' functions."""
 
     def __init__(self, config, weights, dtype):
         self.config = config
@@ -154,7 +155,7 @@ class TorchParts:
         return F.linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
 
     def mask(self, side, n, like):
-        """[H or 1, N, N] added to the scores of self-attention, or None."""
+        """Returns the [H or 1, N, N] that is added to the scores of self-attention, or None."""
         causal = side == "decoder"
         mask = torch.zeros(1, n, n, dtype=like.dtype)
         if causal:

@@ -1,4 +1,4 @@
-"""A second, independent statement of the model and of its searches, in plain PyTorch.
+"""A second, independent implementation of the model and of its searches, in plain PyTorch.
 
 make_goldens.py takes its numbers from transformers. This file is what they are checked against: the
 forward pass written from the paper with one small matrix a head, and greedy and beam search of one
@@ -129,7 +129,7 @@ class Reference:
         return self.stack("encoder", self.embed("encoder", source_ids))
 
     def decode(self, memory, decoder_input_ids):
-        """-> logits [L, V] and maps."""
+        """Returns logits [L, V] and maps."""
         x, maps = self.stack("decoder", self.embed("decoder", decoder_input_ids), memory)
         return x @ self.output_table().T + self.weights["final_logits_bias"], maps
 
@@ -141,7 +141,8 @@ class Margin:
         self.least = 1000.0  # where only one token is allowed, there is no decision
 
     def ranking(self, scores, upto):
-        """`scores` are sorted, best first; which are the first `upto`, and their order, matters."""
+        """Takes note of sorted `scores`, best first; the choice of the first `upto`, and their
+        order, matter."""
         for better, worse in zip(scores[:upto], scores[1 : upto + 1]):
             if worse > UNREAL:
                 self.least = min(self.least, better - worse)
@@ -152,7 +153,8 @@ class Margin:
 
 
 def process(log_probs, prefix, options, max_length):
-    """generate's logits processors, on the log-probabilities [V] of the token after `prefix`."""
+    """Applies generate's logits processors to the log-probabilities [V] of the token after
+    `prefix`."""
     scores = log_probs.clone()
     for word in options["bad_words_ids"] or []:
         if word == [options["eos_token_id"]]:
@@ -176,7 +178,8 @@ def next_log_probs(model, memory, prefix):
 
 
 def greedy(model, source_ids, options):
-    """-> produced ids and the margin. `max_length` counts the start symbol."""
+    """Runs greedy search; returns the produced ids and the margin. `max_length` counts the start
+    symbol."""
     memory, _ = model.encode(source_ids)
     prefix, margin = [options["decoder_start_token_id"]], Margin()
     while len(prefix) < options["max_length"]:
@@ -191,7 +194,8 @@ def greedy(model, source_ids, options):
 
 
 def beam_search(model, source_ids, options):
-    """generate's beam search for one sentence. -> hypotheses (ids, score), best first; the margin."""
+    """Runs generate's beam search for one sentence; returns hypotheses (ids, score), best first,
+    and the margin."""
     beams, limit = options["num_beams"], options["max_length"]
     penalty, early = options["length_penalty"], options["early_stopping"]
     memory, _ = model.encode(source_ids)

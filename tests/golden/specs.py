@@ -1,4 +1,4 @@
-"""The golden models: what each one is, so that together they differ in every option.
+"""The golden models, which together differ in every option.
 
 `model` holds config.json's keys, `decode` generation_config.json's, `file` how the safetensors file
 is written (dtype; tied copies kept; position tables in the file: "trained" or "sinusoids"),
@@ -8,7 +8,7 @@ forbids (0: a first token), `cases` the beam searches: (num_beams, length_penalt
 
 
 def model(kind, width, heads, layers, ffn, act, **more):
-    """Two numbers are the encoder's and the decoder's."""
+    """Two numbers belong to the encoder and the decoder."""
     config = {
         "model_type": kind,
         "d_model": width,

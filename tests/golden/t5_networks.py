@@ -1,4 +1,5 @@
-"""T5, mT5 and UMT5 stated once more, in float64: RMS norms, biases of relative positions, no other positions."""
+"""A second implementation of T5, mT5 and UMT5 in float64: RMS norms, relative position biases, no other
+positions."""
 
 import math
 
@@ -11,7 +12,8 @@ FAMILIES = ("t5", "mt5", "umt5")
 
 
 def bucket(distance, count, most, causal):
-    """Of key minus query: half of the buckets hold one distance each, the others more and more."""
+    """Returns the bucket of key minus query: half of the buckets have one distance each, the others more and
+    more."""
     first = 0
     if not causal:
         count //= 2
@@ -25,14 +27,14 @@ def bucket(distance, count, most, causal):
 
 
 class T5Reference(reference.Reference):
-    """The interface of Reference, by the class's own names."""
+    """The interface of Reference, with the class's own names."""
 
     def norm(self, name, x):
         scale = torch.rsqrt((x * x).mean(-1, keepdim=True) + self.config["layer_norm_epsilon"])
         return x * scale * self.weights[name + ".weight"]
 
     def bias(self, side, layer, n):
-        """[H, N, N] of a stack's table, or of the layer's own."""
+        """Returns the [H, N, N] of a stack's table, or of the layer's own."""
         own = layer if self.config["model_type"] == "umt5" else 0
         table = self.weights[f"{side}.block.{own}.layer.0.SelfAttention.relative_attention_bias.weight"]
         count, most = table.shape[0], self.config["relative_attention_max_distance"]

@@ -15,7 +15,7 @@ from networks import add_hooks, base_class, config_for_class
 
 
 def is_table(name):
-    """Whether it has a row for each token."""
+    """True if it has a row for each token."""
     return any(part in name for part in ("embed_tokens", ".shared.", "lm_head"))
 
 
@@ -46,13 +46,13 @@ class Plain(reference.Reference):
         return super().feed_forward(name, x)
 
     def logits(self, batch):
-        """-> [T, V]: the rows of all targets, one sentence after another."""
+        """Returns [T, V]: the rows of all targets, one sentence after another."""
         return torch.cat([self.decode(self.encode(pair["source_ids"])[0],
                                       pair["decoder_input_ids"])[0] for pair in batch])
 
 
 class LearnedPositions(torch.nn.Module):
-    """Marian's and Pegasus' own never lets a gradient through."""
+    """Replaces the position table of Marian and Pegasus, which never lets a gradient through."""
 
     def __init__(self, weight):
         super().__init__()
@@ -127,8 +127,8 @@ class PlainFamily(family_networks.FamilyReference):
 
 
 class TransformersFamily:
-    """The family's class, a sentence at a time: BigBird's blocks depend on how long a batch is. With
-    weights None: its shapes alone."""
+    """The family's class, one sentence at a time, because BigBird's blocks depend on the length of a batch.
+    With weights None: only its shapes."""
 
     def __init__(self, config, weights, dtype):
         self.config = config

@@ -1,5 +1,5 @@
-"""What `cmake --install` and `cpack` leave: the program from any folder, manual pages, completion, a
-library that another project finds, and a package that knows what it depends on."""
+"""Tests the results of `cmake --install` and `cpack`: the program from any folder, manual pages, completion,
+a library that another project finds, and a package with its dependencies."""
 
 import argparse
 import base64
@@ -25,7 +25,7 @@ GERMAN = "Die Gruppe ging nach Hause\n"
 
 
 def run(*command, **keywords):
-    """A command's output; a failure shows what it wrote."""
+    """Returns a command's output; a failure shows it."""
     done = subprocess.run([str(word) for word in command], text=True, capture_output=True, **keywords)
     if done.returncode != 0:
         raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -91,7 +91,7 @@ class Program(unittest.TestCase):
             self.assertIn("SYNOPSIS", re.sub(r".\x08|\x1b\[[0-9;]*m", "", done.stdout))
 
     def completed(self, *words):
-        """What bash offers for the last word."""
+        """Returns bash's completions of the last word."""
         script = ("source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _attn_demo; "
                   "printf '%s\\n' \"${COMPREPLY[@]}\"")
         return run("bash", "-c", script, "-", PREFIX / "usr/share/bash-completion/completions/attn-demo",
@@ -146,7 +146,7 @@ class Removal(unittest.TestCase):
 
 
 class Cache(unittest.TestCase):
-    """Models of Hugging Face's cache, which is only looked into."""
+    """Tests models of Hugging Face's cache, which is only read."""
 
     NAME = "someone/some-model"
 
@@ -206,7 +206,7 @@ class Library(unittest.TestCase):
         self.assertEqual(said[0] + "\n", GERMAN)
         self.assertEqual(said[3], "▁ging 0.67")
         self.assertEqual(said[7:10], ["[Sie sind bei der Arbeit.]", "[]",
-                                      "4 nowhere: no such model directory; check the path"])
+                                      "4 nowhere: no such model directory, and no shipped model has this name (shipped: en-de); check the path"])
         spoken, same, refused = said[10:13]
         self.assertRegex(spoken, r"^fra_Latn \d+ deu_Latn$")
         self.assertEqual(same, spoken.split()[1])

@@ -113,7 +113,8 @@ TEST_CASE("patterns of --keep are found first") {
         "{hel|lo}| x");
   CHECK_THROWS_WITH_AS(
       KeepPatterns({"a("}),
-      doctest::Contains("\"a(\" is no regular expression (U_REGEX_MISMATCHED_PAREN)"), UsageError);
+      doctest::Contains("\"a(\" is not a valid regular expression (U_REGEX_MISMATCHED_PAREN)"),
+      UsageError);
   CHECK_THROWS_AS(KeepPatterns({""}), UsageError);
 }
 

@@ -113,8 +113,8 @@ TEST_CASE("families have no directories of 8 bits, and compute with 8 bits all t
     check_error(
         [&] { save_model(golden.model.transformer, DecodeConfig{}, scene.path(), DType::i8); },
         ExitCode::input,
-        "cannot be stored in 8 bits, which are for models with the layers of marian, pegasus and "
-        "attn-demo; dtype float16 stores it, and 8 bits still translate it");
+        "cannot be stored in int8, which is for models with the layers of marian, pegasus and "
+        "attn-demo; store it with dtype float16, and translate with it in int8");
   }
 }
 

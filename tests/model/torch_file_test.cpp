@@ -74,8 +74,8 @@ TEST_CASE(
     check_error([&] { TorchFile file(kTorchGoldens + name); }, ExitCode::input, message);
   };
   refused("old.bin",
-          "PyTorch's format of before 1.6; load it in transformers and save_pretrained()");
-  refused("script.bin", "is compressed; expected entries stored as they are");
+          "the format of PyTorch before 1.6; load it in transformers and save_pretrained()");
+  refused("script.bin", "is compressed; expected uncompressed entries");
   refused("run.bin", "holds epoch and no tensors; expected the state_dict of a model");
 }
 

@@ -74,8 +74,8 @@ TEST_CASE("guided alignment: loss and gradients are PyTorch's") {
     CHECK(loss == doctest::Approx(golden["loss"].get<double>()).epsilon(1e-5));
     Matrix dqueries(c.queries.rows(), width);
     Matrix dkeys_values(c.keys_values.rows(), 2 * width);
-    attend_backward_with_weights(c.shape, input, saved, c.doutput,
-                                 input_gradient(dqueries, dkeys_values), dweights);
+    attend_backward_with_weights(c.shape, input, saved, {c.doutput, dweights},
+                                 input_gradient(dqueries, dkeys_values));
     CHECK(largest_error(dqueries, golden_matrix(golden, "dqueries")) < 2e-6);
     CHECK(largest_error(dkeys_values.leftCols(width), golden_matrix(golden, "dkeys")) < 2e-6);
     CHECK(largest_error(dkeys_values.rightCols(width), golden_matrix(golden, "dvalues")) < 2e-6);

@@ -1,4 +1,4 @@
-"""What every test of the page shares: one browser, pages written by the C++ code, and reading what they show."""
+"""Code that all tests of the page share: one browser, pages written by the C++ code, and reading them."""
 
 import json
 import os

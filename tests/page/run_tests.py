@@ -1,4 +1,4 @@
-"""Opens the page in a real headless Chromium, clicks, types and reads. ctest runs it as "page":
+"""Opens the page in a real headless Chromium, clicks, types and reads.
 
     python3 run_tests.py --fixture build/release/tests/page_fixture [test_maps.Maps …]
 """

@@ -1,11 +1,11 @@
-"""Running the tests of a folder: all, or those named."""
+"""Runs the tests of a folder: all, or the named ones."""
 
 import unittest
 
 
 def run(folder, names, close):
-    """0 where all passed. Nothing is skipped, and a suite that found no tests has not passed. close()
-    ends what tests share."""
+    """Returns 0 if all tests passed. Nothing is skipped, and a suite without tests has not passed.
+    close() ends shared resources."""
     loader = unittest.TestLoader()
     found = loader.loadTestsFromNames(names) if names else loader.discover(folder, "test_*.py")
     try:

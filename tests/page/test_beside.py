@@ -1,4 +1,4 @@
-"""What linformer, performer and lsh have beside their weights."""
+"""Tests the additional views of linformer, performer and lsh."""
 
 from page_case import PageCase, f32
 

@@ -1,4 +1,4 @@
-"""Every control of the page is clicked, and does what it says; one that nobody knows here fails."""
+"""Clicks every control of the page and tests its effect; an unknown control is an error."""
 
 from page_case import PageCase
 

@@ -1,4 +1,4 @@
-"""Without a mouse, with a screen reader, on any screen, on paper, in light and dark."""
+"""Tests the page without a mouse, with a screen reader, on any screen, on paper, in light and dark."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""Several heads in colours, the lines' threshold, an experiment beside what was before, and what fits a screen."""
+"""Tests several heads in colours, the threshold of lines, an experiment with its state before, and which
+parts fit a screen."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The large map, the overview and the switches show what the record holds."""
+"""Tests that the large map, the overview and the switches show the record's content."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""Step by step, the search and the report: numbers that Python computes again from the record."""
+"""Tests step by step, the search and the report: Python computes their numbers again from the record."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What a pattern computed, why, and how far a token sees."""
+"""Tests the views of patterns: the computed cells, the reasons, and how far a token sees."""
 
 from page_case import PageCase
 

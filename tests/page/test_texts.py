@@ -1,4 +1,4 @@
-"""Hostile text, empty sentences, large maps, files without the optional keys."""
+"""Tests hostile text, empty sentences, large maps, and files without the optional keys."""
 
 import json
 import os

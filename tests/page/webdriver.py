@@ -1,5 +1,5 @@
-"""A small WebDriver client (W3C WebDriver, https://www.w3.org/TR/webdriver2/) on Python's standard library:
-it starts chromedriver, opens headless Chromium, and clicks, types and reads as a person would."""
+"""A small WebDriver client (W3C WebDriver, https://www.w3.org/TR/webdriver2/) with Python's standard library.
+It starts chromedriver, opens headless Chromium, and clicks, types and reads like a person."""
 
 import atexit
 import base64
@@ -19,7 +19,7 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PATIENCE = float(os.environ.get("ATTN_PAGE_PATIENCE", 180))  # maximum seconds for any action on a slow machine
 ATTEMPTS = 4  # attempts to start the driver
 KEYS = {
-    "Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Space": " ", "Shift": "\ue008", "Control": "\ue009",
+    "Backspace": "\ue003", "Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Space": " ", "Shift": "\ue008", "Control": "\ue009",
     "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "End": "\ue010", "Home": "\ue011",
     "PageUp": "\ue00e", "PageDown": "\ue00f",
 }
@@ -44,7 +44,8 @@ def find_programs():
 
 
 def until(what, attempt, patience=PATIENCE):
-    """Asks again and again until `attempt` gives something true; slow is fine, never is not."""
+    """Calls `attempt` again and again until it returns something true. A slow answer is fine; a missing one
+    is an error."""
     end = time.monotonic() + patience
     while True:
         found = attempt()
@@ -81,8 +82,8 @@ class Browser:
             raise
 
     def _start(self, program):
-        """Starts the driver; the port that it listens on. It takes a free port of IPv6 and asks IPv4 for
-        the same: where another program has that one it exits, and another attempt finds another."""
+        """Starts the driver and returns its port. The driver takes a free port of IPv6 and requests the same
+        of IPv4. If another program has that one, the driver exits, and another attempt finds another port."""
         said = ""
         for _ in range(ATTEMPTS):
             path = os.path.join(self.profile, "driver.log")
@@ -113,7 +114,7 @@ class Browser:
             self.kill()
 
     def kill(self):
-        """The driver and the browser at once, as a machine that is switched off."""
+        """Kills the driver and the browser at once, as when a machine is switched off."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.driver.pid, signal.SIGKILL)
         self.driver.wait()
@@ -165,7 +166,7 @@ class Browser:
                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
     def command(self, name, parameters):
-        """A command of Chromium's own protocol."""
+        """Sends a command of Chromium's own protocol."""
         return self._ask("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
 
     def run(self, script, *arguments):
@@ -173,7 +174,7 @@ class Browser:
 
     @contextlib.contextmanager
     def before_pages(self, script):
-        """What runs in every page that is opened meanwhile, before its own scripts."""
+        """Runs a script in every page that is opened meanwhile, before the page's own scripts."""
         known = self.command("Page.addScriptToEvaluateOnNewDocument", {"source": script})
         try:
             yield
@@ -224,7 +225,7 @@ class Browser:
                 "origin": {ELEMENT: self.one(selector)}}]}]})
 
     def away(self):
-        """Moves the pointer to where nothing is."""
+        """Moves the pointer to an empty place."""
         self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse",
             "parameters": {"pointerType": "mouse"}, "actions": [
             {"type": "pointerMove", "duration": 0, "x": 2, "y": 2}]}]})

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""recipes/en-de/prepare_pairs.py --more and what it is made of: run_tests.py"""
+"""Tests recipes/en-de/prepare_pairs.py --more and its parts: run_tests.py"""
 import re
 import sys
 import unittest

@@ -1,4 +1,4 @@
-"""Broad sources, dictionaries, nouns, what is copied, and carrying a model over: part of run_tests.py."""
+"""Tests broad sources, dictionaries, nouns, copying, and carrying a model over: part of run_tests.py."""
 import re
 import struct
 import sys
@@ -19,7 +19,8 @@ from more_pairs.words import lines_of  # noqa: E402
 
 
 class CarryOverTest(unittest.TestCase):
-    """A model of two pieces' width and one layer a stack, carried to another vocabulary and two encoder layers."""
+    """Makes a model of width 2 with one layer per stack, and carries it over to another vocabulary and two
+    encoder layers."""
 
     @staticmethod
     def piece(text: str, score: float, kind: int = 1) -> bytes:

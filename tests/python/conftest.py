@@ -17,7 +17,7 @@ def model():
 
 @pytest.fixture(scope="session")
 def program():
-    """Runs the program; gives its exit code, stdout and stderr."""
+    """Runs the program; returns its exit code, stdout and stderr."""
 
     # The program may load its sanitizer itself, and two of them conflict.
     own = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}

@@ -1,4 +1,5 @@
-"""Runs the package's tests in a virtual environment of its own, made below the build folder.
+"""Runs the package's tests in their own virtual environment below the build folder. If PyPI cannot
+be reached, says so and exits with 77, which ctest reports as skipped.
 
 Where PyPI cannot be reached it says so and exits with 77, which ctest reports as skipped.
 """
@@ -18,7 +19,7 @@ SKIPPED = 77
 
 
 def environment(folder: pathlib.Path) -> "pathlib.Path | None":
-    """The Python of a virtual environment with PACKAGES; none where they cannot be had."""
+    """Returns the Python of a virtual environment with PACKAGES; None if they are not available."""
     python = folder / "bin" / "python"
     mark = folder / "packages"
     wanted = hashlib.sha256(" ".join([sys.version, *PACKAGES]).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""attend() holds what the command records, in arrays that nobody can break."""
+"""Tests that attend() has the command's records, in arrays that cannot be damaged."""
 
 import copy
 import gc
@@ -129,7 +129,8 @@ def test_an_empty_sentence(model):
 
 
 def data_of(page):
-    """The data in a page, without the receipts, which need the model and so are the command's."""
+    """Returns the data in a page without the receipts, which need the model, so that only the command adds
+    them."""
     data = json.loads(page.split('id="attn-data">')[1].split("</script>")[0])
     for record in data["records"]:
         for hypothesis in record["hypotheses"]:

@@ -1,4 +1,4 @@
-"""scripts/translate_on_dask.py writes what one process writes, whoever dies on the way."""
+"""Tests that scripts/translate_on_dask.py writes the same as one process, whichever worker dies on the way."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ SCRIPT = SOURCE / "scripts/translate_on_dask.py"
 
 @pytest.fixture
 def source(tmp_path):
-    """Lines as people have them, and the translation that is to come out."""
+    """Returns realistic lines, and their expected translation."""
     lines = (SOURCE / "data/toy/train.en").read_bytes().splitlines()[:400]
     lines[3] += b"\r"
     lines[5], lines[7], lines[9], lines[11] = b"", b"a \xff b", "is\u2028closed\x85".encode(), b"The bank. " * 99
@@ -43,7 +43,7 @@ def test_a_worker_is_killed(source, expected):
 
 
 def test_a_run_that_was_broken_off_goes_on(source, expected):
-    """With its own parts, and not with those of a run with other options."""
+    """A run continues with its own parts, and not with those of a run with other options."""
     out, parts = source.with_name("lines.de"), source.with_name("lines.de.parts")
     broken = subprocess.Popen([sys.executable, SCRIPT, source, out, "--lines", "5"], start_new_session=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

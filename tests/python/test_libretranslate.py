@@ -1,4 +1,4 @@
-"""A client of LibreTranslate asks attn-demo serve: libretranslatepy, as PyPI has it."""
+"""Tests attn-demo serve with a client of LibreTranslate: libretranslatepy from PyPI."""
 
 import os
 import subprocess

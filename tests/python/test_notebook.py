@@ -1,4 +1,4 @@
-"""docs/attention.ipynb runs, and its saved text outputs are what comes out."""
+"""Tests that docs/attention.ipynb runs, and prints its saved text outputs."""
 
 import os
 
@@ -23,7 +23,7 @@ def printed(cell):
 
 
 def texts(notebook):
-    """What each cell has printed."""
+    """Returns the output of each cell."""
     return [printed(cell) for cell in notebook.cells if cell.cell_type == "code" and not is_of_inseq(cell)]
 
 

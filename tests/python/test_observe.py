@@ -1,4 +1,5 @@
-"""observe() sees every head, changes what it writes, and passes on what is thrown."""
+"""Tests that observe() sees every head, that its changes take effect, and that exceptions are
+passed on."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Fork, pickle, copy and Ctrl-C."""
+"""Tests fork, pickle, copy and Ctrl-C."""
 
 import copy
 import json
@@ -68,7 +68,7 @@ def test_a_model_travels_by_the_names_of_its_files(model, tmp_path, monkeypatch)
 
 
 def test_a_model_knows_its_files_in_every_folder(tmp_path, monkeypatch):
-    """What loads them again (int8, pickle, another library) finds them, and the name stays."""
+    """Models that are loaded again (int8, pickle, another library) are found, and the name stays."""
     shipped = SOURCE / "data/models/en-de"
     hub = tmp_path / "hub/models--someone--some-model"
     (hub / "refs").mkdir(parents=True)
@@ -108,7 +108,7 @@ def test_copies_are_the_model_itself(model):
 
 
 def run_python(script, tmp_path, after):
-    """Runs a script, sends it Ctrl-C once it has written `after`; its code, stdout and stderr."""
+    """Runs a script, and sends it Ctrl-C once it has written `after`; returns its code, stdout and stderr."""
     process = subprocess.Popen([sys.executable, "-u", "-c", textwrap.dedent(script)], cwd=tmp_path,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in process.stdout:
@@ -181,7 +181,7 @@ def test_training_goes_to_its_end_and_saves_at_ctrl_c(tmp_path, program):
         """
     code, out, err = run_python(script, tmp_path, "epoch")
     assert code == 0, err
-    assert out.splitlines()[-1] == "stopped: stopped after a checkpoint; resume=True goes on"
+    assert out.splitlines()[-1] == "stopped: stopped after a checkpoint; resume=True continues"
     made = max(int(path.name.split("-")[1]) for path in (tmp_path / "run/checkpoints").iterdir())
     updates = []
     attn_demo.train(CONFIG, tmp_path / "run", resume=True, threads=1, set=[f"train.updates={made + 2}"],

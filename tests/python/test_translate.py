@@ -1,4 +1,4 @@
-"""translate() gives what the command gives."""
+"""Tests that translate() returns the command's results."""
 
 import json
 import pathlib
@@ -38,9 +38,16 @@ def test_lines_are_those_of_the_command(model, program, lines, options):
     assert model.translate(lines, **options) == out.splitlines()
 
 
+@pytest.mark.parametrize("name, word", [("forbid", "Gruppe"), ("terms", "group=Truppe"), ("keep", "group")])
+def test_one_text_is_a_list_of_one(model, name, word):
+    alone = model.translate(SENTENCE, **{name: word})
+    assert alone == model.translate(SENTENCE, **{name: [word]})
+    assert alone != model.translate(SENTENCE)
+
+
 @pytest.fixture(scope="module")
 def nllb(program, tmp_path_factory):
-    """A model of 202 languages with random weights."""
+    """Makes a model of 202 languages with random weights."""
     folder = tmp_path_factory.mktemp("languages")
     shape = {"model_type": "m2m_100", "d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
              "decoder_attention_heads": 2, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8}
@@ -201,7 +208,7 @@ def test_several_models_translate_together(model):
     assert both.translate(SENTENCE) == "Die Gruppe ging nach Hause"
     assert both.name == f"{directory} + {directory}"
     for change, said in [({"target": "Die Gruppe"}, "target"), ({"swap": "0=A"}, "without, force and swap")]:
-        with pytest.raises(attn_demo.UsageError, match=f"^several models do not go with {said}; give one of them$"):
+        with pytest.raises(attn_demo.UsageError, match=f"^several models cannot be combined with {said}; give one of them$"):
             both.attend(SENTENCE, **change)
 
 

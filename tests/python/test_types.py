@@ -1,4 +1,5 @@
-"""The package's type hints: whole by mypy --strict, and of use to who calls it; and its docstrings."""
+"""Tests the package's type hints, which must be complete by mypy --strict and useful to callers, and its
+docstrings."""
 
 import inspect
 import os

@@ -1,4 +1,4 @@
-"""why() is the command's: the same numbers, in arrays, in words and in rows of a table."""
+"""Tests that why() has the command's numbers, in arrays, in words and in rows of a table."""
 
 import copy
 import gc
@@ -175,7 +175,7 @@ def test_other_errors(model):
         attn_demo.load([model.directory] * 2).why(SENTENCE)
     with model.observe(lambda head: None), pytest.raises(attn_demo.UsageError, match="observe"):
         model.why(SENTENCE)
-    with pytest.raises(attn_demo.UsageError, match='occlusion was not asked for; give why.. methods="occlusion"'):
+    with pytest.raises(attn_demo.UsageError, match='occlusion was not requested; give why.. methods="occlusion"'):
         model.why(SENTENCE).occlusion
     with pytest.raises(attn_demo.UsageError, match="corrupt"):
         model.why(SENTENCE).patching

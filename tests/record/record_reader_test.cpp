@@ -225,8 +225,8 @@ constexpr Change kPatternChanges[] = {
 
 constexpr Change kLargeChanges[] = {
     {"/encoder_self", "[[[]]]",
-     "encoder_self is an array of 1; expected an array of 0 layers: above 1024 tokens seen.weights "
-     "has the weights"},
+     "encoder_self is an array of 1; expected an array of 0 layers: above 1024 tokens, "
+     "seen.weights has the weights"},
     {"/seen/encoder_self/weights", "",
      "seen.encoder_self.weights is missing; expected it to be there"},
     {"/seen/encoder_self/weights/0/0/7", "[1,0]",

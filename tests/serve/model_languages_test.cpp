@@ -7,7 +7,7 @@
 
 using namespace attn;
 
-TEST_CASE("a model's languages stand at the end of its name") {
+TEST_CASE("a model's name ends in its languages") {
   const auto pair = [](const char* name) {
     const auto found = languages_in_name(name);
     return found ? found->source + " " + found->target : "none";

@@ -1,4 +1,4 @@
-"""Asks attn-demo serve over HTTP, as clients do and as nobody should. ctest runs it as "serve":
+"""Sends requests to attn-demo serve over HTTP, both proper and hostile ones.
 
     python3 run_tests.py --program build/release/app/attn-demo [test_answers.Answers …]
 """

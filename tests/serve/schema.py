@@ -1,4 +1,4 @@
-"""As much of JSON Schema as the document at /openapi.json uses."""
+"""The parts of JSON Schema that the document at /openapi.json uses."""
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool}
 
@@ -16,7 +16,7 @@ KNOWN = {"type", "properties", "required", "additionalProperties", "items", "enu
 
 
 def faults(value, schema, document, where="$"):
-    """What is wrong with a value, a line each."""
+    """Returns what is wrong with a value, one line each."""
     assert set(schema) <= KNOWN, f"{where}: the checker does not know {set(schema) - KNOWN}"
     if "$ref" in schema:
         place = document

@@ -1,4 +1,4 @@
-"""One attn-demo serve for all tests, and asking it: as HTTP clients do, and as nobody should."""
+"""One attn-demo serve for all tests, and functions that send it proper and hostile requests."""
 
 import http.client
 import json
@@ -70,7 +70,7 @@ class Server:
         self.port = int(address.rsplit(":", 1)[1]) if self.url else 0
 
     def ask(self, method, path, body=None, headers=None):
-        """(status, headers, text) of one request on a connection of its own."""
+        """Returns (status, headers, text) of one request on its own connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             if body is not None and not isinstance(body, (str, bytes)):
@@ -88,7 +88,7 @@ class Server:
         return self.ask("POST", path, body, headers)
 
     def send(self, data, until_closed=True, limit=PATIENCE):
-        """What comes back for these bytes, up to the end of the connection."""
+        """Returns the answer to these bytes, up to the end of the connection."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=limit) as connection:
             connection.sendall(data)
             received = b""
@@ -103,17 +103,17 @@ class Server:
             return received
 
     def memory(self):
-        """Resident kilobytes."""
+        """Returns the resident kilobytes."""
         with open(f"/proc/{self.program.pid}/status") as status:
             return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
 
     def sanitized(self):
-        """Whether the program is a sanitizer's, which keeps what is freed."""
+        """True if the program was built with a sanitizer, which keeps freed memory."""
         with open(PROGRAM, "rb") as program:
             return b"__asan_init" in program.read()
 
     def stop(self, number=signal.SIGTERM):
-        """(exit code, seconds it took, stderr)"""
+        """Returns (exit code, seconds, stderr)."""
         begun = time.monotonic()
         if self.program.poll() is None:
             self.program.send_signal(number)
@@ -135,7 +135,7 @@ class ServerCase(unittest.TestCase):
         self.assertIsNone(self.server.program.poll(), "the server has ended")
 
     def error(self, answer):
-        """(status, message) of a refusal, which is one line of JSON."""
+        """Returns (status, message) of a refusal, which is one line of JSON."""
         status, headers, text = answer
         self.assertEqual(headers["Content-Type"], "application/json; charset=utf-8")
         self.assertEqual(text.count("\n"), 1)

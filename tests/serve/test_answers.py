@@ -1,4 +1,4 @@
-"""What the server answers: the command's translations and records, and whole messages for what it refuses."""
+"""Tests the server's answers: the command's translations and records, and complete messages for refusals."""
 
 import json
 import signal
@@ -103,7 +103,7 @@ class Answers(ServerCase):
         self.assertEqual([one["text"] for one in json.loads(text)["translations"]], [line.split("\t")[2] for line in lines])
         status, _, text = self.server.post("/api/attend", {"text": SENTENCE, "sample": True, "temperature": 1.3})
         self.assertEqual((status, text), (200, translated(SENTENCE, "--sample", "--temperature", "1.3", "--json", "-")))
-        for more, message in (({"top_k": 3}, "top_k goes with sample"), ({"sample": True, "beams": 2}, "beam 2 does not go with it"),
+        for more, message in (({"top_k": 3}, "top_k needs sample"), ({"sample": True, "beams": 2}, "beam 2 cannot be combined with it"),
                               ({"sample": True, "top_p": 2}, "body.top_p is 2; expected 0.0001 to 1"),
                               ({"sample": True, "sample_seed": -1}, "body.sample_seed is -1; expected 0 to 18446744073709551615"),
                               ({"sample": 1}, "body.sample is 1; expected true or false")):
@@ -176,7 +176,7 @@ class Answers(ServerCase):
         self.assertEqual(translated(text), (f"  {first}\r\n\r\n\t{second}\n", []))
         self.assertEqual(translated("<p>The group went home.</p><br/><i>The children slept.</i> ", format="html"),
                          (f"<p>{first}</p><br/><i>{second}</i> ",
-                          ["5 tags kept: taken out before the translation and put back by the word alignment"]))
+                          ["5 tags kept: taken out before the translation, and put back where the word alignment says"]))
         kept, notes = translated("Hello {{customer.name}}, the <b>house</b> & the group")
         self.assertIn("{{customer.name}}", kept)
         self.assertTrue(any(note.startswith("1 placeholder kept") for note in notes), notes)
@@ -391,7 +391,7 @@ class Refusals(ServerCase):
             ("attend", {"text": "a", "swap": ["7=b"]}, "swap 7=b: the sentence has words 0 to 0"),
             ("attend", {"text": "a", "target": "Die Gruppe", "force": ["cross:0:0:90=0"]},
                 "force cross:0:0:90=0: no query 90: the sentence has queries 0 to 2"),
-            ("attend", {"text": "", "without": "cross:0"}, "the sentence has no tokens; there is nothing to try"),
+            ("attend", {"text": "", "without": "cross:0"}, "the sentence has no tokens, so there is nothing to change"),
             ("attend", {"text": "a", "target": "b", "sample": True}, "the request: sample asks for a random translation, and target gives one; leave one out"),
             *[("attend", {"text": "a", "tree": True, **more},
                "the request: tree shows a search with several beams; leave it out beside sample, target, without, force and swap, "
@@ -460,7 +460,7 @@ class Starting(server_case.unittest.TestCase):
         with open("/proc/self/comm", encoding="utf-8") as name:
             own = name.read().strip()
         self.assertEqual(line, f"attn-demo: 127.0.0.1:{port}: the port is in use ({own}, process "
-            f"{server_case.os.getpid()} listens there); end that program, or take another port: --port {port + 1}")
+            f"{server_case.os.getpid()} listens there); end that program, or choose another port: --port {port + 1}")
 
     def test_arguments_that_are_none(self):
         self.assertEqual(self.failure("--port", "70000"),

@@ -1,4 +1,4 @@
-"""Programs that speak to LibreTranslate: their requests, byte for byte where it matters."""
+"""Tests requests of programs that use LibreTranslate, byte by byte where it matters."""
 
 import json
 import socket
@@ -15,7 +15,7 @@ def head(port, path, *lines):
 
 
 def multipart(boundary, *parts):
-    """A form's bytes; each part is its headers and its content."""
+    """Returns a form's bytes; each part has its headers and its content."""
     body = b"".join(b"--" + boundary + b"\r\n" + headers + b"\r\n\r\n" + content + b"\r\n" for headers, content in parts)
     return body + b"--" + boundary + b"--\r\n"
 
@@ -32,7 +32,7 @@ class Clients(ServerCase):
         return status, json.loads(text)
 
     def answer_to(self, data):
-        """Status and value of the first answer to these bytes, on a connection that closes."""
+        """Returns the status and value of the first answer to these bytes, on a connection that closes."""
         received = self.server.send(data)
         first, _, body = received.partition(b"\r\n\r\n")
         return int(first.split()[1]), json.loads(body.partition(b"\n")[0])
@@ -105,7 +105,7 @@ class Clients(ServerCase):
         status, answer = send(multipart(b"XyZ", text, field(b"q", b"The old dog"), target, field(b"alternatives", b"1")))
         self.assertEqual((status, answer["translatedText"][0], len(answer["alternatives"])), (200, self.german, 2))
         self.assertEqual(send(multipart(b"XyZ", field(b"q", b""), target))[1]["translatedText"], "")
-        for body, message in ((multipart(b"XyZ", field(b"file", b"a", b'; filename="a.txt"')), "a file is sent, and files are not served"),
+        for body, message in ((multipart(b"XyZ", field(b"file", b"a", b'; filename="a.txt"')), "the form contains a file, and files are not accepted"),
                               (b"", "does not begin with its boundary"), (browser, "does not begin with its boundary"),
                               (b"--XyZ", "no end of line"), (b"--XyZ\r\n", "a part does not end"),
                               (multipart(b"XyZ", text)[:-9], "a part does not end"),
@@ -209,7 +209,7 @@ class Clients(ServerCase):
 
 
 class OtherSites(server_case.unittest.TestCase):
-    """Browser extensions and pages of other sites, with --allow-origin."""
+    """Tests browser extensions and pages of other sites, with --allow-origin."""
 
     def setUp(self):
         self.server = Server("--allow-origin", "https://app.example", "--allow-origin", "moz-extension://11-22")
@@ -257,7 +257,7 @@ class OtherSites(server_case.unittest.TestCase):
 
 
 class WithToken(server_case.unittest.TestCase):
-    """A server for other machines: api_key is its token."""
+    """Tests a server for other machines, whose token is api_key."""
 
     def setUp(self):
         self.server = Server("--allow-origin", "*", host="0.0.0.0")

@@ -1,4 +1,4 @@
-"""Requests that no client should send: nothing crashes, nothing leaks, and others are served meanwhile."""
+"""Tests requests that no client should send: nothing crashes or leaks, and others are served meanwhile."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ def request(port, body=BODY, path="/api/translate", more=b""):
 
 
 class Hostile(ServerCase):
-    """Against a server of its own, which has a slow model, too."""
+    """Tests a separate server, which also has a slow model."""
     @classmethod
     def setUpClass(cls):
         cls.folder = server_case.slow_model()
@@ -42,7 +42,7 @@ class Hostile(ServerCase):
         self.assertEqual((status, json.loads(text)["translations"][0]["text"]), (200, "Die Gruppe ging nach Hause"))
 
     def refused(self, data):
-        """(status, error) of what comes back for these bytes."""
+        """Returns (status, error) of the answer to these bytes."""
         head, _, body = self.server.send(data).partition(b"\r\n\r\n")
         return int(head.split()[1]), json.loads(body.split(b"\n")[0])["error"]
 

@@ -1,4 +1,4 @@
-"""The document at /openapi.json says what the server does: both ways, for bodies, answers, codes and paths."""
+"""Tests that the document at /openapi.json describes the server, both ways: bodies, answers, codes and paths."""
 
 import json
 import os

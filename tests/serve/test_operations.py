@@ -1,4 +1,4 @@
-"""What whoever runs the server asks of it: how it is, what it has done, and to end without losing a request."""
+"""Tests the requests of administrators: its state, its statistics, and ending without losing a request."""
 
 import http.client
 import json
@@ -17,7 +17,7 @@ BODY = json.dumps({"text": SENTENCE})
 
 
 def values(text):
-    """{name with labels: value} of Prometheus' text format, read strictly."""
+    """Returns {name with labels: value} of Prometheus' text format, read strictly."""
     found, types, helped = {}, {}, set()
     for line in text.splitlines():
         if line.startswith("# HELP "):
@@ -127,7 +127,7 @@ class Operations(ServerCase):
             self.assertIn(f"--name {name}: expected a host", done.stderr.replace('"', ""))
 
     def test_draining_loses_no_request(self):
-        """Clients who stop asking when /ready says no get an answer to everything that they have asked."""
+        """Clients that stop sending when /ready says no get an answer to every request."""
         server = Server("--drain", "3")
         lost, answered, turned_away = [], [], threading.Event()
 

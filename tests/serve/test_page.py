@@ -1,4 +1,4 @@
-"""The live page in a real browser: typed into, clicked, and used by keyboard alone."""
+"""Tests the live page in a real browser, with typing, clicks, and by keyboard only."""
 
 import json
 import os
@@ -619,6 +619,34 @@ class LivePage(ServerCase):
             finally:
                 self.leave(server)
 
+    def test_the_way_back(self):
+        """⇄ makes the translation the sentence of the model for the other direction."""
+        shipped = os.path.join(ROOT, "data/models/en-de")
+        with tempfile.TemporaryDirectory() as folder:
+            back, other = os.path.join(folder, "de-en"), os.path.join(folder, "de-fr")
+            for path in (back, other):
+                os.symlink(shipped, path)
+            server = Server("--model", shipped, "--model", other, "--model", back)
+            try:
+                self.open({"text": SENTENCE}, server)
+                self.assertEqual(self.text("#live-turn"), "⇄ German to English")
+                german = self.text("#live-target")
+                self.browser.click("#live-turn")
+                until("the other model", lambda: self.js("return document.querySelector('#facts span').title") == back)
+                self.assertEqual(self.text("#live-text"), german)
+                self.assertEqual(self.text("#live-turn"), "⇄ English to German")
+                self.assertEqual(self.js("return document.getElementById('live-text').placeholder"), "a sentence in German")
+                self.assertFalse(self.shown("#examples"))
+                english = self.text("#live-target")
+                self.browser.click("#live-turn")
+                until("the first model", lambda: self.js("return document.querySelector('#facts span').title") == shipped)
+                self.assertEqual(self.text("#live-text"), english)
+                # Nothing translates from French.
+                self.open({"text": SENTENCE, "model": other}, server)
+                self.assertFalse(self.shown("#live-turn"))
+            finally:
+                self.leave(server)
+
     def heading(self, field):
         """(what stands in a field, its placeholder); None: it is not there."""
         return self.js("""const f = document.getElementById(arguments[0]);
@@ -652,6 +680,14 @@ class LivePage(ServerCase):
                 self.type("#live-target-lang", "Germn")
                 self.browser.press("Enter")
                 until("the nearest", lambda: "the nearest is deu_Latn (German)" in self.text("#live-says"))
+                # The languages change places, and the translation becomes the sentence.
+                self.type("#live-source-lang", "English")
+                self.type("#live-target-lang", "German")
+                until("both", lambda: self.text("#live-turn") == "⇄ German to English")
+                self.settle()
+                self.browser.click("#live-turn")
+                until("their places changed", lambda: "source_lang=deu_Latn" in self.js("return location.hash")
+                    and "target_lang=eng_Latn" in self.js("return location.hash"))
                 # The address contains the languages, and another model has its own.
                 self.open({"text": "home", "target_lang": "zho_Hans"}, server)
                 self.assertEqual(self.heading("live-target-lang")[0], "Chinese (Simplified)")

@@ -73,11 +73,11 @@ TEST_CASE("settings of a search are checked wherever they come from") {
   CHECK(refused([&] { decode_options(options); }).second.starts_with("n_best -1: expected"));
   options = {};
   options.top_p = 0.5;
-  CHECK(refused([&] { decode_options(options); }).first == "--top-p goes with --sample");
+  CHECK(refused([&] { decode_options(options); }).first == "--top-p needs --sample");
   options.sample = true;
   options.beam = 2;
   CHECK(refused([&] { decode_options(options); }).first ==
-        "--sample draws one token at a time; --beam 2 does not go with it");
+        "--sample chooses one token at a time; --beam 2 cannot be combined with it");
   options = {};
   options.early_stopping = "yes";
   CHECK(refused([&] { decode_options(options); }).first ==

@@ -120,10 +120,9 @@ TEST_CASE("sentencepiece.bpe.model is read as the class that is named, and never
           "tokenizer_class is \"XLMRobertaTokenizer\"; expected MBartTokenizer");
   refused(R"({"tokenizer_class": "MBart50Tokenizer"})", "found no unigram model");
   refused(R"({"tokenizer_class": "M2M100Tokenizer"})", "vocab.json: no such file");
-  refused(
-      R"({"tokenizer_class": "NllbTokenizer", "src_lang": "xx"})",
-      "tokenizer_config.json: src_lang is xx, for which the tokenizer has no token; expected one "
-      "of its 202: ace_Arab, ace_Latn, acm_Arab …");
+  refused(R"({"tokenizer_class": "NllbTokenizer", "src_lang": "xx"})",
+          "tokenizer_config.json: src_lang is xx, and the tokenizer has no token for it; expected "
+          "one of its 202: ace_Arab, ace_Latn, acm_Arab …");
   Copy unigram("MBart");
   unigram.settings(R"({"tokenizer_class": "NllbTokenizer"})");
   check_error([&] { Tokenizer(unigram.path()); }, ExitCode::input, "found no BPE model");

@@ -76,7 +76,7 @@ TEST_CASE("what is no run's state is refused by its key") {
   refuse(changed("in_epoch", {{"loss", 1.0}, {"nll", 1.0}}), "in_epoch.tokens is missing");
   constexpr std::uint64_t kBeyond = std::uint64_t{1} << 63;  // too large for Index
   refuse(changed("in_epoch", {{"loss", 1.0}, {"nll", 1.0}, {"tokens", kBeyond}}),
-         "in_epoch.tokens is 9223372036854775808: no run counts so far");
+         "in_epoch.tokens is 9223372036854775808: no run counts that far");
   refuse(changed("log_bytes", kBeyond), "log_bytes is 9223372036854775808");
   const Json whole = some_state().to_json();
   for (const auto& [key, value] : whole.items()) {

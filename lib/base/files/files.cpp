@@ -138,7 +138,8 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   if (size_ == 0) return;
   if (size_ <= kLargestLfsPointer) reject_lfs_pointer(read_file(path), path);
   // Populated while read-only, because populating a writable private map would copy its pages.
-  // Above this size, page faults are cheaper than waiting for a file that may turn out broken.
+  // Above this size, loading pages on first access is cheaper than waiting for a whole file that
+  // may turn out broken.
   constexpr std::size_t kMostPopulated = std::size_t{256} << 20;
   const int flags = MAP_PRIVATE | (size_ <= kMostPopulated ? MAP_POPULATE : 0);
   void* address = mmap(nullptr, size_, PROT_READ, flags, file.number(), 0);

@@ -39,8 +39,8 @@ struct Prefetch {
   }
 };
 
-/// A packed weight as a kernel reads it: contiguous panels of `width` columns, each [in, width],
-/// the last one padded with zeros.
+/// The product of rows and a packed weight: contiguous panels of as many columns as a kernel takes
+/// at once, each [in, columns], the last one padded with zeros.
 struct PanelMatmul {
   const float* x;  ///< [rows, in]
   Index x_stride;  ///< floats from one row of x to the next

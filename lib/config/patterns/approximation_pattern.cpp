@@ -41,8 +41,8 @@ class LinformerPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& /*pattern*/,
                                  int /*head_dim*/) const override {
     return {"softmax(Q · (Eᵀ · K)ᵀ / √head_dim) · Fᵀ · V",
-            "It gives up telling the words of a mixture apart: keys and values become k rows "
-            "before any query asks (here, means of neighbours; a trained E chooses better)."};
+            "It cannot tell the words of a mixture apart, because keys and values become k rows "
+            "before any query looks (here, means of neighbours; a trained E chooses better)."};
   }
   AttentionPattern example_for(int tokens) const override {
     AttentionPattern pattern = default_pattern();
@@ -104,8 +104,8 @@ class PerformerPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& pattern, int head_dim) const override {
     return {fmt::format("a_ij ∝ φ(q_i) · φ(k_j), φ of m = {} random features",
                         pattern.num_features(head_dim)),
-            "It gives up exact weights: all words are seen, but each score is an estimate, and a "
-            "sharp look at one word is estimated worst."};
+            "It gives up exact weights: a query sees all words, but each score is an estimate, and "
+            "the estimate is worst if a query looks at one word only."};
   }
 };
 
@@ -174,9 +174,9 @@ class LshPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& /*pattern*/,
                                  int /*head_dim*/) const override {
     return {"i sees j ≠ i in its block of the order by hash, and in the block before; k = q / |q|",
-            "It gives up keys of their own, the look at oneself and whatever hashes elsewhere, "
-            "because large scores are those of like directions; a model that was trained with all "
-            "of these feels it most."};
+            "It gives up separate keys, looking at the word itself, and all words in other "
+            "buckets, because vectors of similar direction have the largest scores; a model that "
+            "was trained with all of these suffers most."};
   }
   AttentionPattern example_for(int tokens) const override {
     AttentionPattern pattern = default_pattern();

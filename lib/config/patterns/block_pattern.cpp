@@ -83,8 +83,8 @@ class BigBirdPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& /*pattern*/,
                                  int /*head_dim*/) const override {
     return {"i sees its block, its neighbours, the first, the last, and random ones",
-            "It gives up all blocks that chance left out, because a few random ones bring any two "
-            "tokens within a few layers of each other."};
+            "It gives up all blocks that were not drawn, because a few random blocks connect any "
+            "two tokens within a few layers."};
   }
   AttentionPattern example_for(int tokens) const override {
     AttentionPattern pattern = default_pattern();
@@ -138,8 +138,8 @@ class ChunksPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& /*pattern*/,
                                  int /*head_dim*/) const override {
     return {"i sees j in its block, or i or j is global",
-            "It gives up what lies behind a border, however near, because blocks that do not "
-            "overlap are plain small products."};
+            "It gives up words behind a border, however near, because blocks that do not overlap "
+            "are small ordinary matrix multiplications."};
   }
   AttentionPattern example_for(int tokens) const override {
     AttentionPattern pattern = default_pattern();

@@ -124,7 +124,8 @@ void read_globals(KeyReader& reader, AttentionPattern& pattern) {
   }
   std::sort(pattern.globals.begin(), pattern.globals.end());
   if (std::adjacent_find(pattern.globals.begin(), pattern.globals.end()) != pattern.globals.end()) {
-    reader.fail("global", fmt::format("{} has a place twice; keep one of them", describe(*value)));
+    reader.fail("global",
+                fmt::format("{} has a position twice; keep one of them", describe(*value)));
   }
 }
 
@@ -161,7 +162,7 @@ void PatternCheck::even(const char* key, int value, int most) const {
   }
   std::string others = value > 1 ? std::to_string(value - 1) : "";
   if (value < most) others += (others.empty() ? "" : " or ") + std::to_string(value + 1);
-  throw InputError("{}: {} is {}, which is odd; half of it lies on each side, so use {}", where,
+  throw InputError("{}: {} is {}, which is odd; half of it is on each side, so use {}", where,
                    written(key), value, others);
 }
 
@@ -180,7 +181,7 @@ void PatternCheck::windows() const {
 void PatternCheck::globals() const {
   for (const Index place : pattern.globals) {
     if (place >= 0 && place < stack.positions) continue;
-    throw InputError("{}: {}.global has place {}; use 0 to {}", where, name, place,
+    throw InputError("{}: {}.global has position {}; use 0 to {}", where, name, place,
                      stack.positions - 1);
   }
 }

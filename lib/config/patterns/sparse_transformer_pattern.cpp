@@ -23,8 +23,8 @@ class SparseStridedPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& /*pattern*/,
                                  int /*head_dim*/) const override {
     return {"i sees j where |i − j| ≤ stride, or stride divides i − j",
-            "It gives up the far words between the strides: right for the rows of an image, while "
-            "in a sentence every stride-th word is there by accident."};
+            "It gives up the far words between the strides: this suits the rows of an image, but "
+            "in a sentence every stride-th word is there by chance."};
   }
   AttentionPattern example_for(int tokens) const override { return benchmark_for(tokens); }
   AttentionPattern benchmark_for(Index length) const override {
@@ -75,8 +75,8 @@ class SparseFixedPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& /*pattern*/,
                                  int /*head_dim*/) const override {
     return {"i sees j in its block of stride, or at the end of any block",
-            "It gives up far words that do not stand at a block's end, because training is to "
-            "gather each block there."};
+            "It gives up far words that are not at a block's end, because training should collect "
+            "each block's content there."};
   }
   AttentionPattern example_for(int tokens) const override { return benchmark_for(tokens); }
   AttentionPattern benchmark_for(Index length) const override {

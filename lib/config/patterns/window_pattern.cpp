@@ -26,8 +26,8 @@ class WindowPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& /*pattern*/,
                                  int /*head_dim*/) const override {
     return {"i sees j where |i − j| ≤ window / 2",
-            "It gives up every word that is farther away, because most heads look near; where the "
-            "word that matters is far, only more layers reach it."};
+            "It gives up every word that is farther away, because most heads look at near words; "
+            "if the word that matters is far away, only more layers reach it."};
   }
   AttentionPattern example_for(int tokens) const override {
     AttentionPattern pattern = default_pattern();
@@ -74,8 +74,8 @@ class LongformerPattern : public SparsePattern {
   PatternDescription description(const AttentionPattern& /*pattern*/,
                                  int /*head_dim*/) const override {
     return {"i sees j where |i − j| ≤ window / 2, or i or j is global",
-            "It gives up far words but for the global ones: what is far comes by way of their "
-            "rows, as one mixture of the whole sentence."};
+            "It gives up far words except the global ones: information from far away comes through "
+            "their rows, as one mixture of the whole sentence."};
   }
   AttentionPattern example_for(int tokens) const override {
     AttentionPattern pattern = default_pattern();

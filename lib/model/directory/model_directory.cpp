@@ -163,7 +163,7 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
   binder.check_finite();
   const std::vector<std::string> unused = binder.unused();
   if (!unused.empty()) {
-    config.notes.push_back(fmt::format("{}: {} not part of this config and ignored, {} for one",
+    config.notes.push_back(fmt::format("{}: {} not part of this config and ignored, such as {}",
                                        weights->path(), counted(unused.size(), "tensor"),
                                        excerpt(unused.front())));
   }
@@ -288,8 +288,8 @@ Json config_json(const ModelConfig& config, const DecodeConfig& decode, DType dt
   if (dtype != DType::i8) return json;
   if (!family_of(config).uses_marian_keys) {
     throw InputError(
-        "a model of type {} cannot be stored in 8 bits, which are for models with the layers "
-        "of marian, pegasus and attn-demo; dtype float16 stores it, and 8 bits still translate it",
+        "a model of type {} cannot be stored in int8, which is for models with the layers of "
+        "marian, pegasus and attn-demo; store it with dtype float16, and translate with it in int8",
         config.model_type);
   }
   json["model_type"] = "attn-demo";

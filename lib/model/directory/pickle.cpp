@@ -35,7 +35,7 @@ class PickleReader {
       if (opcode == '.') break;
       if (!read_constant(opcode) && !read_number_or_text(opcode) && !read_memo(opcode) &&
           !read_group(opcode) && !read_call(opcode)) {
-        fail("opcode 0x{:02x}, which is not in what torch.save writes", byte_value(opcode));
+        fail("opcode 0x{:02x}, which torch.save does not write", byte_value(opcode));
       }
     }
     if (at_ != bytes_.size()) fail("{} after its end", counted(bytes_.size() - at_, "byte"));
@@ -169,14 +169,14 @@ class PickleReader {
     require(2);
     const PickleValue& arguments = *pop();
     const PickleValue& function = *pop();
-    if (function.kind != Kind::global) fail("a call of something that is no function");
+    if (function.kind != Kind::global) fail("a call of something that is not a function");
     if (arguments.kind != Kind::tuple) fail("a call of {} without arguments", function.text);
     if (function.text == kOrderedDict) {
       if (!arguments.parts.empty()) fail("{} with arguments; expected none", kOrderedDict);
       return push(&make(Kind::dict));
     }
     if (std::ranges::find(names_.functions, function.text) == names_.functions.end()) {
-      fail("a call of {}, which is not in what torch.save writes of tensors; nothing was executed",
+      fail("a call of {}, which torch.save does not write for tensors; nothing was executed",
            function.text);
     }
     PickleValue& call = make(Kind::call);
@@ -247,7 +247,7 @@ class PickleReader {
       value.text = *found;
       return push(&value);
     }
-    fail("it asks for {}, which is not in what torch.save writes of tensors; nothing was executed",
+    fail("it asks for {}, which torch.save does not write for tensors; nothing was executed",
          excerpt(whole));
   }
 
@@ -279,7 +279,7 @@ class PickleReader {
 
   bool recall(std::uint64_t place) {
     const auto found = memo_.find(place);
-    if (found == memo_.end()) fail("place {} of its memo, where nothing is", place);
+    if (found == memo_.end()) fail("place {} of its memo, which is empty", place);
     return push(found->second);
   }
 

@@ -91,7 +91,7 @@ class HeaderReader {
     }
     const std::string_view unpadded = header.substr(0, header.find_last_not_of(' ') + 1);
     if (std::string_view("\t\r\n").find(unpadded.back()) != std::string_view::npos) {
-      fail("the header ends with byte 0x{:02x}, expected '}}' and blanks only",
+      fail("the header ends with byte 0x{:02x}, expected '}}' and whitespace only",
            static_cast<unsigned>(unpadded.back()));
     }
     return unpadded;

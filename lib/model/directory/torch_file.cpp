@@ -19,7 +19,7 @@ constexpr std::size_t kMaxPickle = std::size_t{64} << 20;
 constexpr std::string_view kTensor = "torch._utils._rebuild_tensor_v2";
 constexpr std::string_view kParameter = "torch._utils._rebuild_parameter";
 constexpr const char* kWayOut =
-    "load it in transformers and save_pretrained() it, which writes safetensors";
+    "load it in transformers, and save_pretrained() writes it as safetensors";
 
 struct StorageType {
   std::string_view name;
@@ -79,7 +79,7 @@ class TorchReader {
   void refuse_older_format() const {
     constexpr std::string_view kMagic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19",
                                       14);
-    if (bytes_.starts_with(kMagic)) fail("PyTorch's format of before 1.6; {}", kWayOut);
+    if (bytes_.starts_with(kMagic)) fail("the format of PyTorch before 1.6; {}", kWayOut);
   }
 
   /// Returns the archive's only NAME/data.pkl, where NAME is a folder with its slash.
@@ -114,7 +114,7 @@ class TorchReader {
     for (std::size_t i = 0; i < value.parts.size(); i += 2) {
       const PickleValue& key = *value.parts[i];
       const PickleValue& tensor = *value.parts[i + 1];
-      if (key.kind != Kind::text) fail("its data.pkl has a key that is no text");
+      if (key.kind != Kind::text) fail("its data.pkl has a key that is not a text");
       if (!names.insert(key.text).second) fail("tensor '{}' stands twice", excerpt(key.text));
       if (tensor.kind == Kind::call) read_parameter(std::string(key.text), tensor);
     }
@@ -129,7 +129,7 @@ class TorchReader {
     const auto& arguments = call.parts.front()->parts;
     const bool tensor =
         !arguments.empty() && arguments[0]->kind == Kind::call && arguments[0]->text == kTensor;
-    if (!tensor) fail_tensor(name, "is a parameter of no tensor");
+    if (!tensor) fail_tensor(name, "is a parameter without a tensor");
     read_tensor_of(name, *arguments[0]);
   }
 
@@ -167,7 +167,7 @@ class TorchReader {
     if (type == kStorageTypes.end()) fail_tensor(name, "has {} for a storage", parts[1]->text);
     const ZipEntry* entry = find("data/" + std::string(parts[2]->text));
     if (entry == nullptr) {
-      fail_tensor(name, "lies in data/{}, which is missing; is the file complete?",
+      fail_tensor(name, "is in data/{}, which is missing; is the file complete?",
                   excerpt(parts[2]->text));
     }
     const Storage storage{*type, static_cast<std::uint64_t>(parts[4]->integer), entry->begin};
@@ -187,7 +187,7 @@ class TorchReader {
     std::vector<std::uint64_t> found;
     for (const PickleValue* part : tuple.parts) {
       if (part->kind != Kind::integer || part->integer < 0) {
-        fail_tensor(name, "has {} that are no whole numbers from 0", what);
+        fail_tensor(name, "has {} that are not whole numbers from 0", what);
       }
       found.push_back(static_cast<std::uint64_t>(part->integer));
     }
@@ -213,7 +213,7 @@ class TorchReader {
     if (tensor.elements == 0) {
       tensor.begin = tensor.end = storage.begin;
     } else if (offset < 0 || !last || *last >= storage.elements) {
-      fail_tensor(tensor.name, "leaves its storage of {} elements", storage.elements);
+      fail_tensor(tensor.name, "exceeds its storage of {} elements", storage.elements);
     } else {
       tensor.begin =
           storage.begin + to_size(static_cast<std::uint64_t>(offset) * storage.type.bytes);

@@ -340,7 +340,7 @@ const float* TensorBinder::read_scales(const ParameterInfo& info, const TensorIn
   scales.transposed = false;
   const TensorInfo* found = find(scales.name);
   if (found == nullptr) {
-    throw InputError("{}: tensor {} is missing; the 8 bits of {} need a scale for each row",
+    throw InputError("{}: tensor {} is missing; the int8 weights of {} need a scale for each row",
                      weights_->path(), scales.name, info.name);
   }
   used_.insert(found->name);

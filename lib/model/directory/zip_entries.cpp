@@ -58,7 +58,7 @@ class ZipReader {
   template <typename Number>
   Number number(std::size_t at, std::size_t end) const {
     if (end < sizeof(Number) || at > end - sizeof(Number)) {
-      fail("a record at byte {} leaves the file or its list; is the file complete?", at);
+      fail("a record at byte {} exceeds the file or its list; is the file complete?", at);
     }
     Number value = 0;
     std::memcpy(&value, bytes_.data() + at, sizeof value);
@@ -93,14 +93,14 @@ class ZipReader {
       }
       limit = to_size(place);
       if (end - kLocator64Bytes < kEnd64Bytes || limit > end - kLocator64Bytes - kEnd64Bytes) {
-        fail("its zip64 end record at byte {} leaves its place", place);
+        fail("its zip64 end record at byte {} exceeds the space for it", place);
       }
       found = {u64(limit + 48), u64(limit + 40), u64(limit + 32)};
       one_disk = u32(limit + 16) == 0 && u32(limit + 20) == 0 && u64(limit + 24) == found.entries;
     }
     if (!one_disk) fail("an archive in several parts; expected one file");
     if (found.begin > limit || found.size > limit - found.begin) {
-      fail("its list of entries at byte {}, {} bytes long, leaves the file", found.begin,
+      fail("its list of entries at byte {}, {} bytes long, exceeds the file", found.begin,
            found.size);
     }
     begin_ = to_size(found.begin);
@@ -119,18 +119,18 @@ class ZipReader {
     const std::size_t name_size = u16(at + 28);
     const std::size_t extra_size = u16(at + 30);
     const std::size_t next = at + kCentralBytes + name_size + extra_size + u16(at + 32);
-    if (next > end_) fail("the entry at byte {} leaves the list of entries", at);
+    if (next > end_) fail("the entry at byte {} exceeds the list of entries", at);
     Placed placed;
     placed.entry.name = bytes_.substr(at + kCentralBytes, name_size);
     const std::string& name = placed.entry.name;
-    if (!is_valid_utf8(name)) fail("the name of an entry is no UTF-8");
+    if (!is_valid_utf8(name)) fail("the name of an entry is not UTF-8");
     if ((u16(at + 8) & 1U) != 0) fail_entry(name, "is encrypted");
-    if (u16(at + 10) != 0) fail_entry(name, "is compressed; expected entries stored as they are");
+    if (u16(at + 10) != 0) fail_entry(name, "is compressed; expected uncompressed entries");
     std::uint64_t size = u32(at + 24);
     std::uint64_t packed = u32(at + 20);
     std::uint64_t header = u32(at + 42);
     read_zip64(name, at + kCentralBytes + name_size, extra_size, {&size, &packed, &header});
-    if (size != packed) fail_entry(name, "is stored in another size than its own");
+    if (size != packed) fail_entry(name, "is stored in a size that differs from its own");
     place(placed, header, size);
     entries_.push_back(std::move(placed));
     return next;
@@ -143,7 +143,7 @@ class ZipReader {
     while (end - at >= 4) {
       const std::uint16_t kind = u16(at);
       const std::size_t field_end = at + 4 + u16(at + 2);
-      if (field_end > end) fail_entry(name, "has an extra field that leaves its record");
+      if (field_end > end) fail_entry(name, "has an extra field that exceeds its record");
       at += 4;
       for (std::uint64_t* one : numbers) {
         if (kind != kZip64Field || *one != kIn64) continue;
@@ -163,14 +163,14 @@ class ZipReader {
     const std::size_t name_at = placed.header + kLocalBytes;
     const std::size_t name_size = u16(placed.header + 26);
     if (bytes_.substr(name_at, name_size) != name) {
-      fail_entry(name, "is called otherwise where it stands, at byte {}", header);
+      fail_entry(name, "has another name at its own place, byte {}", header);
     }
     if ((u16(placed.header + 6) & 1U) != 0 || u16(placed.header + 8) != 0) {
-      fail_entry(name, "is compressed or encrypted where it stands, at byte {}", header);
+      fail_entry(name, "is compressed or encrypted at its own place, byte {}", header);
     }
     placed.entry.begin = name_at + name_size + u16(placed.header + 28);
     if (placed.entry.begin > begin_ || size > begin_ - placed.entry.begin) {
-      fail_entry(name, "has {} bytes from byte {} on, which leave the file; is it complete?", size,
+      fail_entry(name, "has {} bytes from byte {} on, which exceed the file; is it complete?", size,
                  placed.entry.begin);
     }
     placed.entry.size = to_size(size);

@@ -210,7 +210,7 @@ void TrainableCrossAttention::attention_backward(const LayerPass& pass,
   dweights.assign(saved_.weights.size(), 0.0F);
   pass.guided->loss =
       guided_alignment_loss(shape_, pass.cross, saved_, pass.guided->alignment, dweights);
-  attend_backward_with_weights(shape_, input, saved_, dheads, gradient, dweights);
+  attend_backward_with_weights(shape_, input, saved_, {dheads, dweights}, gradient);
 }
 
 // --- encoder layer -------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ void TrainableDecoderLayer::prepare() {
 
 ConstMatrixRef TrainableDecoderLayer::forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
                                               const LayerPass& pass) {
-  // Masked self-attention.
+  // Masked self-attention; the causal mask is in pass.self.
   const ConstMatrixRef self_in = self_residual_.pre_norm(x, pass.self);
   self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
                           self_residual_.out());
@@ -344,7 +344,7 @@ void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceWithGr
                             cross_residual_.block_input_gradient(dx, scratch));
   cross_residual_.pre_norm_backward(y, dx, scratch);
 
-  // Masked self-attention.
+  // Masked self-attention; the causal mask is in pass.self.
   const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
   self_attention_.backward(self_residual_.block_input(x), pass, dself,
                            self_residual_.block_input_gradient(dx, scratch));

@@ -38,9 +38,11 @@ namespace attn {
 /// The keys that a query must not see. Both masks can apply at once.
 struct AttentionMask {
   /// Query i of n sees only the first (keys − n + i + 1) keys: all of them for one query after
-  /// many cached keys, the lower triangle for as many queries as keys. Applied by visible_keys()
-  /// in forward passes, by its inverse in backward_keys() (multi_head_attention.cpp), and for
-  /// tiles by QueryTileBuilder and mask_block(). If you change one, change all four.
+  /// many cached keys, the lower triangle for as many queries as keys. Training sets it in
+  /// model/training/trainable_stacks.cpp. Applied by visible_keys() in forward passes, by its
+  /// inverse in backward_keys() (multi_head_attention.cpp), and for tiles by QueryTileBuilder and
+  /// mask_block(). Performer (CausalTileMask) and the Sparse Transformer read it themselves. If you
+  /// change one, change all.
   bool causal = false;
   /// A nonzero key_padding_mask[j] hides key j, which is padding. Empty: no padding.
   std::span<const std::uint8_t> key_padding_mask = {};
@@ -62,7 +64,7 @@ struct AttentionGroup {
   Index origin = 0;
 };
 
-/// Keys and values of all heads: row j of each is at base + j · stride. A row has D columns, or
+/// Keys and values of all heads: row j of each is at base + j · stride. A row has I columns, or
 /// fewer if heads share keys and values.
 struct KeysAndValues {
   const float* keys = nullptr;
@@ -131,7 +133,7 @@ auto* extra_parameter(Extras& extras, ParameterPart part) {
 
 /// The input of attention: queries, keys and values of all heads, and the groups that relate them.
 struct AttentionInput {
-  ConstMatrixRef queries;  ///< [T, D]
+  ConstMatrixRef queries;  ///< [T, I], I = heads · head_dim
   KeysAndValues memory;
   std::span<const AttentionGroup> groups;
   const GlobalProjections* global = nullptr;  ///< null: global rows use the common projections

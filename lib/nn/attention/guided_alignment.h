@@ -32,11 +32,16 @@ double guided_alignment_loss(const AttentionShape& shape, std::span<const Attent
                              const SavedForBackward& saved, const GuidedAlignment& guided,
                              std::vector<float>& dweights);
 
-/// Like attend_backward() of exact attention, for a loss that also depends on the weights
-/// directly: adds `dweights`, laid out as saved.weights, to dP before dS is computed.
+/// The gradients of a loss that depends on the attention weights directly as well as through the
+/// output.
+struct GradientWithWeights {
+  ConstMatrixRef doutput;           ///< [T, D]
+  std::span<const float> dweights;  ///< laid out as saved.weights; empty: no such dependence
+};
+
+/// Like attend_backward() of exact attention, but adds `dweights` to dP before dS is computed.
 void attend_backward_with_weights(const AttentionShape& shape, const AttentionInput& input,
-                                  const SavedForBackward& saved, const ConstMatrixRef& doutput,
-                                  const AttentionInputGradient& gradient,
-                                  std::span<const float> dweights);
+                                  const SavedForBackward& saved, const GradientWithWeights& from,
+                                  AttentionInputGradient gradient);
 
 }  // namespace attn

@@ -273,9 +273,10 @@ void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch&
 }
 
 void attend_exactly_backward(const AttentionShape& shape, const AttentionInput& input,
-                             const SavedForBackward& saved, const ConstMatrixRef& doutput,
-                             AttentionInputGradient gradient,
-                             std::span<const float> dweights = {}) {
+                             const SavedForBackward& saved, const GradientWithWeights& from,
+                             AttentionInputGradient gradient) {
+  const ConstMatrixRef& doutput = from.doutput;
+  const std::span<const float> dweights = from.dweights;
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
   const bool has_bias_gradient =
@@ -336,15 +337,14 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
   if (const PatternAttention* approximation = approximation_for(shape)) {
     approximation->attend_backward(shape, input, saved, doutput, gradient);
   } else {
-    attend_exactly_backward(shape, input, saved, doutput, gradient);
+    attend_exactly_backward(shape, input, saved, {doutput, {}}, gradient);
   }
 }
 
 void attend_backward_with_weights(const AttentionShape& shape, const AttentionInput& input,
-                                  const SavedForBackward& saved, const ConstMatrixRef& doutput,
-                                  const AttentionInputGradient& gradient,
-                                  std::span<const float> dweights) {
-  attend_exactly_backward(shape, input, saved, doutput, gradient, dweights);
+                                  const SavedForBackward& saved, const GradientWithWeights& from,
+                                  AttentionInputGradient gradient) {
+  attend_exactly_backward(shape, input, saved, from, gradient);
 }
 
 }  // namespace attn

@@ -39,7 +39,7 @@ struct MultiHeadAttention {
   void prepare_cross(PreparationOptions how);      ///< query_projection and output_projection
 };
 
-/// Computes attention for every group and head. Output [T, D]: head h writes its own columns. A
+/// Computes attention for every group and head. Output [T, I]: head h writes its own columns. A
 /// query that may see no key gets zeros. Masked keys contribute nothing, whatever their values are.
 /// The output is the same with and without an observer (null: none).
 void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,

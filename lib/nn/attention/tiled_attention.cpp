@@ -35,7 +35,8 @@ struct Tile {
   RowSums sums;
 };
 
-/// Scales the scores and adds the relative position bias, if the head has one.
+/// Scales the scores and adds the relative position bias. Without a bias, does nothing:
+/// softmax_block() scales them then.
 void add_relative_bias(const Tile& t, const KeyRange& range, const KeyBlock& block) {
   const float* relative_bias = t.head.rows.relative_bias;
   if (relative_bias == nullptr) return;

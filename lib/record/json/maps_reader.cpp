@@ -125,7 +125,7 @@ void read_pattern_maps(const JsonReader& seen, const JsonReader& dense, const Ma
     });
   }
   if (!maps.sparse()) return read_dense(dense, shape, maps.weights);
-  dense.array(0, "layers: above 1024 tokens seen.weights has the weights");
+  dense.array(0, "layers: above 1024 tokens, seen.weights has the weights");
   read_cells(seen["weights"], shape, maps);
 }
 

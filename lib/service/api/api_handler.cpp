@@ -89,8 +89,8 @@ struct TextParts {
 TextParts one_part(const PreparedLine& line, int number) {
   const std::size_t part = to_size(number - 1);
   if (part < line.parts.size()) return {{line.parts[part]}, {line_part(line, part)}, {}};
-  throw InputError("the request: body.part is {}, and translations take this text in {} part{}",
-                   number, line.parts.size(), line.parts.size() == 1 ? "" : "s");
+  throw InputError("the request: body.part is {}, but this text is translated in {} part{}", number,
+                   line.parts.size(), line.parts.size() == 1 ? "" : "s");
 }
 
 TextParts all_of(const PreparedLine& line) {
@@ -155,8 +155,8 @@ WhatIfRecord what_if_record(const Translator& translator, const TranslationSetti
       detail_of(request, settings.decode));
 }
 
-/// Writes "choices": a model's languages with its defaults, and the prefixes that its files name.
-/// It is empty for a model that has neither.
+/// Writes "choices": a model's languages with its defaults, or the two languages in its name, and
+/// the prefixes that its files name. It is empty for a model that has none of these.
 void write_choices(JsonWriter& json, const ReadyModel& model) {
   const Languages& known = model.tokenizer->languages();
   const auto code_of = [&](int id) {
@@ -175,6 +175,10 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
             known.target_language_method != TargetLanguageMethod::source_language_tag;
         if (sources) json.member("source", code_of(known.source));
         json.member("target", code_of(translation_settings(model, {}).languages.target));
+      } else if (const auto pair = languages_in_name(model.name)) {
+        json.member("pair", std::vector<std::vector<std::string>>{
+                                {pair->source, language_name(pair->source)},
+                                {pair->target, language_name(pair->target)}});
       }
       const std::vector<std::string> prefixes = task_prefixes(model.decode);
       if (!prefixes.empty()) json.member("prefixes", prefixes);

@@ -182,7 +182,7 @@ AttentionTiming measure_apart(const AttentionBenchmark& trial) {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
       read_up_to(read_end.number(), &timing, sizeof timing, "a pipe") != sizeof timing) {
     throw FieldError<MemoryError>(
-        FieldText(fmt::format("attention {} of {} tokens did not end; try shorter ",
+        FieldText(fmt::format("attention {} of {} tokens did not finish; try shorter ",
                               pattern_name(trial.pattern.type), trial.length),
                   Field{"lengths"}));
   }

@@ -43,11 +43,11 @@ std::vector<ReferencePair> make_scored_pairs(const ReadyModel& model,
 
 // Pairs of sentences and their gold alignments.
 
-/// Returns the alignments of a file, one line a pair; none if `gold` is empty. Throws InputError if
-/// it has another number of lines.
+/// Returns the alignments of a file, one line per pair; none if `gold` is empty. Throws InputError
+/// if it has another number of lines.
 std::vector<GoldAlignment> read_gold(const std::string& gold, std::size_t pairs);
 
-/// Returns the place of a pair, from 0, in the file: "test.align:3".
+/// Returns the position of a pair, counted from 0, in the file: "test.align:3".
 std::string gold_line(const std::string& gold, std::size_t pair);
 
 /// True if both sides have tokens, no more than the model has positions.

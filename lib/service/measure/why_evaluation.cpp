@@ -88,7 +88,7 @@ WeightMatrix matrix_of(const Matrix& values) {
   return source_columns(values.data(), values.rows(), values.cols(), values.cols());
 }
 
-/// How far the log-probability of each written word falls without each source word, both as words.
+/// The fall of each written word's log-probability without each source word, [written, source].
 struct WordFalls {
   WeightMatrix drop;
   WeightMatrix unk;

@@ -16,6 +16,7 @@
 #include "base/strings/utf8.h"
 #include "model/directory/weights.h"
 #include "service/field_text.h"
+#include "service/model/shipped.h"
 
 namespace attn {
 namespace {
@@ -134,12 +135,26 @@ std::string fetching(const HubName& name) {
   return fmt::format("hf download {} {} {}", name.model, option_name("revision"), name.revision);
 }
 
+/// Returns the names without their folder: "en-de".
+std::vector<std::string> short_names(std::vector<std::string> paths) {
+  for (std::string& path : paths) path = fs::path(path).filename().string();
+  return paths;
+}
+
 }  // namespace
 
 std::string model_directory(const std::string& named) {
   std::error_code error;
+  if (fs::exists(named, error)) return named;
+  if (std::string found = find_shipped_model(named); !found.empty()) return found;
   const std::optional<HubName> name = hub_name(named);
-  if (!name || fs::exists(named, error)) return named;
+  if (!name) {
+    if (named.find('/') != named.npos || shipped_models().empty()) return named;
+    throw SystemError(
+        "{}: no such model directory, and no shipped model has this name (shipped: {}); check the "
+        "path",
+        printable(named), fmt::join(short_names(shipped_models()), ", "));
+  }
   const fs::path model = folder_of(*name);
   if (const auto found = snapshot_of(model, name->revision)) return *found;
   const std::vector<std::string> others = revisions_of(model);

@@ -5,12 +5,13 @@
 
 namespace attn {
 
-/// Returns the directory of a model. A path that exists, or that looks like a path (./x, /x,
-/// a/b/c), is returned unchanged. OWNER/NAME is the snapshot of `main` in the cache of
-/// huggingface_hub, whose folder is $HF_HUB_CACHE (formerly $HUGGINGFACE_HUB_CACHE), $HF_HOME/hub
-/// or ~/.cache/huggingface/hub; OWNER/NAME@REVISION is that of another branch, tag, pull request
-/// (refs/pr/4) or commit. Nothing is downloaded. If the cache does not have the model, throws
-/// SystemError that says what it has and how to download the model.
+/// Returns the directory of a model. A path that exists is returned unchanged, and so is what looks
+/// like a path (./x, /x, a/b/c). The name of a shipped model (de-en) is its directory. OWNER/NAME
+/// is the snapshot of `main` in the cache of huggingface_hub, whose folder is $HF_HUB_CACHE
+/// (formerly $HUGGINGFACE_HUB_CACHE), $HF_HOME/hub or ~/.cache/huggingface/hub; OWNER/NAME@REVISION
+/// is that of another branch, tag, pull request (refs/pr/4) or commit. Nothing is downloaded. If
+/// the cache does not have the model, throws SystemError that says what it has and how to download
+/// the model.
 std::string model_directory(const std::string& named);
 
 /// Throws InputError if `named` is a model of the cache whose revision has no weights. The error

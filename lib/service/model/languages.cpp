@@ -108,6 +108,11 @@ std::size_t nearest_language(const Languages& languages, const std::string& aske
   return static_cast<std::size_t>(std::ranges::find(words, close) - words.begin()) / 2;
 }
 
+bool is_code(std::string_view text) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return (text.size() == 2 || text.size() == 3) && std::ranges::all_of(text, small);
+}
+
 }  // namespace
 
 std::optional<LanguagePair> languages_in_name(std::string_view model_name) {
@@ -148,10 +153,10 @@ const LanguageToken& find_language(const Languages& languages, const std::string
   const std::vector<std::size_t> found = find_candidates(languages, asked, names);
   if (found.size() == 1) return languages.tokens[found.front()];
   if (found.empty()) {
-    refuse_field(
-        Field{field},
-        fmt::format(" {}: {} has no such language among its {}; the nearest is {}", excerpt(asked),
-                    model, names.size(), shown(nearest_language(languages, asked))));
+    refuse_field(Field{field},
+                 fmt::format(" {}: {} does not have this language among its {}; the nearest is {}",
+                             excerpt(asked), model, names.size(),
+                             shown(nearest_language(languages, asked))));
   }
   std::vector<std::string> all;
   for (const std::size_t i : found) all.push_back(shown(i));
@@ -171,7 +176,7 @@ LanguageChoice choose_languages(const MultilingualModel& model, const SearchOpti
   const Languages& languages = model.languages;
   const auto id_of = [&](const std::string& asked, std::string_view field) {
     if (languages.tokens.empty()) {
-      refuse_field(Field{field}, fmt::format(" {}: {} has no tokens of languages; leave it out",
+      refuse_field(Field{field}, fmt::format(" {}: {} has no language tokens; leave it out",
                                              excerpt(asked), model.name));
     }
     return find_language(languages, asked, field, model.name).id;
@@ -181,7 +186,7 @@ LanguageChoice choose_languages(const MultilingualModel& model, const SearchOpti
   if (!given.source_lang.empty()) {
     if (marked) {
       refuse_field(Field{"source_lang"},
-                   fmt::format(" {}: {} is told the target's language alone; leave it out",
+                   fmt::format(" {}: {} only needs the target language; leave it out",
                                excerpt(given.source_lang), model.name));
     }
     choice.source = id_of(given.source_lang, "source_lang");
@@ -206,7 +211,7 @@ LanguageChoice choose_languages(const ReadyModel& model, const SearchOptions& gi
 }
 
 FieldText no_target_language_text(const Languages& languages, const std::string& name) {
-  return {fmt::format("{} writes {} languages, and its files choose none: say ", name,
+  return {fmt::format("{} writes {} languages, and its files choose none: give ", name,
                       languages.tokens.size()),
           Field{"target_lang"}};
 }

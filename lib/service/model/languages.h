@@ -58,7 +58,7 @@ LanguageChoice choose_languages(const ReadyModel& model, const SearchOptions& gi
 /// `decode`.
 void set_target_language(const Languages& languages, int id, DecodeConfig& decode);
 
-/// Returns "NAME writes 202 languages, and its files choose none: say target_lang".
+/// Returns "NAME writes 202 languages, and its files choose none: give target_lang".
 FieldText no_target_language_text(const Languages& languages, const std::string& name);
 
 /// Notes that no target language was chosen for a multilingual model, neither by the user nor by

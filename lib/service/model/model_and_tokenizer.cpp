@@ -45,15 +45,15 @@ void check_tokenizer_fits(ModelConfig& config, const Tokenizer& tokenizer,
         {"target", tokenizer.target_ids_in_use(), config.decoder_vocab_size}}) {
     if (tokens <= rows) continue;
     throw InputError(
-        "{}: the {} vocabulary holds {} pieces, and the model's embedding {}; tokenizer and "
-        "weights are not of one model",
+        "{}: the {} vocabulary holds {} pieces, and the model's embedding {}; the tokenizer and "
+        "the weights belong to different models",
         where, side, tokens, rows);
   }
   const int eos = tokenizer.special_tokens().eos;
   if (eos != config.eos_token_id) {
     throw InputError(
         "{}: eos_token_id is {}, and the tokenizer's end symbol has id {}; a model learns to end "
-        "by it, so both must be one",
+        "with it, so both must be the same",
         where, config.eos_token_id, eos);
   }
   config.model_type = model_type_for(config);

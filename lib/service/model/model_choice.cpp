@@ -38,15 +38,15 @@ Backend backend_for(MatmulPrecision precision) {
   if (precision == MatmulPrecision::int8) return Backend::int8;
   if (!cpu_multiplies_bfloat16()) {
     refuse_field(Field{"precision"},
-                 " bfloat16: expected a CPU with AVX512_BF16 or AMX, which this one is not, or is "
-                 "told not to be (ATTN_DEMO_CPU); use float32 or int8");
+                 " bfloat16: it needs a CPU with AVX512_BF16 or AMX, which this one does not have, "
+                 "or ATTN_DEMO_CPU switches off; use float32 or int8");
   }
   return Backend::bfloat16;
 }
 
 std::size_t ModelChoice::maps_index() const {
   if (maps_of.empty()) return 0;
-  if (!several()) refuse_field(Field{"maps_of"}, " goes with several ", Field{"model"});
+  if (!several()) refuse_field(Field{"maps_of"}, " needs several ", Field{"model"});
   const auto named = std::ranges::find(models, maps_of);
   if (named != models.end()) return to_size(named - models.begin());
   if (maps_of.size() == 1 && maps_of[0] >= '1' && to_size(maps_of[0] - '0') <= models.size()) {

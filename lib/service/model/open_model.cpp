@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDefaultModel = "data/models/en-de";
 constexpr const char* kDemoConfig = "configs/demo.json";
 constexpr const char* kDemoTokenizer = "data/demo/tokenizer";
 
@@ -110,7 +109,7 @@ void refuse_run_directory(const std::string& directory) {
   if (!directory_exists((run / "model").string()) || !file_exists((run / "train.jsonl").string())) {
     return;
   }
-  throw InputError("{}: a training run, and no model; its model is {}", printable(directory),
+  throw InputError("{}: a training run, not a model; its model is {}", printable(directory),
                    printable((run / "model").string()));
 }
 
@@ -145,11 +144,10 @@ void choose_globals(const ModelChoice& choice, Transformer& transformer) {
   const ModelConfig& config = transformer.config();
   const bool learned = family_of(config).globals == GlobalTokenType::learned;
   if (learned || !sparse_pattern(config.encoder_attention).has_global_tokens()) {
-    refuse_field(
-        Field{"global"},
-        fmt::format(" {}: the encoder of {} has no tokens to choose as global; LED and the "
-                    "patterns longformer and chunks have",
-                    excerpt(choice.globals), transformer.name()));
+    refuse_field(Field{"global"},
+                 fmt::format(" {}: the encoder of {} cannot have global tokens; only LED and the "
+                             "patterns longformer and chunks have them",
+                             excerpt(choice.globals), transformer.name()));
   }
   transformer.set_global_positions(choice.global_positions(config.max_positions));
 }
@@ -171,7 +169,7 @@ void require_room_for_all(const std::vector<std::string>& directories, Backend b
 std::string default_model(const ModelChoice& choice) {
   if (choice.asks_for_another()) return "";
   try {
-    return shipped(kDefaultModel);
+    return shipped(default_model_name);
   } catch (const InputError&) {
     return "";
   }
@@ -260,7 +258,7 @@ ReadyModel open_chosen_model(const ModelChoice& choice, const std::string& token
   const std::string config = chosen_config(choice);
   if (config.empty()) {
     ReadyModel ready = load_from_directory(default_model(choice), backend);
-    ready.name = kDefaultModel;  // wherever it is installed
+    ready.name = default_model_name;  // wherever it is installed
     return ready;
   }
   ReadyModel ready = make_from_config(choice, config, tokenizer_directory);
@@ -278,11 +276,10 @@ void choose_prefix(const ModelChoice& choice, ReadyModel& ready) {
   if (!choice.prefix.empty() || prefixes.empty()) return;
   std::vector<std::string> quoted;
   for (const std::string& prefix : prefixes) quoted.push_back(in_quotes(prefix));
-  ready.notes.emplace_back(
-      fmt::format("{}: config.json (task_specific_params) names the prefixes {}; a text gets one "
-                  "where it is typed, or by ",
-                  printable(ready.name), fmt::join(quoted, ", ")),
-      Field{"prefix"});
+  ready.notes.emplace_back(fmt::format("{}: config.json (task_specific_params) names the prefixes "
+                                       "{}; type one before a text, or give it with ",
+                                       printable(ready.name), fmt::join(quoted, ", ")),
+                           Field{"prefix"});
 }
 
 }  // namespace

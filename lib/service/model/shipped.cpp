@@ -1,5 +1,6 @@
 #include "service/model/shipped.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -11,6 +12,8 @@ namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kModelFolder = "data/models/";
 
 std::string& shipped_root() {
   static std::string root;
@@ -41,6 +44,29 @@ std::string find_shipped(const std::string& relative) {
     if (fs::exists(path, error)) return path.string();
   }
   return "";
+}
+
+std::string find_shipped_model(std::string_view name) {
+  if (name.starts_with(kModelFolder)) name.remove_prefix(kModelFolder.size());
+  if (name.empty() || name.front() == '.' || name.find('/') != name.npos) return "";
+  std::error_code error;
+  std::string directory = find_shipped(std::string(kModelFolder) += name);
+  return fs::is_directory(directory, error) ? directory : "";
+}
+
+std::vector<std::string> shipped_models() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(find_shipped(std::string(kModelFolder)), error), end;
+       !error && entry != end; entry.increment(error)) {
+    if (fs::exists(entry->path() / "config.json", error)) {
+      names.push_back(std::string(kModelFolder) += entry->path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  const auto first = std::find(names.begin(), names.end(), default_model_name);
+  if (first != names.end()) std::rotate(names.begin(), first, first + 1);
+  return names;
 }
 
 std::string shipped(const std::string& relative) {

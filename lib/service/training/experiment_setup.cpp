@@ -117,7 +117,7 @@ void check_agreement(const ExperimentConfig& experiment, const ModelConfig& foun
     if (asked[name] == has[name]) continue;
     throw InputError(
         "{}: model.{} is {}, and the model in {} has {}; weights keep their shape: leave the key "
-        "out, or train without going on from that model",
+        "out, or train without starting from that model",
         printable(experiment.path), key, describe(value), printable(directory),
         describe(has[name]));
   }

@@ -25,7 +25,7 @@ constexpr std::uint64_t kMostUpdates = 100'000;
 
 void set_up(TrainerSetup& setup, const ExperimentConfig& experiment, const Tokenizer& tokenizer) {
   if (!experiment.train.guided_alignment.empty()) {
-    throw InputError("{}: train.guided_alignment does not go with a training that is watched",
+    throw InputError("{}: train.guided_alignment cannot be used in a training run that is watched",
                      experiment.path);
   }
   setup.train = experiment.train;
@@ -53,7 +53,8 @@ std::uint64_t updates_asked(const Json& asked) {
   std::uint64_t updates = 0;
   for (const auto& [key, value] : asked.items()) {
     if (key != "updates") {
-      throw UsageError("the request: unknown key {}; a training knows updates", excerpt(key));
+      throw UsageError("the request: unknown key {}; a training run only accepts updates",
+                       excerpt(key));
     }
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMostUpdates) {
       throw UsageError("updates: expected a whole number from 0 to {}", kMostUpdates);
@@ -79,8 +80,7 @@ LiveTraining::LiveTraining(const std::string& config) {
   const ExperimentConfig experiment = read_experiment(config, {});
   if (experiment.tokenizer.model.empty()) {
     throw InputError(
-        "{}: a training that is watched needs a tokenizer that is there; expected "
-        "tokenizer.model",
+        "{}: a training run that is watched needs an existing tokenizer; expected tokenizer.model",
         config);
   }
   ready_.tokenizer_directory = experiment.tokenizer.model;

@@ -219,7 +219,7 @@ class TrainingRun {
     if (!languages.uses_language_tokens())
       language_code_ = languages.code_of(setup.languages.source);
     {
-      const Progress progress(fmt::format("cutting {} pairs into pieces", text.source.size()));
+      const Progress progress(fmt::format("splitting {} pairs into tokens", text.source.size()));
       setup.corpus = make_corpus(text, tokenizer, max_side_tokens(), setup.languages);
     }
     report_corpus(setup.corpus, text, listener);
@@ -279,10 +279,10 @@ class TrainingRun {
     // belong to another config.
     if (directory_->has_checkpoint()) {
       if (directory_exists(directory)) return directory;
-      throw FieldError<InputError>(
-          FieldText("cannot resume " + printable(request_.out),
-                    ": it has no tokenizer of its own, so it began with another's; give the same ",
-                    Field{"from"}, " or tokenizer.model again"));
+      throw FieldError<InputError>(FieldText(
+          "cannot resume " + printable(request_.out),
+          ": it has no tokenizer of its own, so the run began with another model's; give the same ",
+          Field{"from"}, " or tokenizer.model again"));
     }
     fs::remove_all(directory, ignored);
     const int wanted = tokenizer_vocab_size(experiment_.tokenizer);
@@ -294,7 +294,7 @@ class TrainingRun {
     const int fewest = std::min(made.source_pieces, made.target_pieces);
     if (fewest < wanted) {
       listener.say(
-          fmt::format("the text gives {} pieces, fewer than the {} asked for", fewest, wanted));
+          fmt::format("the text gives {} pieces, fewer than the requested {}", fewest, wanted));
     }
     return directory;
   }

@@ -214,7 +214,7 @@ std::vector<int> template_ids(const Json& tokens, const std::string& name,
   if (token != tokens.end() && token->is_object() && token->contains("ids") &&
       (*token)["ids"].is_array()) {
     for (const Json& id : (*token)["ids"]) {
-      if (!as_int(id)) reader.fail("special_tokens", "has an id that is no integer");
+      if (!as_int(id)) reader.fail("special_tokens", "has an id that is not an integer");
       ids.push_back(*as_int(id));
     }
   }

@@ -170,7 +170,7 @@ int language_of(const Languages& languages, const std::string& code, const char*
     some.push_back(token.code);
   }
   throw InputError(
-      "{}: {} is {}, for which the tokenizer has no token; expected one of its {}: {} …", where,
+      "{}: {} is {}, and the tokenizer has no token for it; expected one of its {}: {} …", where,
       key, excerpt(code), languages.tokens.size(), fmt::join(some, ", "));
 }
 

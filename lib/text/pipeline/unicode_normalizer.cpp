@@ -47,7 +47,7 @@ Normalizer unicode_normalizer(UnicodeForm form) {
     icu::UnicodeString normalised;
     older->normalizer.normalize(icu::UnicodeString::fromUTF8(text), normalised, error);
     normalised.toUTF8String(out);
-    if (U_FAILURE(error)) throw std::runtime_error("ICU cannot normalise a text");
+    if (U_FAILURE(error)) throw std::runtime_error("ICU cannot normalize a text");
     return out;
   };
 }

@@ -347,14 +347,14 @@ std::uint64_t ProtobufReader::read_varint() {
     value |= (byte & 0x7F) << shift;
     if (byte < 0x80) return value;
   }
-  throw_damaged_file(where_, offset_ + begin, "a number that the file's end cuts");
+  throw_damaged_file(where_, offset_ + begin, "a number that is cut off by the end of the file");
 }
 
 std::string_view ProtobufReader::take(std::uint64_t count, const char* what) {
   const std::size_t left = message_.size() - at_;
   if (count > left) {
     throw_damaged_file(where_, offset_ + at_,
-                       fmt::format("{} of {} bytes where {} are left", what, count, left));
+                       fmt::format("{} of {} bytes, but only {} are left", what, count, left));
   }
   const std::string_view taken = message_.substr(at_, to_size(count));
   at_ += taken.size();

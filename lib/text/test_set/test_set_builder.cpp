@@ -62,7 +62,7 @@ bool TestSetBuilder::inside(std::string_view name) const {
 void TestSetBuilder::start(std::string_view name, const MarkupAttributes& attributes,
                            std::size_t line) {
   if (open_.size() >= kDeepest)
-    fail(line, fmt::format("elements nest more than {} deep", kDeepest));
+    fail(line, fmt::format("elements are nested more than {} deep", kDeepest));
   if (open_.empty()) start_root(name, line);
   if (in_segment_) {
     start_in_segment(name, line);

@@ -83,9 +83,7 @@ void on_text(void* data, const XML_Char* text, int size) {
   e.guard([&] { e.builder->text({text, static_cast<std::size_t>(size)}, line_of(e.parser)); });
 }
 
-void on_entity(void* data, const XML_Char* /*name*/, int /*parameter*/, const XML_Char* /*value*/,
-               int /*length*/, const XML_Char* /*base*/, const XML_Char* /*system*/,
-               const XML_Char* /*public_id*/, const XML_Char* /*notation*/) {
+void on_entity(void* data) {
   Events& e = events(data);
   e.guard([&] {
     e.builder->fail(line_of(e.parser),
@@ -110,7 +108,8 @@ void read_xml(std::string_view bytes, TestSetBuilder& builder) {
   XML_SetUserData(parser.get(), &state);
   XML_SetElementHandler(parser.get(), on_start, on_end);
   XML_SetCharacterDataHandler(parser.get(), on_text);
-  XML_SetEntityDeclHandler(parser.get(), on_entity);
+  XML_SetEntityDeclHandler(parser.get(),
+                           [](void* data, auto... /*declaration*/) { on_entity(data); });
   XML_SetSkippedEntityHandler(parser.get(), on_skipped);
   if (parse(parser.get(), bytes)) return;
   if (state.error) std::rethrow_exception(state.error);

@@ -101,8 +101,8 @@ CheckpointHeader verified_header(const std::string& path, std::uint64_t update) 
   reader.skip_arrays();
   reader.finish();
   if (reader.header().update != update) {
-    throw DamagedCheckpoint{
-        fmt::format("it is of update {}, expected that of its name", reader.header().update)};
+    throw DamagedCheckpoint{fmt::format("it belongs to update {}, expected the update in its name",
+                                        reader.header().update)};
   }
   return reader.header();
 }
@@ -166,13 +166,12 @@ std::optional<CheckpointInfo> newest_checkpoint(const std::string& folder,
       notes.insert(notes.end(), damages.begin(), damages.end());
       return CheckpointInfo{path, update, std::move(header.state)};
     } catch (const DamagedCheckpoint& damage) {
-      damages.push_back(
-          fmt::format("{}: damaged: {}; passed over", printable(path), damage.reason));
+      damages.push_back(fmt::format("{}: damaged: {}; skipped", printable(path), damage.reason));
     }
   }
   if (damages.empty()) return std::nullopt;
   throw InputError(
-      "{}: found only damaged checkpoints ({}), expected a complete one; train anew into another "
+      "{}: found only damaged checkpoints ({}), expected a complete one; train again into another "
       "folder",
       printable(folder), damages.front());
 }
@@ -186,7 +185,7 @@ void read_arrays(const CheckpointInfo& checkpoint, const std::vector<CheckpointA
     }
     reader.finish();
   } catch (const DamagedCheckpoint& damage) {
-    throw InputError("{}: damaged: {}; it was changed after it was checked",
+    throw InputError("{}: damaged: {}; it has changed since it was checked",
                      printable(checkpoint.path), damage.reason);
   }
 }

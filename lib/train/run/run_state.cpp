@@ -24,7 +24,7 @@ class Reader {
     const Json& value = at(key);
     if (!value.is_number_unsigned()) keys_.fail_type(key, value, "a whole number");
     const auto n = value.get<std::uint64_t>();
-    if (!std::in_range<Index>(n)) keys_.fail(key, fmt::format("is {}: no run counts so far", n));
+    if (!std::in_range<Index>(n)) keys_.fail(key, fmt::format("is {}: no run counts that far", n));
     return n;
   }
   double number(const std::string& key) {

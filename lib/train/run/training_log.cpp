@@ -26,8 +26,8 @@ void cut_back(int descriptor, const std::string& path, std::uint64_t size, std::
   }
   if (keep > size || last != '\n') {
     throw InputError(
-        "{}: found {} bytes{}, expected a line's end at byte {}: it was changed since the "
-        "checkpoint; train anew into another folder",
+        "{}: found {} bytes{}, expected the end of a line at byte {}: the file has changed since "
+        "the checkpoint; train again into another folder",
         printable(path), size, keep > size ? "" : " and another line there", keep);
   }
   if (size > keep && ftruncate(descriptor, to_index(keep)) != 0) {

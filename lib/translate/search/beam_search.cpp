@@ -151,7 +151,7 @@ void SentenceBeam::merge_finished(std::span<const Candidate> best) {
                                 [](const Finished& f) { return f.is_finished; });
   const float length = length_penalty_divisor(produced_ + 1, decode_.length_penalty);
   for (std::size_t i = 0; i < best.size(); ++i) {
-    // As in `generate`, only the first `beams_` of the 2 · beams_ candidates may end as results;
+    // Only the first `beams_` of the 2 · beams_ candidates may end as results, as in `generate`;
     // the others ensure that enough beams continue.
     if (i >= to_size(beams_) || !ends(best[i])) continue;
     float score = best[i].score / length;
@@ -242,8 +242,8 @@ std::vector<SearchHypothesis> SentenceBeam::results(Index count) const {
   }
   if (results.empty() && decode_.length_penalty < 0) {
     throw InputError(
-        "length_penalty {}: no translation's score reaches the {:g} of an empty place; use one "
-        "nearer to 0",
+        "length_penalty {}: every translation scores below {:g}, the score of an empty beam; use "
+        "one nearer to 0",
         decode_.length_penalty, static_cast<double>(kNone));
   }
   return results;

@@ -1,4 +1,6 @@
-// The decoders of models that choose each token together.
+// Searching many sentences in the same steps: the models' decoders (EnsembleDecoder), what one
+// sentence does with the scores of its rows (SentenceSearch: greedy_search.cpp, beam_search.cpp),
+// and the batch that sentences join and leave (ContinuousBatch).
 #pragma once
 
 #include <cstdint>
@@ -32,8 +34,8 @@ class EnsembleDecoder {
   EnsembleDecoder(const EnsembleDecoder&) = delete;
   EnsembleDecoder& operator=(const EnsembleDecoder&) = delete;
 
-  /// Encodes the sentences with each model and adds them, like IncrementalDecoder::join(). If
-  /// `encoded` is set, it replaces the first model's encoder.
+  /// Encodes the sentences with each model and adds them, like IncrementalDecoder::add_sentences().
+  /// If `encoded` is set, it replaces the first model's encoder.
   std::vector<Index> add_sentences(const PackedTokens& source, std::span<const SlotSize> sizes,
                                    const EncodedSource* encoded = nullptr);
   void remove_sentence(Index slot);
@@ -152,7 +154,8 @@ class SentenceSearch {
 std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
                                               Index max_generated_tokens);
 
-/// The observer of a beam search, and the number of the sentence in its batch; null: no observer.
+/// Where a beam search records its steps, and the number of the sentence in its batch; null:
+/// nowhere.
 struct BeamTrace {
   SearchTrace* trace = nullptr;
   Index sentence = 0;
@@ -163,7 +166,7 @@ std::unique_ptr<SentenceSearch> beam_search(const SearchRules& rules, std::span<
                                             Index max_generated_tokens,
                                             const BeamTrace& traced = {});
 
-/// Returns a greedy search for one beam without an observer, and a beam search otherwise.
+/// Returns a greedy search for one beam without a trace, and a beam search otherwise.
 std::unique_ptr<SentenceSearch> sentence_search(const SearchRules& rules,
                                                 std::span<const int> source,
                                                 Index max_generated_tokens,

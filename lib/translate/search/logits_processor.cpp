@@ -93,7 +93,7 @@ LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, const std::vector<i
       renormalise_(decode.renormalize_logits),
       several_beams_(decode.num_beams > 1) {
   for (const std::vector<int>& word : decode.bad_words_ids) {
-    // As in `generate`, an end token stays allowed.
+    // An end token stays allowed, as in `generate`.
     if (word.size() == 1 && std::ranges::find(ends, word.front()) != ends.end()) continue;
     for (const int id : word) require_id("bad_words_ids", id, vocab_size);
     bad_words_.push_back(word);

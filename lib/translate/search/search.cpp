@@ -41,7 +41,7 @@ void require_room(const SearchRules& rules, const Ensemble& models, const Packed
   // Asking the system costs a few file reads, so small caches are not checked.
   if (needed > (std::uint64_t{256} << 20)) {
     require_memory(needed,
-                   fmt::format("the cache of keys and values for {} sentences at a time, "
+                   fmt::format("the KV cache for {} sentences at a time, "
                                "{} beams and up to {} tokens each",
                                order.size(), rules.hypotheses(),
                                max_generated_tokens(rules.decode, models,

@@ -52,8 +52,8 @@ struct SearchContext {
   /// turns; 0: each request is a client of its own.
   std::uint64_t client = 0;
   const std::atomic<bool>* stop = nullptr;  ///< another thread sets it to end the search
-  /// The first model's encoder output for this batch, if it has been computed; must outlive the
-  /// search.
+  /// The first model's encoder output, if it has been computed; only for a batch of one sentence.
+  /// Must outlive the search.
   const EncodedSource* encoded = nullptr;
   /// Number of sentences that share the decoder's steps. If there are more, the next one joins
   /// when one has ended, so none waits for the longest of its batch. 0: all of them.
@@ -101,10 +101,10 @@ void require_finite_score(float score, float length_penalty);
 /// Returns sum / length ^ length_penalty, checked by both functions above.
 float hypothesis_score(float sum, std::size_t length, float length_penalty);
 
-/// Returns num_return_sequences hypotheses for each sentence of the batch, best first. The longest
-/// sentences are searched first. One beam means greedy search, as in `generate` (with a trace, a
-/// beam search with one beam, which finds the same). With several models, the mean of their
-/// log-probabilities decides (translate/ensemble.h).
+/// Returns num_return_sequences hypotheses for each sentence of the batch, best first. With several
+/// threads or a limit of active sentences, the longest are searched first. One beam means greedy
+/// search, as in `generate` (with a trace, a beam search with one beam, which finds the same). With
+/// several models, the mean of their log-probabilities decides (translate/ensemble.h).
 SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
                      const SearchContext& context = {});
 

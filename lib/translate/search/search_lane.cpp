@@ -30,7 +30,7 @@ void require_room(std::span<QueuedSentence* const> joining) {
   for (const QueuedSentence* one : joining) bytes = bytes ? checked_add(*bytes, one->bytes) : bytes;
   const std::uint64_t needed = bytes.value_or(~std::uint64_t{0});
   if (needed > kSmall) {
-    require_memory(needed, fmt::format("the cache of keys and values for {} sentences at a time, "
+    require_memory(needed, fmt::format("the KV cache for {} sentences at a time, "
                                        "{} beams and up to {} tokens each",
                                        joining.size(), joining.front()->size.hypotheses,
                                        joining.front()->size.steps));

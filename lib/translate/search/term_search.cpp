@@ -167,7 +167,7 @@ class TermSearch : public SentenceSearch {
     const Index room = most - produced - (forced ? 1 : 0);
     for (const TermCandidate& each : all) {
       if (last || ends(each.candidate.token)) {
-        // As in a search without terms, an ending hypothesis must be among the best.
+        // An ending hypothesis must be among the best, as in a search without terms.
         const bool among_best = complete < beams;
         if (each.missing == 0 && among_best) ended.push_back(each);
         if (each.missing > 0 && last) hopeless.push_back(each);

@@ -1,4 +1,4 @@
-// How faithful the answers to "why this word?" are, as JSON (docs/json.md).
+// The faithfulness of answers to "why this word?", as JSON (docs/json.md).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How faithful the answers to "why this word?" are, as a table.
+// The faithfulness of answers to "why this word?", as a table.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
-"""Further pairs for English to German, made from given ones and from word lists by hash.
+"""Makes further pairs for English to German from given ones and from word lists, by hash.
+recipes/en-de/prepare_pairs.py --more en-de calls `further_pairs`; docs/notes/shipped-model.md explains the
+rest.
 
 `further_pairs` is what recipes/en-de/prepare_pairs.py --more en-de calls; docs/notes/shipped-model.md tells the rest.
 """
@@ -55,7 +57,8 @@ def unseen_names(folder: Path = RECIPE / "typed") -> frozenset[str]:
 
 
 def typed_sentences(folder: Path = RECIPE / "typed") -> list[str]:
-    """Without their marks, with whole translations; what a model is scored with is not made."""
+    """Returns the lines without their marks, with whole translations, so that the texts of the score are
+    never made."""
     marked = [plain(line) for name in ("sentences", "paragraphs", "nouns")
               for _, line in read_marked(folder / f"{name}.txt")]
     odd = [line for name in ("odd", "textbook", "german") for line in read_odd(folder / f"{name}.txt")]
@@ -72,7 +75,7 @@ def words_in(sentence: str) -> int:
 
 
 class Pools:
-    """What longer text is made of."""
+    """The sentences that longer text is made of."""
 
     def __init__(self, pairs: list[Pair]):
         self.all = [pair for pair in pairs if longer.is_sentence(pair)]
@@ -92,7 +95,7 @@ class Pools:
         return longer.joined_clauses([draw.pick(pool) for _ in range(draw.pick([2, 2, 3, 3, 4]))], draw)
 
     def joined(self, draw: Draw) -> Pair:
-        """Two to six sentences, some of them made of clauses; or one sentence of clauses."""
+        """Returns two to six sentences, some with clauses, or one sentence of clauses."""
         if draw.percent(45):
             return self.compound(draw)
         sentences = self.sentences(draw, draw.between(2, 6))
@@ -105,7 +108,7 @@ def as_it_is(english: str, german: str, draw: Draw) -> Pair:
 
 
 def swapped(way):
-    """A way of typing for the second side."""
+    """Returns a way of typing for the second side."""
     def back(english: str, german: str, draw: Draw) -> Pair | None:
         found = way(german, english, draw)
         return found and found[::-1]
@@ -113,7 +116,7 @@ def swapped(way):
 
 
 class Maker:
-    """Collects pairs by kind; what the caller does not allow, or has already, is left out."""
+    """Collects pairs by kind; leaves out pairs that the caller does not allow or already has."""
 
     def __init__(self, pairs: list[Pair], allowed):
         self.given, self.allowed = pairs, allowed
@@ -156,7 +159,7 @@ class Maker:
                          filler.fill(english, german, Draw("template", english, german, copy)))
 
     def every(self) -> None:
-        """Each city, country and nation equally often, whatever the pairs talk about."""
+        """Uses each city, country and nation equally often, whichever ones the pairs mention."""
         filler, words = Filler(self.words), self.words
         templates = read_templates(lines_of(RECIPE / "words/templates.tsv"))
         for kind, key, choices in (("stay", "city", words.cities + [
@@ -171,7 +174,7 @@ class Maker:
                              filler.fill(*draw.pick(frames), draw, {key: choice}))
 
     def nouns(self, entries: list[Pair]) -> None:
-        """Everyday nouns and a dictionary's, each in sentences of its class."""
+        """Puts everyday nouns and a dictionary's nouns into sentences of their classes."""
         filler, everyday, sentences = nouns.filler_of(RECIPE / "words", lines_of)
         of_terms = terms.nouns(entries, Genders(german for _, german in self.given))
         known = {noun.german for noun in everyday}
@@ -188,7 +191,7 @@ class Maker:
                     self.add("noun_" + kind, filler.fill(draw.pick(fitting), noun, draw))
 
     def copied(self) -> None:
-        """What is not translated: in frames, around sentences, in place of names."""
+        """Makes pairs with text that is not translated: in frames, around sentences, in place of names."""
         for kind, english, german in read_templates(lines_of(RECIPE / "words/copying.tsv")):
             for copy in range(FRAME_COPIES[kind]):
                 self.add("copied_" + kind, copying.fill(kind, english, german, Draw("copied", kind, english, copy)))
@@ -196,7 +199,7 @@ class Maker:
             self._of_any(kind, wanted, self.given, getattr(copying, kind))
 
     def terms_typed(self, entries: list[Pair]) -> None:
-        """A dictionary's entries and short things in tags, capitals and the like."""
+        """Puts a dictionary's entries and short texts into tags, capitals and the like."""
         short = [tuple(line.split("\t")) for line in lines_of(RECIPE / "words/short.tsv")]
         for kind, copies in SHORT_COPIES.items():
             for english, german in short:
@@ -209,14 +212,14 @@ class Maker:
             self._of_any("short_" + kind, wanted, short, WAYS[kind])
 
     def again(self, kind: str, pair: Pair | None, copies: int) -> None:
-        """The same pair several times, where it may be used."""
+        """Repeats a pair, if it may be used."""
         if pair and self.allowed(pair):
             self.made += [pair] * copies
             self.kinds += [kind] * copies
             self.counts[kind] += copies
 
     def phrases(self, swap: bool) -> None:
-        """What people say every day and type first, as it is and as it is typed."""
+        """Makes pairs of everyday phrases, which people type first, as they are and in other ways of typing."""
         for line in lines_of(RECIPE / "words/phrases.tsv"):
             english, german = line.split("\t")
             for kind, copies in PHRASE_COPIES.items():
@@ -224,7 +227,7 @@ class Maker:
                 self.again("phrase", (swapped(way) if swap else way)(english, german, Draw("phrase", kind, english)), copies)
 
     def predicates(self) -> None:
-        """What somebody or something is, in sentences, in small letters and in capitals."""
+        """Makes pairs of descriptions, in sentences, in small letters and in capitals."""
         adjectives = [line.split("\t") for line in lines_of(RECIPE / "words/predicates.tsv")]
         for kind, english, german in read_templates(lines_of(RECIPE / "words/predicate_sentences.tsv")):
             for what, *words in adjectives:
@@ -236,7 +239,8 @@ class Maker:
                     self.add("predicate", typing_ways.capitals(*pair, None))
 
     def clauses(self) -> None:
-        """Sentences with clauses, passives and other word order, put together from people, animals, things and what they do."""
+        """Makes sentences with clauses, passives and other word order from people, animals, things and their
+        actions."""
         nouns_by_kind = nouns.filler_of(RECIPE / "words", lines_of)[0].by_kind
         maker = clauses.ClauseMaker(nouns_by_kind, verbs.read_actions(lines_of(RECIPE / "words/actions.tsv")),
                                     verbs.read_handled(lines_of(RECIPE / "words/handled.tsv")))
@@ -244,7 +248,7 @@ class Maker:
             self.add("clause", maker.draw(Draw("clause", number)))
 
     def senses(self) -> None:
-        """Words with several meanings, and sayings, each pair again and again."""
+        """Makes pairs of words with several meanings, and of sayings, each many times."""
         for name in ("senses", "sayings"):
             for line in lines_of(RECIPE / f"words/{name}.tsv"):
                 self.again(name, tuple(line.split("\t")), SENSE_COPIES)
@@ -262,7 +266,7 @@ class Maker:
             self.add("listed", typing_ways.listed([draw.pick(short) for _ in "abc"], draw))
 
     def _of_any(self, kind: str, wanted: int, pool: list[Pair], way) -> None:
-        """`wanted` pairs, each a drawn one of the pool in another way."""
+        """Makes `wanted` pairs, each from a random pair of the pool in another way of typing."""
         found = number = 0
         while found < wanted and number < 40 * wanted:
             number += 1
@@ -270,7 +274,7 @@ class Maker:
             found += self.add("typed_" + kind, way(*draw.pick(pool), draw))
 
     def longer(self) -> None:
-        """Lines of 15 to 60 words until they hold LONG_SHARE of all words, then shorter ones."""
+        """Makes lines of 15 to 60 words until they contain LONG_SHARE of all words, then shorter ones."""
         pools = Pools(self.given + self.made)
         total = sum(words_in(english) for english, _ in self.given + self.made)
         total += SHORT_JOINS * 11
@@ -302,9 +306,9 @@ class Maker:
 
 
 def further_pairs(pairs: list[Pair], allowed, entries=(), swap: bool = False) -> tuple[list[Pair], dict[str, int]]:
-    """Pairs made from `pairs` and the word lists, none of them twice or among `pairs` but everyday phrases, with their
-    number by kind. `allowed(pair)` says whether one may be used (it is not of dev or test);
-    `entries` are a dictionary's; with `swap` the second side is what is typed."""
+    """Returns pairs made from `pairs` and the word lists, with their number by kind. Except for everyday
+    phrases, no pair occurs twice or among `pairs`. `allowed(pair)` says whether a pair may be used (it is
+    not in dev or test). `entries` are a dictionary's. With `swap`, the second side is the typed one."""
     maker = Maker(pairs, allowed)
     maker.replaced()
     maker.templates()

@@ -1,4 +1,4 @@
-"""Pairs of other sources: a file of English, German and source a line, plain or gzipped.
+"""Reads pairs of other sources: a file with English, German and source per line, plain or gzipped.
 
 A source is taken as often as recipes/en-de/words/sources.tsv says; what is damaged, in another language, cut off, or
 whose sides have not the same length is left out, and so is what stands in dev, test or recipes/en-de/typed.
@@ -30,7 +30,7 @@ LONG = 17  # words
 
 
 def read(path: Path) -> list[tuple[str, str, str]]:
-    """English, German, source; lines without three columns are an error of the file."""
+    """Reads English, German and source; lines without three columns are an error."""
     opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
     with opened as lines:
         rows = [[column.strip() for column in line.rstrip("\r\n").split("\t")] for line in lines]
@@ -41,7 +41,7 @@ def read(path: Path) -> list[tuple[str, str, str]]:
 
 
 def tidy(english: str, german: str) -> Pair:
-    """One kind of apostrophes, quotes and blanks."""
+    """Normalizes apostrophes, quotes and spaces."""
     german = german.translate(GERMAN_QUOTES)
     german = re.sub(r"(?<=\w)[’‘'](?=\w)", "’", german)
     english = re.sub(r"\s+", " ", english.translate(QUOTES)).strip()
@@ -49,7 +49,7 @@ def tidy(english: str, german: str) -> Pair:
 
 
 def language_of(text: str) -> str:
-    """en, de, or nothing where the words do not tell."""
+    """Returns en or de, or nothing if the words do not tell."""
     words = re.findall(r"\w+", text.lower())
     found = {language: sum(word in known for word in words) for language, known in STOPWORDS.items()}
     best = max(found, key=found.get)
@@ -57,7 +57,8 @@ def language_of(text: str) -> str:
 
 
 def fault(english: str, german: str, languages: bool = True) -> str:
-    """Why a pair is no use; empty where it is fine. `languages`: they are English and German."""
+    """Returns the reason why a pair is useless; empty if it is fine. `languages`: the pair is English and
+    German."""
     words = len(english.split()), len(german.split())
     if not english or not german or max(words) > 90:
         return "empty_or_long"
@@ -78,14 +79,15 @@ def fault(english: str, german: str, languages: bool = True) -> str:
 
 
 def begins_large(english: str, german: str, draw: Draw) -> Pair:
-    """Sentences of dialogues typed in small letters get their capital, three times in four."""
+    """Capitalizes sentences of dialogues that are in small letters, three times in four."""
     if english[0].islower() and english[-1] in ".!?" and draw.percent(75):
         return english[0].upper() + english[1:], german[0].upper() + german[1:]
     return english, german
 
 
 def part_key(english: str) -> str:
-    """What decides the part: the same for sentences that differ in he and she, or in numbers."""
+    """Returns the text that decides the part: the same for sentences that only differ in he and she, or in
+    numbers."""
     words = [word for word in re.findall(r"[^\W\d_]+", english.lower()) if word not in SAID]
     return " ".join(words)
 
@@ -103,7 +105,8 @@ def weights_of(path: Path) -> dict[str, tuple[int, int]]:
 
 
 def cleaned(rows, counts: Counter, english_german: bool) -> list[tuple[str, str, str]]:
-    """What is fine of the rows; pairs of other languages keep their quotes, and no words tell their language."""
+    """Keeps the useful rows; pairs of other languages keep their quotes, and their words do not tell their
+    language."""
     seen, kept = set(), []
     for english, german, source in rows:
         pair = tidy(english, german) if english_german else (english, german)

@@ -1,4 +1,5 @@
-"""Sentences with clauses: reasons with pronouns, relative clauses, conditions, reported speech, passives, word order.
+"""Makes sentences with clauses: reasons with pronouns, relative clauses, conditions, reported speech,
+passives, word order.
 
 Each is put together from a subject, what it does (words/actions.tsv, words/handled.tsv) and when, on both sides at once.
 """
@@ -45,7 +46,7 @@ class ClauseMaker:
                          self.passive_states, self.condition, self.condition_past, self.order, self.since, self.modal, self.purpose, self.so_that, self.object_again]
 
     def noun_subject(self, draw: Draw, kind: str = "", articles=("the",)) -> tuple[Subject, str, Noun]:
-        """A noun as a subject, its class and the noun itself."""
+        """Returns a noun as a subject, its class, and the noun itself."""
         kind = kind or draw.pick(["person", "person", "animal"])
         noun = draw.pick(self.nouns[kind])
         while noun.gender == "x" or (kind, noun.gender) == ("person", "n"):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write recipes/en-de/words/cldr.tsv: what countries, languages, cities, months, weekdays and currencies are
-called in English and German, from Unicode CLDR as PyPI's or Debian's Babel carries it.
+"""Writes recipes/en-de/words/cldr.tsv: the English and German names of countries, languages, cities, months,
+weekdays and currencies, from Unicode CLDR in Babel (PyPI or Debian).
 
     recipes/en-de/more_pairs/cldr_table.py > recipes/en-de/words/cldr.tsv
 
@@ -16,7 +16,7 @@ ENGLISH, GERMAN = Locale("en"), Locale("de")
 
 
 def plain(name: str) -> bool:
-    """A name that a sentence can hold: no list, no remark, no soft hyphen."""
+    """True for a name that fits into a sentence: not a list, without a remark or a soft hyphen."""
     return not any(mark in name for mark in "&(),/\u00ad") and " - " not in name
 
 

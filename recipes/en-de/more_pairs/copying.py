@@ -1,4 +1,4 @@
-"""Pairs that teach what is not translated: addresses, paths, code, symbols, emoji, other scripts, foreign words.
+"""Makes pairs that teach copying: addresses, paths, code, symbols, emoji, other scripts, foreign words.
 
 Frames are recipes/en-de/words/copying.tsv's: a kind, and sentences with {x} (and {y}, another of the kind) to fill. What a
 frame gets is made up by hash, so that a model learns to copy and not the things themselves.
@@ -55,7 +55,7 @@ PLAIN = [name for noun in read_nouns(lines_of(RECIPE / "words/nouns.tsv")) for n
 
 
 def word(draw: Draw) -> str:
-    """Sounds that nobody has as a word; some with a letter twice where none would be thought."""
+    """Returns syllables that are not a word, some of them with an unexpected double letter."""
     made = re.sub(r"[^a-z]", "", sounds.invented(draw, PLAIN).lower()) or "data"
     if draw.percent(20):
         at = draw.below(len(made))
@@ -64,12 +64,12 @@ def word(draw: Draw) -> str:
 
 
 def glued(draw: Draw) -> str:
-    """Two or three words without anything between them, as hashtags and hosts have them."""
+    """Returns two or three words without a space between them, as in hashtags and host names."""
     return "".join(draw.pick([draw.pick(PLAIN), draw.pick(PLAIN), draw.pick(NAMED), word(draw)]) for _ in range(draw.pick([2, 2, 3])))
 
 
 def marks(draw: Draw) -> str:
-    """Nothing but marks, letters that stand for something, digits: kept."""
+    """Returns a text of punctuation, symbols and digits only, which is copied."""
     letters = LOWER.upper()
     return draw.pick([draw.pick("?!.-*_=~+#/") * draw.between(1, 6), draw.pick(["?!", "!?", "...", "…", "!!1", "-->", "=>", "<3", ":)", ":-)", ";-)", ":(", ":D", "xD", "^^", "o_O", "/s", "***", "---", "+1", "-1"]),
                       f"{draw.pick(letters)}/{draw.pick(letters)}", f"{draw.pick(letters)}-{draw.pick(letters)}", f"{draw.pick(letters)}{draw.below(20)}", draw.pick(letters) * draw.between(2, 3),
@@ -78,19 +78,19 @@ def marks(draw: Draw) -> str:
 
 
 def aside(draw: Draw) -> tuple[str, str]:
-    """Two words or three in parentheses."""
+    """Returns two or three words in parentheses."""
     pair = draw.pick(ASIDES)
     return tuple(f"({side})" for side in pair)
 
 
 def english(draw: Draw) -> str:
-    """One to three English words, large or small."""
+    """Returns one to three English words, in capitals or small letters."""
     text = " ".join(draw.pick(PLAIN) for _ in range(draw.pick([1, 1, 1, 2, 2, 3])))
     return text.title() if draw.percent(30) else text
 
 
 def name(draw: Draw) -> str:
-    """A part of an address or a path: a plain word, one that nobody has, or two of them."""
+    """Returns a part of an address or a path: an ordinary word, a made-up one, or two of them."""
     way = draw.below(100)
     if way < 40:
         return draw.pick(PLAIN)
@@ -169,7 +169,7 @@ def code(draw: Draw) -> str:
 
 
 def statement(draw: Draw) -> str:
-    """Code of several words: what looks like a sentence and is none."""
+    """Returns code of several words that looks like a sentence and is none."""
     a, b, c = (identifier(draw) for _ in "abc")
     n, m = draw.below(100), draw.below(2000)
     return draw.pick([
@@ -189,7 +189,7 @@ def version(draw: Draw) -> str:
 
 
 def mark(draw: Draw) -> str:
-    """A product's number, an IP address, an ISBN, a licence plate."""
+    """Returns a product number, an IP address, an ISBN or a licence plate."""
     way = draw.below(8)
     letters = lambda count: characters(draw, LOWER.upper(), count)
     return [f"{letters(draw.between(1, 3))}{draw.pick(['-', '', ' '])}{draw.below(9999)}", f"{letters(2)}{characters(draw, DIGITS, 6)}",
@@ -200,7 +200,7 @@ def mark(draw: Draw) -> str:
 
 
 def tag(draw: Draw) -> str:
-    """What follows a # or @."""
+    """Returns the text after a # or @."""
     return draw.pick([draw.pick(PLAIN), word(draw), glued(draw), glued(draw), identifier(draw).strip("_"), f"{word(draw)}{draw.between(1, 2030)}"])
 
 
@@ -230,7 +230,7 @@ def foreign(draw: Draw) -> str:
 
 
 def made_up(script: str, draw: Draw) -> str:
-    """Letters of a script, or of two that stand together (ラーメン屋)."""
+    """Returns letters of a script, or of two that occur together (ラーメン屋)."""
     first, last = SCRIPTS[script]
     short = first in (0x4E00, 0xAC00)
     length = draw.between(1, 4) if short else draw.between(1, 9)
@@ -242,7 +242,7 @@ def made_up(script: str, draw: Draw) -> str:
 
 
 def borrowed(draw: Draw) -> str:
-    """Words of languages in Latin letters, known ones or sounds."""
+    """Returns words of languages in Latin letters: existing words or syllables."""
     if draw.percent(35):
         text = draw.pick(FOREIGN)
     else:
@@ -251,14 +251,14 @@ def borrowed(draw: Draw) -> str:
 
 
 def accented(text: str, draw: Draw) -> str:
-    """With a letter that English lacks, half of the time."""
+    """Adds a letter that English lacks, half of the time."""
     at = draw.below(len(text))
     marked = dict(a="áàâäãåą", e="éèêëę", i="íìîï", o="óòôöõøő", u="úùûüű", c="çčć", n="ñń", s="šśş", z="žźż", y="ý", l="ł", g="ğ").get(text[at])
     return text[:at] + draw.pick(marked) + text[at + 1:] if marked and draw.percent(60) else text
 
 
 def symbol(draw: Draw) -> str:
-    """A figure with a sign, as it stands in a list."""
+    """Returns a number with a sign, as in a list."""
     n = draw.pick([str(draw.between(1, 99)), str(draw.between(100, 9999)), f"{draw.below(50)}{draw.pick(['.', ','])}{draw.below(10)}"])
     return draw.pick([f"£{n}", f"${n}", f"€{n}", f"{n} €", f"{n}%", f"{n} %", f"-{n}°C", f"{n}°C", f"{n} °C", f"+{n}", f"-{n}", f"{n}°", f"§ {n}", f"#{n}",
                       f"±{n}", f"~{n}", f"{n}x", f"x{n}", f"<{n}", f">{n}", f"≥ {n}", f"{n}²", f"{n}:{draw.between(1, 9)}", f"{n}/{draw.between(2, 9)}", f"½", f"¾",
@@ -275,25 +275,25 @@ def entity(draw: Draw) -> str:
 
 
 def keyword(draw: Draw) -> str:
-    """A word of programs and computers, or a made-up name that stands alone."""
+    """Returns a word of programs and computers, or a made-up name that occurs alone."""
     return draw.pick(KEYWORDS) if draw.percent(55) else draw.pick([word(draw), identifier(draw), identifier(draw) + draw.pick(["Error", "Exception"])])
 
 
 def key(draw: Draw) -> str:
-    """A key, with one or two that are held."""
+    """Returns a keyboard key, with one or two modifiers."""
     held = draw.weighted({"": 25, "Alt+": 15, "Shift+": 15, "Ctrl+": 30, "Ctrl+Shift+": 10, "Ctrl+Alt+": 5})
     return held + draw.pick(KEYS) if held else draw.pick(["F1", "F5", "F11", "Esc", "Tab"])
 
 
 def emphasis(draw: Draw) -> list[tuple[str, str]]:
-    """What begins and ends it, the same in both languages."""
+    """Returns beginnings and ends that are the same in both languages."""
     element = draw.pick(ELEMENTS)
     marks = draw.pick([("**", "**"), ("*", "*"), ("_", "_"), ("`", "`")]) if draw.percent(35) else (f"<{element}{attribute(draw)}>", f"</{element}>")
     return [(mark, mark) for mark in marks]
 
 
 def attribute(draw: Draw) -> str:
-    """Of a tag; most have none."""
+    """Returns the attributes of a tag; most tags have none."""
     if draw.percent(75):
         return ""
     return f' {draw.pick(["class", "id", "href", "style", "title", "lang"])}="{draw.pick([name(draw), url(draw), "de"])}"'
@@ -309,7 +309,7 @@ PAIR_MAKERS = {"aside": aside, **figures.MAKERS}
 
 
 def fill(kind: str, english: str, german: str, draw: Draw) -> tuple[str, str]:
-    """The frame with one thing of its kind for {x}, and another one for {y}."""
+    """Fills the frame: one thing of its kind for {x}, and another one for {y}."""
     if kind == "emphasis":
         things = emphasis(draw)
     elif kind in PAIR_MAKERS:
@@ -322,7 +322,7 @@ def fill(kind: str, english: str, german: str, draw: Draw) -> tuple[str, str]:
 
 
 def marked_up(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """In a tag, in two of them, or with a tag that stands alone."""
+    """Puts the text into one tag or two, or adds a tag without content."""
     if re.search("[{<>&]", english + german):
         return None
     outer, inner = draw.pick(ELEMENTS), draw.pick(ELEMENTS)
@@ -333,7 +333,7 @@ def marked_up(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
 
 
 def around(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """A sentence with what people put before and after it: the same on both sides."""
+    """Returns a sentence with additions before and after it, the same on both sides."""
     if "{" in english + german:
         return None
     way = draw.below(17)
@@ -347,7 +347,7 @@ def around(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
 
 
 def entities(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """A web page's ways to write blanks, "and" and quotes."""
+    """Writes spaces, "and" and quotes as web pages do."""
     way = draw.below(3)
     if re.search("[&<>]", english + german):
         return None
@@ -372,7 +372,7 @@ def repeated_mark(english: str, german: str, draw: Draw) -> tuple[str, str] | No
 
 
 def instead_of_a_name(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """Tom, where he stands once on both sides, becomes a handle or a name in another script."""
+    """Replaces Tom, if he occurs once on both sides, by a handle or a name in another script."""
     pattern = re.compile(r"(?<![\w'’-])Tom(?![\w'’-])")
     if len(pattern.findall(english)) != 1 or len(pattern.findall(german)) != 1:
         return None

@@ -1,4 +1,5 @@
-"""Numbers by hash: the same on every machine and version, and independent of what was drawn before.
+"""Draws numbers by hash: the same on every machine and version, and independent of earlier draws.
+Python only guarantees the sequence of random.random(); shuffle and choice have changed.
 
 Python promises the sequence of random.random() alone; shuffle and choice have changed.
 """
@@ -8,7 +9,8 @@ MASK = (1 << 64) - 1
 
 
 class Draw:
-    """The numbers that belong to a key: SplitMix64 (Steele et al. 2014) from its SHA-1."""
+    """The numbers that belong to a key: SplitMix64 (Steele et al. 2014), seeded with the key's
+    SHA-1."""
 
     def __init__(self, *key):
         text = "\x1f".join(str(part) for part in key)
@@ -22,7 +24,7 @@ class Draw:
         return mixed ^ (mixed >> 31)
 
     def below(self, limit: int) -> int:
-        """A whole number from 0 to limit - 1."""
+        """Returns a whole number from 0 to limit - 1."""
         return (self.bits() >> 11) * limit >> 53
 
     def between(self, first: int, last: int) -> int:
@@ -35,7 +37,7 @@ class Draw:
         return choices[self.below(len(choices))]
 
     def weighted(self, choices: dict):
-        """A key, as often as its value says."""
+        """Returns a key with a probability in proportion to its value."""
         rest = self.below(sum(choices.values()))
         for choice, weight in choices.items():
             rest -= weight

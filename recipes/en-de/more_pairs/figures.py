@@ -1,4 +1,4 @@
-"""Figures that German writes in its own way: 1,000,000 is 1.000.000, $19.99 is 19,99 $, 4.5 m is 4,5 m."""
+"""Makes numbers that German writes differently: 1,000,000 is 1.000.000, $19.99 is 19,99 $, 4.5 m is 4,5 m."""
 from more_pairs import numbers
 from more_pairs.draw import Draw
 
@@ -8,7 +8,7 @@ UNITS = "m cm km kg g l ml m² kWh GB % °C km/h".split()
 
 
 def decimal(draw: Draw) -> Pair:
-    """A figure of a few digits with a unit, every other time with a decimal point."""
+    """Returns a number of a few digits with a unit, every other time with a decimal point."""
     places = draw.pick([0, 0, 1, 1, 2, 5])
     whole, part = draw.between(0, draw.pick([9, 99, 999])), "".join(str(draw.below(10)) for _ in range(places))
     unit = draw.pick(UNITS)
@@ -19,14 +19,14 @@ def decimal(draw: Draw) -> Pair:
 
 
 def grouped(draw: Draw) -> Pair:
-    """Thousands and millions, most of them round."""
+    """Returns thousands and millions, most of them round."""
     round_to = 10 ** draw.pick([0, 2, 3, 3, 5, 6])
     number = max(1000, draw.between(1, draw.pick([99_999, 999_999, 9_999_999, 999_999_999])) // round_to * round_to)
     return numbers.english_digits(number), numbers.german_digits(number)
 
 
 def money(draw: Draw) -> Pair:
-    """Before the figure in English, after it in German."""
+    """Puts the sign before the number in English and after it in German."""
     sign = draw.pick(CURRENCIES)
     if draw.percent(25):
         english, german = grouped(draw)

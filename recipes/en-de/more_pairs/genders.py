@@ -1,4 +1,4 @@
-"""The gender of German nouns, learned from the articles that stand before them in the pairs themselves.
+"""Learns the gender of German nouns from the articles before them in the pairs themselves.
 
 A dictionary of terms says "colander, Sieb" and not "das Sieb". Where a noun follows its articles often enough in the
 German sentences, they tell; a compound has the gender of its last part; some endings tell always.
@@ -41,7 +41,7 @@ class Genders:
                 self.known[noun] = "mfnp"[sums.index(best)]
 
     def of(self, noun: str) -> str:
-        """m, f, n or p; nothing where it is not known."""
+        """Returns m, f, n or p; nothing if it is not known."""
         if noun in self.known:
             return self.known[noun]
         for at in range(3, len(noun) - 3):  # the longest known last part

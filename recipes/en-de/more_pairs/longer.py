@@ -1,4 +1,4 @@
-"""Longer text: whole sentences one after another, and clauses joined by a conjunction."""
+"""Makes longer text: several whole sentences, and clauses joined by a conjunction."""
 import re
 
 from more_pairs.draw import Draw
@@ -27,7 +27,8 @@ def is_sentence(pair: tuple[str, str]) -> bool:
 
 
 def is_clause(pair: tuple[str, str]) -> bool:
-    """One statement without quotes, with a beginning whose capital is understood."""
+    """True for one statement without quotes whose first words have capitals only because they begin a
+    sentence."""
     if any(side[-1] != "." or re.search(r"[.!?:;\"„“”–—]", side[:-1]) for side in pair):
         return False
     first, first_german = pair[0].split()[0], pair[1].split()[0]
@@ -37,7 +38,7 @@ def is_clause(pair: tuple[str, str]) -> bool:
 
 
 def inside(pair: tuple[str, str]) -> tuple[str, str]:
-    """A clause as it stands inside a sentence, without its full stop."""
+    """Returns a clause as it occurs inside a sentence, without its full stop."""
     english, german = (side[:-1] for side in pair)
     formal = re.match(r"(You|Your)\b", english) and re.match(r"(Sie|Ihre?n?|Ihnen)\b", german)
     if english.split()[0] not in KEPT:
@@ -48,12 +49,12 @@ def inside(pair: tuple[str, str]) -> tuple[str, str]:
 
 
 def begins_with_subject(pair: tuple[str, str]) -> bool:
-    """After "ich glaube," an adverb in front sounds wrong."""
+    """True unless an adverb comes first, which sounds wrong after "ich glaube,"."""
     return pair[1].split()[0] not in ADVERBS
 
 
 def joined_clauses(pairs: list[tuple[str, str]], draw: Draw) -> tuple[str, str]:
-    """Two or three clauses as one sentence; now and then after "I think"."""
+    """Joins two or three clauses into one sentence; now and then after "I think"."""
     english, german = pairs[0][0][:-1], pairs[0][1][:-1]
     if draw.percent(20) and begins_with_subject(pairs[0]):
         saying = draw.pick(SAYINGS)

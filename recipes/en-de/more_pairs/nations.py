@@ -1,5 +1,5 @@
-"""What people of a country are called in both languages, and a nationality before a noun: ein
-englischer Tee, mit englischem Tee, der englische Tee."""
+"""The names of the people of a country in both languages, and a nationality before a noun: ein englischer
+Tee, mit englischem Tee, der englische Tee."""
 
 MEN = ("French", "English", "Dutch", "Irish", "Welsh")  # Frenchman, Frenchwoman
 NOUNS = {"Polish": "Pole", "Spanish": "Spaniard", "Danish": "Dane", "Swedish": "Swede",

@@ -54,7 +54,7 @@ def read_nouns(lines: list[str]) -> list[Noun]:
 
 
 def read_sentences(lines: list[str]) -> list[tuple[list[list[str]], str, str]]:
-    """Classes of the first and second noun, English, German."""
+    """Returns the classes of the first and second noun, the English, and the German."""
     sentences, classes = [], []
     for line in lines:
         if line.startswith("== "):
@@ -78,7 +78,8 @@ class NounFiller:
         return [noun for kind in classes for noun in self.by_kind[kind]]
 
     def fill(self, sentence, first: Noun, draw: Draw) -> tuple[str, str] | None:
-        """The sentence with this first noun; None where it has no form for a place (no plural, no other case)."""
+        """Returns the sentence with this first noun; None if it lacks the form of a slot (no plural, no other
+        case)."""
         classes, english, german = sentence
         second = draw.pick(self.candidates(classes[-1]))
         nouns = {"": first, "2": second}
@@ -122,7 +123,7 @@ class NounFiller:
 
 
 def article_of(determiner: str, case: str, at: int) -> tuple[str, str]:
-    """The article and what it makes of an adjective's ending."""
+    """Returns the article, and the ending that it gives an adjective."""
     if determiner == "der":
         return DER[case].split()[at], "weak"
     if determiner == "-":
@@ -134,7 +135,7 @@ def article_of(determiner: str, case: str, at: int) -> tuple[str, str]:
 
 
 def contracted(german: str, frame: str) -> str:
-    """im, ins, zum, zur, vom, am where the article follows its preposition."""
+    """Contracts an article after its preposition: im, ins, zum, zur, vom, am."""
     for long, short in (("in dem", "im"), ("zu dem", "zum"), ("zu der", "zur"), ("von dem", "vom"), ("in das", "ins")):
         german = re.sub(rf"\b({long[0]}|{long[0].upper()}){long[1:]} (?=[A-ZÄÖÜ])", lambda m: m[1] + short[1:] + " ", german)
     return german[0].upper() + german[1:] if frame[-1] in ".?!" else german

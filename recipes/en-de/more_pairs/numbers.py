@@ -1,4 +1,4 @@
-"""Numbers, times and dates in English and German."""
+"""Writes numbers, times and dates in English and German."""
 from more_pairs.draw import Draw
 
 ENGLISH = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -10,7 +10,7 @@ GERMAN_TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig
 
 
 def english_words(number: int) -> str:
-    """0 to 9999: "two hundred and five"."""
+    """Spells a number from 0 to 9999: "two hundred and five"."""
     if number >= 1000:
         rest = number % 1000
         joint = "" if not rest else " and " if rest < 100 else " "
@@ -27,7 +27,7 @@ def english_words(number: int) -> str:
 
 
 def german_words(number: int) -> str:
-    """0 to 9999: "zweihundertfünf"; 1 alone is "eins"."""
+    """Spells a number from 0 to 9999: "zweihundertfünf"; 1 alone is "eins"."""
     if number >= 1000:
         rest = number % 1000
         return _german_one(number // 1000) + "tausend" + (german_words(rest) if rest else "")
@@ -82,7 +82,7 @@ def _spoken_time(draw: Draw) -> tuple[str, str]:
 
 
 def clock(draw: Draw) -> tuple[str, str]:
-    """Half past, and now and then a quarter: what of all times goes wrong most."""
+    """Returns half past, and now and then a quarter: the times that models get wrong most often."""
     hour = draw.between(1, 12)
     following = hour % 12 + 1
     way = draw.weighted({"half": 7, "past": 1, "to": 1})
@@ -110,12 +110,12 @@ def _written_time(draw: Draw) -> tuple[str, str]:
 
 
 def time(draw: Draw) -> tuple[str, str]:
-    """What stands after "at" and "um": ("half past eight", "halb neun")."""
+    """Returns the words after "at" and "um" ("half past eight", "halb neun")."""
     return _spoken_time(draw) if draw.percent(55) else _written_time(draw)
 
 
 def date(draw: Draw, months: list[tuple[str, str]]) -> tuple[str, str]:
-    """What stands after "on" and "am": ("May 3rd", "3. Mai")."""
+    """Returns the words after "on" and "am" ("May 3rd", "3. Mai")."""
     english, german = draw.pick(months)
     day = draw.between(1, 28)
     suffix = ordinal_suffix(day)

@@ -1,4 +1,5 @@
-"""Nouns in the sentences of given pairs become others: of the same class, in German of the same gender, in the same form.
+"""Replaces nouns in given pairs by others of the same class, in German also of the same gender, in the same
+form.
 
 "The dog barked, der Hund bellte" becomes "the seal barked, der Seehund bellte". What stands around a noun stays right, because
 articles, adjectives and pronouns depend on its gender, case and number alone.
@@ -27,7 +28,8 @@ def class_of(noun: Noun) -> str:
 
 
 def forms_of(noun: Noun, plural: bool) -> dict[str, str]:
-    """Its German forms, and the cell that each stands for: any noun of the same gender has a form for the same cell."""
+    """Returns the German forms of a noun, and the cell of each: any noun of the same gender has a form for
+    the same cell."""
     if plural:
         if noun.plural == "-" or noun.gender in "wx" and noun.plural == noun.german:
             return {}
@@ -43,7 +45,7 @@ def forms_of(noun: Noun, plural: bool) -> dict[str, str]:
 
 
 def cells_of(noun: Noun) -> dict[str, tuple[bool, str]]:
-    """For each cell whether it is a plural, and the noun's form there."""
+    """Returns, for each cell, whether it is a plural, and the noun's form."""
     cells = {cell: (False, form) for form, cell in forms_of(noun, False).items()}
     return cells | {cell: (True, form) for form, cell in forms_of(noun, True).items()}
 
@@ -75,7 +77,7 @@ class OtherNouns:
                         self.hosts.setdefault((class_of(noun), cell), []).append(host)
 
     def put(self, noun: Noun, draw: Draw) -> tuple[str, str] | None:
-        """A pair that held another noun of the kind, with this one."""
+        """Returns a pair with this noun instead of another one of its kind."""
         cells = {cell: found for cell, found in cells_of(noun).items() if (class_of(noun), cell) in self.hosts}
         plural = draw.percent(40)
         fitting = [cell for cell, (more, _) in cells.items() if more == plural] or list(cells)

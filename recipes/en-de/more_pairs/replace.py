@@ -1,4 +1,4 @@
-"""Pairs with other names, places, numbers and times: what stands on both sides is replaced on both.
+"""Makes pairs with other names, places, numbers and times by replacing them on both sides.
 
 A pair is only used where both sides name the thing in a form that is known here, so a pronoun or a
 free translation on one side leaves it out. German forms kept: the genitive (Toms, Hans’).
@@ -27,7 +27,7 @@ GERMAN_CLOCK = re.compile(r"\b(um|bis|seit|vor|nach|gegen) ([a-zäöüß]+|1[0-2
 
 
 def whole(names) -> str:
-    """A pattern of whole words, the longest first."""
+    """Returns a pattern of whole words, the longest first."""
     return ("(?<![\\w-])(" + "|".join(map(re.escape, sorted(names, key=lambda n: (-len(n), n))))
             + ")")
 
@@ -48,7 +48,7 @@ class Replacer:
         self.number_word = re.compile(whole(SMALL) + r"(?![\w-])")
 
     def names(self, english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-        """Every person's name that stands on both sides is another one; None where there is none."""
+        """Replaces every person's name that occurs on both sides; None if there is none."""
         found = list(dict.fromkeys(self.name.findall(english)))
         if not found or TITLE.search(english):
             return None
@@ -75,7 +75,7 @@ class Replacer:
         return self.words.family(draw) if way < 20 else first
 
     def place(self, english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-        """One city, country, language, month or weekday, whichever stands on both sides."""
+        """Replaces one city, country, language, month or weekday, whichever occurs on both sides."""
         changed = None
         for kind, (pattern, german_of), (pairs, owns) in zip(self.kinds, self.patterns,
                                                              self.places):
@@ -97,14 +97,14 @@ class Replacer:
 
     @staticmethod
     def _agreeing(pattern: re.Pattern, new: str, english: str) -> str:
-        """The word in its place, with the article that it asks for."""
+        """Puts a word into its place, with the article that it needs."""
         vowel = re.match(r"(?!U[kgr]|Eu)[AEIOU]", new)
         with_article = re.compile(r"\b([Aa])n? " + pattern.pattern)
         english = with_article.sub(lambda m: f"{m[1]}{'n' if vowel else ''} {new}", english)
         return pattern.sub(lambda _: new, english)
 
     def nation(self, english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-        """A nationality as an adjective: an Italian car, ein italienisches Auto."""
+        """Replaces a nationality that is an adjective: an Italian car, ein italienisches Auto."""
         found = self.adjective.findall(english)
         if len(found) != 1:
             return None
@@ -123,7 +123,7 @@ class Replacer:
             self._number_words(english, german, draw))
 
     def clock(self, english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-        """A spoken time instead of "at six" and "um sechs (Uhr)", where one stands on both sides."""
+        """Puts a spoken time in place of "at six" and "um sechs (Uhr)", if one occurs on both sides."""
         found = CLOCK.findall(english)
         if len(found) != 1 or len(GERMAN_CLOCK.findall(german)) != 1:
             return None

@@ -1,4 +1,4 @@
-"""Direct speech, dialogues and what stands between sentences, made of given pairs."""
+"""Makes direct speech, dialogues, and additions between sentences from given pairs."""
 import re
 
 from more_pairs import copying, longer
@@ -20,13 +20,13 @@ def of_one_sentence(pair: Pair) -> bool:
 
 
 def verb_of(mark: str, who: str, draw: Draw) -> Pair:
-    """English verb, and the German verb with its subject in their order."""
+    """Returns the English verb, and the German verb and its subject in their order."""
     english, german = draw.pick(VERBS[mark])
     return english, german.format(who) if "{}" in german else f"{german} {who}"
 
 
 def spoken(pairs: list[Pair], draw: Draw) -> Pair | None:
-    """ "So," he said, "but not today." in German marks."""
+    """Makes direct speech, with German quotes on the German side, from two sentences."""
     first, second = pairs[:2]
     if not of_one_sentence(first) or not of_one_sentence(second):
         return None
@@ -55,7 +55,7 @@ def spoken(pairs: list[Pair], draw: Draw) -> Pair | None:
 
 
 def dialogue(pairs: list[Pair], draw: Draw) -> Pair | None:
-    """Anna: … Tom: …, or A: … B: …"""
+    """Makes a dialogue: Anna: … Tom: …, or A: … B: …"""
     if not all(of_one_sentence(pair) for pair in pairs):
         return None
     names = draw.pick(["AB", "AB", ("Anna", "Tom"), ("Mary", "Peter"), ("Julia", "Max"), ("Me", "Him"), "12"])
@@ -66,7 +66,7 @@ def dialogue(pairs: list[Pair], draw: Draw) -> Pair | None:
 
 
 def between(pairs: list[Pair], draw: Draw) -> Pair | None:
-    """Emoji, handles and addresses between two sentences or clauses and after them."""
+    """Puts emoji, handles and addresses between two sentences or clauses, and after them."""
     if any("{" in side for pair in pairs for side in pair):
         return None
     first, second = pairs[:2]
@@ -78,7 +78,7 @@ def between(pairs: list[Pair], draw: Draw) -> Pair | None:
 
 
 def hesitating(english: str, german: str, draw: Draw) -> Pair | None:
-    """Hmm... before a sentence, dots after it, or both."""
+    """Puts "Hmm..." before a sentence, dots after it, or both."""
     if english[-1] not in "." or german[-1] != "." or english[-2] == ".":
         return None
     before = draw.pick(HESITATING)

@@ -1,6 +1,5 @@
-"""Names that nobody has, or hardly anybody: syllables as languages build them, compounds as German
-and English family names are, and new joints of known names. They teach to copy piece by piece.
-"""
+"""Makes up names: syllables as languages build them, compounds like German and English family names, and
+parts of known names in new combinations. They teach copying token by token."""
 import re
 
 from more_pairs.draw import Draw
@@ -165,7 +164,7 @@ ACCENTED = {"a": "áàâãåāăąæ", "c": "ćčç", "d": "ďđð", "e": "éè�
 
 
 def syllables(draw: Draw) -> str:
-    """As one language would build it."""
+    """Returns a name as one language would build it."""
     first, vowels, last, ends, (least, most) = KINDS[draw.pick(sorted(KINDS))]
     name = "".join((draw.pick(first) if at or draw.percent(85) else "")
                    + draw.pick(vowels) + draw.pick(last) for at in range(draw.between(least, most)))
@@ -181,7 +180,7 @@ def compound(draw: Draw) -> str:
 
 
 def blend(draw: Draw, names: list[str]) -> str:
-    """The beginning of one name and the end of another, cut before a consonant."""
+    """Joins the beginning of one name and the end of another, cut before a consonant."""
     begin, end = draw.pick(names), draw.pick(names)
     consonant = re.compile(r"(?<=\w)[^\Waeiouyäöüáéíóú](?=\w)")
     cuts = [[m.start() for m in consonant.finditer(name)] or [len(name) // 2]
@@ -190,7 +189,7 @@ def blend(draw: Draw, names: list[str]) -> str:
 
 
 def invented(draw: Draw, names: list[str]) -> str:
-    """Three to fourteen letters and a capital; one in twenty with a rare letter."""
+    """Returns three to fourteen letters with a capital; one in twenty has a rare letter."""
     while True:
         name = draw.weighted({syllables: 55, compound: 20, blend: 25})
         name = name(draw, names) if name is blend else name(draw)

@@ -81,7 +81,7 @@ class Filler:
 
     @staticmethod
     def phone(draw: Draw) -> str:
-        """Four to eleven digits, half of them in groups."""
+        """Returns four to eleven digits, half of them in groups."""
         digits = "".join(str(draw.below(10)) for _ in range(draw.between(4, 11)))
         if draw.percent(50):
             return digits
@@ -90,7 +90,7 @@ class Filler:
 
     def fill(self, english: str, german: str, draw: Draw, given: dict | None = None
              ) -> tuple[str, str]:
-        """`given`: what is chosen already, by its place's name."""
+        """Fills a template; `given` has the slots that are already filled, by name."""
         chosen: dict[str, object] = dict(given or {})
         for kind, number, _, _ in PLACE.findall(english + german):
             key = kind + number

@@ -1,4 +1,4 @@
-"""A dictionary of terms, as entries and in sentences: English, German and source a line.
+"""Uses a dictionary of terms, as entries and in sentences: English, German and source per line.
 
 Of several Germans for an English word, those stay that the sentence pairs translate it with; a word that the pairs often
 have, and never with any of its Germans, goes; of a word that they lack, the first German stays.
@@ -15,7 +15,7 @@ FEW, OFTEN, SHARE = 3, 10, 0.3
 
 
 def tidy(rows) -> list[tuple[str, str]]:
-    """Entries without the marks that a wiki has left in them; a term has one to four words."""
+    """Returns entries without the markup that a wiki left in them; a term has one to four words."""
     entries = []
     for row in rows:
         english, german = (re.sub(r"\]\]|\[\[|'''?", "", side).strip() for side in row[:2])
@@ -25,7 +25,7 @@ def tidy(rows) -> list[tuple[str, str]]:
 
 
 def evidence(entries, pairs) -> tuple[Counter, Counter]:
-    """How many pairs have an English term of one word, and how many have it together with its German."""
+    """Counts the pairs with an English term of one word, and those that also have its German."""
     germans: dict[str, set[str]] = {}
     for english, german in entries:
         germans.setdefault(english.lower(), set()).add(german)
@@ -56,7 +56,7 @@ def chosen(rows, pairs) -> list[tuple[str, str]]:
 
 
 def nouns(entries, genders: Genders) -> list[Noun]:
-    """Entries that are a noun on both sides, whose gender is known; they have no plural here."""
+    """Returns entries that are nouns on both sides with a known gender; they have no plural here."""
     found = []
     for english, german in entries:
         gender = genders.of(german)

@@ -1,4 +1,5 @@
-"""How people type: the source as a hurried hand leaves it, the target as it should be read."""
+"""Changes sentences as people type them: the source as a hurried hand types it, the target as it should be
+read."""
 import re
 
 from more_pairs import said
@@ -13,14 +14,14 @@ def lower_case(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
 
 
 def bare(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """Without the final mark, on both sides."""
+    """Removes the final punctuation on both sides."""
     if english[-1] not in ".!?" or german[-1] not in ".!?" or english[-2:-1] in ".!?":
         return None
     return english[:-1], german[:-1]
 
 
 def lower_case_named(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """Names, places and days in small letters, half of them without the final mark."""
+    """Writes names, places and days in small letters, half of them without final punctuation."""
     return (lower_and_bare(english, german, draw) if draw.percent(50) else None) or (
         english.lower(), german)
 
@@ -31,19 +32,19 @@ def lower_and_bare(english: str, german: str, draw: Draw) -> tuple[str, str] | N
 
 
 def without_apostrophes(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """dont, Ive; not "we're" and its like, which would be another word."""
+    """Removes apostrophes (dont, Ive), but not from "we're" and the like, which would become other words."""
     changed = re.sub(r"(?<=n)'(?=t\b)|(?<=\bI)'(?=[mv])", "", english)
     return (changed, german) if changed != english else None
 
 
 def typographic(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """It’s, “so” and „so“."""
+    """Writes typographic apostrophes and quotes: It’s, “so” and „so“."""
     changed = QUOTED.sub(r"“\1”", english).replace("'", "’")
     return (changed, GERMAN_QUOTED.sub(r"„\1“", german)) if changed != english else None
 
 
 def quoted(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """The whole sentence in quotes."""
+    """Puts the whole sentence into quotes."""
     if re.search(r"[\"“”„‘]", english + german):
         return None
     marks = draw.pick(['""', "“”"])
@@ -51,7 +52,7 @@ def quoted(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
 
 
 def mistyped(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """One slip in a small-lettered word of five letters or more: swapped, lost or doubled."""
+    """Makes one typo in a word of five or more small letters: swapped, lost or doubled."""
     places = [m for m in re.finditer(r"(?<![\w'])[a-z]{5,}(?![\w'])", english)]
     if not places:
         return None
@@ -64,7 +65,7 @@ def mistyped(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
 
 
 def stretched(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """Sooo good!!!: a short word's vowel drawn out, and the mark with it."""
+    """Lengthens a short word's vowel and the punctuation: Sooo good!!!"""
     places = list(re.finditer(r"(?<![\w'])(so|no|very|really|yes|good|nice|please|love|well|long|cold|hot|late|tired|funny|sweet|cute|cool|great|too|much|hello|wow|oh|hey|why|what|stop|help)(?![\w'])", english, re.IGNORECASE))
     if not places:
         return None
@@ -78,7 +79,7 @@ def stretched(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
 
 
 def doubled_word(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """The the house: a small word typed twice."""
+    """Repeats a short word: The the house."""
     places = list(re.finditer(r"(?<![\w'])(the|a|to|in|is|of|and|we|he|she|you|it|my|on|at|for|are|was|with)(?![\w'])", english, re.IGNORECASE))
     if not places or re.search(r"\b(\w+) \1\b", english):
         return None
@@ -87,7 +88,7 @@ def doubled_word(english: str, german: str, draw: Draw) -> tuple[str, str] | Non
 
 
 def partly_capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """One word that German keeps, or the last sentence of two, is shouted."""
+    """Writes one word that German keeps, or the last of two sentences, in capitals."""
     words = {"never": "nie", "not": "nicht", "now": "jetzt", "always": "immer", "very": "sehr", "all": "alle", "no": "nein", "yes": "ja", "please": "bitte", "my": "mein", "today": "heute",
              "everything": "alles", "nothing": "nichts", "here": "hier", "only": "nur", "too": "zu", "nobody": "niemand", "again": "wieder", "must": "muss", "only one": "nur ein"}
     found = [(small, large) for small, large in words.items()
@@ -99,21 +100,21 @@ def partly_capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | 
 
 
 def capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """THE SAME IN CAPITALS: both sides."""
+    """Writes both sides IN CAPITALS."""
     if re.search(r"[/@\\_<{&`]|\w\.\w", english):
         return None  # addresses and code keep their capitals
     return english.upper(), german.upper()
 
 
 def caps_lock(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """tHE SAME WITH THE KEY PRESSED BY MISTAKE."""
+    """Writes as with Caps Lock pressed by mistake: tHE SAME."""
     if re.search(r"[/@\\_<{&`]|\w\.\w", english):
         return None
     return english.swapcase(), german
 
 
 def listed(pairs: list[tuple[str, str]], draw: Draw) -> tuple[str, str] | None:
-    """Two or three short things as lists, forms and tables have them."""
+    """Joins two or three short texts as in lists, forms and tables."""
     form = draw.pick(["a) {} b) {}", "a) {} b) {} c) {}", "1) {} 2) {}", "1. {} 2. {}", "{}: {}: {}:", "{}: {}", "{} / {}", "{}/{}", "{}, {}, {}", "{} | {}",
                       "{} – {}", "({}) {}", "{} ({})", "{} + {}", "- {} - {}", "[ ] {} [ ] {}", "{}; {}; {}", "{} → {}", "{}:", "Q: {} A: {}"])
     bare = [[re.sub(r"[.!]$", "", side) for side in pair] for pair in pairs]
@@ -124,14 +125,14 @@ def listed(pairs: list[tuple[str, str]], draw: Draw) -> tuple[str, str] | None:
 
 
 def titled(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """Every Word With A Capital, as headings have it; German keeps its own."""
+    """Capitalizes Every Word, As In Headings; German keeps its own capitals."""
     if re.search(r"[/@\\_<{&`]", english):
         return None
     return re.sub(r"(?<![\w'’])[a-z]", lambda m: m[0].upper(), english), german
 
 
 def blanks(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
-    """A tab or a hard blank where one was meant."""
+    """Puts a tab or a no-break space in place of a space."""
     places = [m.start() for m in re.finditer(" ", english)]
     if not places:
         return None

@@ -1,4 +1,4 @@
-"""Clauses in both languages: a subject and what it does, in every tense and negated.
+"""Makes clauses in both languages: a subject and its action, in every tense, also negated.
 
 The German verb goes where its clause wants it: second, first or last.
 """
@@ -23,7 +23,7 @@ class Subject(NamedTuple):
     it: str  # the English pronoun that refers to the noun
 
     def again(self) -> "Subject":
-        """The pronoun for this subject."""
+        """Returns the pronoun for this subject."""
         return self if self.person[0] == "1" else self._replace(english=self.it, german=PRONOUNS["nom"].split()[AT[self.gender]])
 
 
@@ -63,7 +63,7 @@ def third(verb: str) -> str:
 
 
 def english_clause(subject: Subject, action: Action, tense: str, negated: str = "") -> str:
-    """The clause in English; tenses: pres, past, plup, fut, would, would_have, or a modal verb."""
+    """Returns the clause in English; tenses: pres, past, plup, fut, would, would_have, or a modal verb."""
     base, past, participle, _ = action.english
     single = subject.person == "3s"
     if tense in ("pres", "past"):
@@ -85,14 +85,14 @@ def progressive(subject: Subject, action: Action) -> str:
 
 
 def own(subject: Subject) -> tuple[str, str]:
-    """my and mein, its and sein: the possessives of a subject."""
+    """Returns the possessives of a subject: my and mein, its and sein."""
     if subject.person != "3s":
         return OWN[subject.person]
     return {"he": "his", "she": "her", "it": "its"}[subject.it], OWN[subject.gender][1]
 
 
 def finite(subject: Subject, action: Action, tense: str) -> tuple[str, str]:
-    """The German verb that agrees with the subject, and what stands at the clause's end."""
+    """Returns the German verb that agrees with the subject, and the words at the clause's end."""
     prefix, _, bare = action.german[0].rpartition("|")
     infinitive = prefix + bare
     person = subject.person
@@ -116,7 +116,8 @@ def finite(subject: Subject, action: Action, tense: str) -> tuple[str, str]:
 
 
 def german_clause(subject: Subject, action: Action, tense: str, order: str = "second", negated: str = "") -> str:
-    """The clause in German; order: second, first or last, where the verb goes. A modal verb's tense is its two forms."""
+    """Returns the clause in German; order: second, first or last, the place of the verb. A modal verb's tense
+    is given by its two forms."""
     verb, end = finite(subject, action, tense)
     direct, indirect = REFLEXIVE.get(subject.person, ("sich", "sich"))
     rest = action.german_rest.replace("{sich3}", indirect).replace("{sich}", direct).replace("{mein}", own(subject)[1])
@@ -154,6 +155,6 @@ def dative(noun: Noun) -> str:
 
 
 def doing(action: Action, english: str, german: str) -> Action:
-    """An action with its object; a particle stays behind the object, a preposition before it."""
+    """Returns an action with its object; a particle comes after the object, a preposition before it."""
     rest = f"{action.rest} {english}" if action.rest == "for" else f"{english} {action.rest}".strip()
     return action._replace(rest=rest, german_rest=german)

@@ -1,4 +1,4 @@
-"""The words that further pairs are made of: read from recipes/en-de/words, drawn by hash."""
+"""Reads the words for further pairs from recipes/en-de/words, and draws them by hash."""
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -19,12 +19,12 @@ def lines_of(path: Path) -> list[str]:
 
 
 def genitive(name: str) -> str:
-    """Toms, Hans’, Max’: the apostrophe where an s is heard already (Duden, rule 16)."""
+    """Returns the German genitive: Toms, Hans’, Max’, with an apostrophe after the sound s (Duden, rule 16)."""
     return name + ("’" if name.lower().endswith(("s", "ß", "x", "z", "ce")) else "s")
 
 
 class Country:
-    """How a German sentence takes a country: "in Italien", "in der Schweiz", "im Iran"."""
+    """Returns a country after its German preposition: "in Italien", "in der Schweiz", "im Iran"."""
 
     def __init__(self, english: str, german: str, article: str):
         self.english, self.german = english, german
@@ -47,14 +47,14 @@ class Country:
 
 
 class Thing(NamedTuple):
-    """What a nationality may stand before."""
+    """Returns the nouns that a nationality may come before."""
     english: str
     german: str
     gender: str  # m, f, n; p: plural
 
 
 class Words:
-    """`unseen`: names that no drawn word may be or hold (they measure copying)."""
+    """`unseen`: names that no random word may be or contain, because they measure copying."""
 
     def __init__(self, folder: Path = RECIPE / "words", unseen: frozenset[str] = frozenset()):
         self.unseen = unseen
@@ -130,7 +130,7 @@ class Words:
         self.cities = [pair for pair in pairs if self.allowed(*pair)]
 
     def invented(self, draw: Draw, ends: list[str] | None = None) -> str:
-        """A name that nobody has, or hardly anybody; with `ends`, one as places have."""
+        """Returns a made-up name; with `ends`, one that ends like a place."""
         while True:
             name = sounds.invented(draw, self.all_names)
             if ends and draw.percent(60) and len(name) <= 8:
@@ -153,7 +153,7 @@ class Words:
         return draw.pick(self.cities)
 
     def street(self, draw: Draw) -> str:
-        """Feminine ones, so that "in der" fits."""
+        """Returns feminine ones, so that "in der" fits."""
         beginning = draw.pick([draw.pick(self.names["family"]), self.invented(draw), "Linden",
                                "Bahnhof", "Garten", "Haupt", "Schiller", "Goethe", "Schul", "Berg"])
         beginning = re.sub(r"\W", "", beginning).capitalize()

@@ -59,7 +59,7 @@ struct Attention {
   Maps cross;                               ///< [layers, heads, L, S]
 };
 
-/// What one word added to a logit.
+/// The share of one word in a logit.
 struct Share {
   std::string text;
   float value = 0;
@@ -83,7 +83,8 @@ struct Shares {
   }
 };
 
-/// Where one written word came from (direct logit attribution with frozen norms; docs/why.md).
+/// Explains where one written word came from (direct logit attribution with frozen norms;
+/// docs/why.md).
 struct WordReceipt {
   std::string text;
   int first = 0;       ///< its first token
@@ -97,11 +98,11 @@ struct WordReceipt {
   Shares over_runner_up;  ///< logit(token) − logit(runner_up)
 };
 
-/// What to explain.
+/// The request for an explanation.
 struct WhyQuestion {
   std::optional<std::string> target;  ///< explained instead of a translation
   std::string word;  ///< the written word, or the number of one of its tokens; "": all words
-  /// What the word is compared with; "": the runner-up. Without `word`, a whole translation in
+  /// The other word of the comparison; "": the runner-up. Without `word`, a whole translation in
   /// which one word differs.
   std::string instead;
 };

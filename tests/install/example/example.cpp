@@ -23,7 +23,7 @@ void speak(const char* directory) {
   }
 }
 
-/// Where a word came from; the shares add up to its logit.
+/// Prints where each word came from; the shares add up to its logit.
 void explain(const attn_demo::Model& model) {
   const char* text = "The group went home";
   const attn_demo::Why all = model.why(text);

@@ -250,7 +250,7 @@ TEST_CASE("the notation of explanations in LaTeX") {
   CHECK(latex("√d_model + √64 + √(a + 1e-5)") ==
         "\\sqrt{d_{\\text{model}}} + \\sqrt{64} + \\sqrt{a + 10^{-5}}");
   CHECK(latex("raw / √head_dim") == "\\text{raw }/ \\sqrt{d_{\\text{head}}}");
-  CHECK(latex("X = the output of the block before,  M = x") ==
+  CHECK(latex("X = the output of the previous block,  M = x") ==
         "X = \\text{ the output of the block before}, \\quad M = x");
   CHECK(latex("q · k of v0") == "q \\cdot  k \\text{ of }v_{0}");
   CHECK(latex("3e-07") == "3 \\cdot 10^{-7}");

@@ -34,7 +34,7 @@ void check_linformer(const AttentionInput& input, const AttentionGroup& group) {
   }
   const Index places = input.extras->key_projection.rows;
   if (group.keys <= places) return;
-  throw InputError("a sentence of {} tokens is longer than linformer's projections of {} places",
+  throw InputError("a sentence of {} tokens is longer than linformer's projections of {} positions",
                    group.keys, places);
 }
 

@@ -23,7 +23,8 @@ const live = (() => {
   // all parts of a text in parts, and the key of the request they belong to
   let whole = { key: "", parts: [] };
   let branch = null;  // branch named in an address, kept until the second answer brings the search
-  // the choices of each model: {languages: [[code, name], …], source, target, prefixes}
+  // the choices of each model: {languages: [[code, name], …], source, target, prefixes}, or {pair:
+  // [[code, name], [code, name]]} for a model whose name ends in its two languages
   const choices = new Map();
 
   /** The state of the last request, and the message `said` since: {busy, error, said, notes,
@@ -225,6 +226,41 @@ const live = (() => {
     return follow();
   }
 
+  /** Returns the languages that the page translates between, as [[code, name], [code, name]], or
+   *  null where one is not known. */
+  function pair() {
+    const { languages = [], pair: named, ...own } = choices.get(modelAsked()) || {};
+    if (named) return named;
+    if (!("source" in own)) return null;
+    const both = ["source", "target"].map((side) => asked[`${side}_lang`] || own[side]);
+    const found = both.map((code) => languages.find(([one]) => one === code));
+    return found.every(Boolean) ? found : null;
+  }
+
+  /** Returns the fields of a request that translates the other way; null if no model here does. */
+  function wayBack() {
+    const both = pair();
+    if (!both || both[0][0] === both[1][0]) return null;
+    const [[source], [target]] = both;
+    if (!choices.get(modelAsked()).pair) return { source_lang: target, target_lang: source };
+    const other = settings.models.find((name) => new RegExp(`(^|[-/])${target}-${source}/*$`).test(name));
+    return other === undefined ? null : { model: other, source_lang: null, target_lang: null, prefix: null };
+  }
+
+  /** Returns the translation on show, of all parts of the text. */
+  function translation() {
+    const all = parts();
+    if (all.length > 0) return all.map(({ gap, text }) => gap + text).join("").trim();
+    return asked.target !== null ? asked.target : scene.hypothesis ? scene.hypothesis.text : "";
+  }
+
+  /** Translates the translation the other way. Returns false if no model here does. */
+  function turn() {
+    const back = wayBack();
+    if (back) want({ ...back, text: translation(), target: null, compare: null, without: [], force: [], swap: [] });
+    return back !== null;
+  }
+
   async function saveAs(download, type, path, detail, without) {
     try {
       const text = await post(path, { report: true, vectors: true, ...detail }, null, without);
@@ -341,8 +377,8 @@ const live = (() => {
   }
 
   /** Opens a model of the reader's own; `given` resolves to {name, files}. If several were
-   *  given, the last one is used. */
-  async function openModel(given) {
+   *  given, the last one is used. It translates `text`, by default the text on show. */
+  async function openModel(given, text = asked.text) {
     const mine = ++openings;
     status.said = "opening the model";
     status.error = "";
@@ -351,7 +387,7 @@ const live = (() => {
       const model = await alone.read(await given);
       if (mine !== openings) return;
       takeSettings(await alone.open(model));
-      await want({ model: null, target: null, without: [], force: [] });
+      await want({ text, model: null, target: null, without: [], force: [] });
     } catch (problem) {
       if (mine !== openings) return;
       status.said = "";
@@ -371,6 +407,6 @@ const live = (() => {
     if (wanted) take(wanted, address);
   }
 
-  return { start, want, moveCaret, parts, say, turnTo, save, saveRecord, openModel, go, link, addressParts, askWhy, asked, status, onChange: (run) => listeners.push(run),
+  return { start, want, moveCaret, parts, say, turnTo, save, saveRecord, openModel, go, link, addressParts, askWhy, pair, wayBack, turn, translation, asked, status, onChange: (run) => listeners.push(run),
     settings: () => settings, choices: () => choices.get(modelAsked()) || {}, hurries: () => hurry };
 })();

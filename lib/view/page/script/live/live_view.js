@@ -170,7 +170,8 @@ const liveView = (() => {
     }
     find("live-prefix-box").hidden = prefixes.length === 0;
     if (document.activeElement !== find("live-prefix")) find("live-prefix").value = live.asked.prefix || "";
-    const [source, target] = languages.length > 0 ? LANGUAGES.map((both) => languageThatCounts(...both)) : [["en", "English"], ["de", "German"]];
+    const [source, target] = languages.length > 0 ? LANGUAGES.map((both) => languageThatCounts(...both)) : live.pair() || [null, null];
+    updateTurn(live.pair());
     const names = (language, noun) => `${language ? `${printable(language[1])} ` : ""}${noun}`;
     const article = (text) => `${/^[AEIOU]/.test(text) ? "an" : "a"} ${text}`;
     const tag = (language) => (language ? language[0].replace(/_/g, "-") : "");
@@ -181,6 +182,27 @@ const liveView = (() => {
     putAttribute(find("live-text"), "placeholder", english ? EXAMPLES[0][0] : source ? `a sentence in ${printable(source[1])}` : "a sentence");
     putAttribute(find("live-text"), "lang", tag(source));
     putAttribute(find("live-target"), "lang", tag(target));
+  }
+
+  /** Labels the button that translates the other way. A page without a server asks for a model if
+   *  it has none that does. */
+  function updateTurn(pair) {
+    const button = find("live-turn");
+    button.hidden = !pair || !(live.wayBack() || live.settings().alone);
+    if (button.hidden) return;
+    const [source, target] = pair.map((language) => printable(language[1]));
+    putText(button, `⇄ ${target} to ${source}`);
+    putAttribute(button, "title", live.wayBack() ? `the ${target} becomes the sentence to translate`
+        : `choose the files of a model that translates ${target} to ${source}; they stay in this page`);
+  }
+
+  // the text that a model opened for the other direction translates
+  let turned;
+
+  function turn() {
+    if (live.turn()) return;
+    turned = live.translation();
+    find("live-files").click();
   }
 
   /** Sets a language once it is chosen or completely typed. A language that the model does not
@@ -258,10 +280,13 @@ const liveView = (() => {
 
   /** Handles opening models; only if the program is inside the page. */
   function listenAlone() {
-    find("live-open").addEventListener("click", () => find("live-files").click());
+    find("live-open").addEventListener("click", () => {
+      turned = undefined;
+      find("live-files").click();
+    });
     find("live-files").addEventListener("change", (event) => {
       const files = Array.from(event.target.files);
-      if (files.length > 0) live.openModel(alone.chosen(files));
+      if (files.length > 0) live.openModel(alone.chosen(files), turned);
       event.target.value = "";
     });
     const onFiles = (name, run) => addEventListener(name, (event) => {
@@ -322,6 +347,7 @@ const liveView = (() => {
       live.want({ swap: [...live.asked.swap.filter((one) => !one.startsWith(`${at}=`)), `${at}=${word}`] });
       find("live-swap-word").value = "";
     }, "submit");
+    on("live-turn", turn);
     on("live-link", copy);
     on("live-save", live.save);
     on("live-record", live.saveRecord);

@@ -1,0 +1,1 @@
+"""Code that the scripts for the documents' pictures share."""
