@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/translate_text.h"
+#include "service/measure/alignment_heads.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
@@ -90,6 +91,14 @@ void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decod
                    wanted, count, wanted, wanted);
 }
 
+/// True if maps or alignments are wanted, so that it matters which head aligns best.
+bool needs_heads(const TranslateOptions& options) {
+  const std::vector<std::string>& show = options.view.show;
+  if (options.view.need_records() || options.what_if.given()) return true;
+  return show.empty() ? !options.by_line() && !options.writes_lines()
+                      : show != std::vector<std::string>{"none"};
+}
+
 }  // namespace
 
 TranslatePlan plan_translation(const TranslateOptions& options) {
@@ -122,6 +131,7 @@ TranslateInputs open_translation(const TranslatePlan& plan) {
   ViewFiles files(options.view, std::move(guard),
                   {options.view.vectors, options.view.tree, options.view.why});
   ReadyEnsemble models = open_or_make_models(plan.model);
+  if (needs_heads(options)) find_alignment_heads(models.models.at(models.maps_of));
   TranslationSettings settings = translation_settings(models.first(), options.search);
   const Translator translator = make_translator(models);
   note_missing_language(translator, settings, say);

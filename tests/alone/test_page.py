@@ -66,6 +66,21 @@ class Page(BrowserCase):
         self.assertEqual((record["source"]["text"], record["part"]["number"]), (parts[1], 2))
         self.assertIn("search", record)
 
+    def test_it_measures_itself(self):
+        for address in ("?bench=3", "#bench=3"):
+            with self.subTest(address=address):
+                self.open(address=address)
+                until("the speed", lambda: self.js("const b = document.getElementById('bench'); return b && b.textContent.includes('Medians')"))
+                self.assertIn("3 English sentences of 14 words", self.text("#bench"))
+                rows = self.js("return [...document.querySelectorAll('#bench tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
+                self.assertEqual([row[0] for row in rows], ["greedy", "4 beams"])
+                for _, speed, took in rows:
+                    speed, took = int(speed.replace(",", "")), float(took)  # both are rounded
+                    self.assertGreater(speed, 14 / (took + 0.006) - 1)
+                    self.assertLess(speed, 14 / max(took - 0.006, 0.001) + 1)
+        self.open()
+        self.assertIsNone(self.js("return document.getElementById('bench')"))
+
     def train_says(self):
         """Returns the update that the panel shows."""
         found = re.search(r"update ([\d,]+) of", self.text("#train-says"))

@@ -84,8 +84,8 @@ const heatMap = (() => {
     filled = new Map();
     if (!heads) {
       heads = make("div", { class: "heat-heads", role: "row", "aria-rowindex": 1 },
-        make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1,
-            "aria-label": "rows look, columns are looked at" }));
+        make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1 },
+            make("span", { class: "unseen", text: "rows look, columns are looked at" })));
       grid.append(heads);
     }
     kept.columns = keepChildren(heads, kept.columns, scene.columns.map(({ label }) => label), columnOf);

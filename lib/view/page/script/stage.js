@@ -133,14 +133,22 @@ const stage = (() => {
     document.activeElement.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "auto" });
   }
 
+  /** Explains the arrow in the labels of steps by one of them. */
+  function stepHint() {
+    const step = scene.rows[Math.min(1, scene.rows.length - 1)];
+    if (scene.words || !step || step.writes === null || step.reads === step.writes) return "";
+    const [reads, writes] = [step.reads, step.writes].map((text) => `“\u2068${text}\u2069”`);  // isolated from the text around it
+    return ` The step ${reads} → ${writes} has read ${reads} and writes ${writes}. A cell is a weight; each row sums to 1.`;
+  }
+
   function update() {
     if (shownKey !== scene.key) pointed = null;
     putText(find("stage-title"), scene.title);
     putText(find("stage-name"), scene.name);
     find("stage-name").hidden = scene.name === "";
-    putText(find("stage-says"), kindSays() + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint());
+    putText(find("stage-says"), kindSays() + stepHint() + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint());
     find("word-rule").hidden = !scene.words;
-    putText(find("heat-title"), `↓ ${KINDS[scene.kind].queries} · → ${KINDS[scene.kind].keys}`);
+    putText(find("heat-title"), `Row ↓ ${KINDS[scene.kind].queries} · column → ${KINDS[scene.kind].keys}`);
     showRests();
     const nothing = scene.tooLarge ? `A map of ${scene.record.source.tokens.length} tokens is too large for this page; the record holds what was computed (seen.${scene.kind}.weights).`
       : scene.isEmpty ? "There is nothing to look at: the sentence has no words here."

@@ -15,7 +15,7 @@ const stepsView = (() => {
 
   function step(index, title, says, ...content) {
     return make("li", { class: "step" },
-      make("h4", {}, make("span", { class: "step-number", "aria-hidden": "true", text: index }), title),
+      make("h3", {}, make("span", { class: "step-number", "aria-hidden": "true", text: index }), title),
       make("p", { class: "step-says" }, says), content);
   }
 
@@ -287,7 +287,7 @@ const stepsView = (() => {
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the pieces of this cell" },
           make("table", { class: "row-table" },
         make("caption", { class: "unseen", text: "the pieces of this cell" }),
-        make("thead", {}, make("tr", {}, make("th"),
+        make("thead", {}, make("tr", {}, make("td"),
             span(column).map((k) => make("th", { scope: "col", class: "number" },
             dataText(labels.columns[k]))), make("th", { class: "number", text: "sum" }))),
         make("tbody", {}, span(row).map((q) => make("tr", {},

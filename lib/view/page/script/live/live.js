@@ -346,6 +346,7 @@ const live = (() => {
   async function startAlone(parts) {
     try {
       takeSettings(await alone.start(parts));
+      bench.start();
     } catch (problem) {
       settings.broken = true;
       failed(problem);
