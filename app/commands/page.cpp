@@ -100,6 +100,12 @@ class PageCommand {
         selection_(for_field("show", [&] { return parse_map_selection(view_.show); })),
         files_(view_, guard_of(options), {.vectors = true, .search = true}),
         progress_("reading records", "records") {
+    if (!selection_.measured.empty()) {
+      throw UsageError(
+          "--show {0}: a saved record holds weights alone; translate --show {0} "
+          "computes it",
+          to_string(selection_.measured.front()));
+    }
     if (options.embed) files_.page().embed();
   }
 
