@@ -102,8 +102,7 @@ class PageCommand {
         progress_("reading records", "records") {
     if (!selection_.measured.empty()) {
       throw UsageError(
-          "--show {0}: a saved record holds weights alone; translate --show {0} "
-          "computes it",
+          "--show {0}: page draws the weights of saved records; translate --show {0} computes it",
           to_string(selection_.measured.front()));
     }
     if (options.embed) files_.page().embed();

@@ -124,14 +124,18 @@ std::size_t search_bytes(const AttentionRecord& record) {
 
 std::size_t receipt_bytes(const AttentionRecord& record) {
   constexpr std::size_t kEntry = 40;  // {"text":"group","value":1.2345678},
-  std::size_t entries = 0;
+  std::size_t entries = 0, cells = 0;
   for (const HypothesisRecord& hypothesis : record.hypotheses) {
     if (!hypothesis.receipts) continue;
-    for (const WordReceipt& word : hypothesis.receipts->words) {
+    const WordReceipts& all = *hypothesis.receipts;
+    for (const MeasuredMaps& maps : {all.encoder_self, all.decoder_self, all.cross}) {
+      cells += maps.value.weights.size() + maps.contribution.weights.size();
+    }
+    for (const WordReceipt& word : all.words) {
       entries += word.logit.source.size() + word.logit.prefix.size();
     }
   }
-  return 2 * entries * kEntry;  // the logit and the contrast
+  return 2 * entries * kEntry + cells * sizeof(float);  // 2: the logit and the contrast
 }
 
 namespace {

@@ -49,7 +49,36 @@ float scale_to_1(std::vector<AttentionMaps*> all) {
   return largest;
 }
 
+/// Returns items [T, L, H, S] as maps.
+AttentionMaps maps_of_items(const NdArray& items) {
+  const Index T = items.shape[0], L = items.shape[1], H = items.shape[2], S = items.shape[3];
+  AttentionMaps maps{to_int(L), to_int(H), to_int(T), to_int(S), {}};
+  maps.weights.reserve(items.values.size());
+  for (Index l = 0; l < L; ++l) {
+    for (Index h = 0; h < H; ++h) {
+      for (Index t = 0; t < T; ++t) {
+        const auto row = items.row(t, l, h);
+        maps.weights.insert(maps.weights.end(), row.begin(), row.end());
+      }
+    }
+  }
+  return maps;
+}
+
+AttentionMaps lengths(const Transformer& model, const Trace& trace, AttentionSite site) {
+  const NdArray maps = value_weighted_maps(model, trace, site);
+  return maps.empty() ? AttentionMaps() : maps_from(maps, to_int(maps.shape[3]));
+}
+
 }  // namespace
+
+void add_measured_maps(const Transformer& model, const Trace& trace, const Receipt& receipt,
+                       WordReceipts& receipts) {
+  receipts.encoder_self = {lengths(model, trace, AttentionSite::encoder_self), {}};
+  receipts.decoder_self = {lengths(model, trace, AttentionSite::decoder_self),
+                           maps_of_items(receipt.self)};
+  receipts.cross = {lengths(model, trace, AttentionSite::cross), maps_of_items(receipt.cross)};
+}
 
 MeasuredRecord measure_record(const Transformer& model, const AttentionRecord& record,
                               const MeasuredItem& item, bool scaled) {

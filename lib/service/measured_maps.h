@@ -1,9 +1,12 @@
-// Value-weighted and ALTI maps in the place of a record's weights, for --show cross:2:1@value.
+// Maps of measures in the place of a record's weights: value-weighted and ALTI maps for --show
+// cross:2:1@value, value-weighted maps and contributions for the page.
 #pragma once
 
 #include "analysis/map_selection.h"
 #include "model/transformer.h"
 #include "record/attention_record.h"
+#include "why/receipt.h"
+#include "why/trace.h"
 
 namespace attn {
 
@@ -14,5 +17,10 @@ namespace attn {
 /// the maps do not fit.
 MeasuredRecord measure_record(const Transformer& model, const AttentionRecord& record,
                               const MeasuredItem& item, bool scaled);
+
+/// Adds the maps that a page can show in the place of weights; `receipt` is that of the written
+/// tokens' logits.
+void add_measured_maps(const Transformer& model, const Trace& trace, const Receipt& receipt,
+                       WordReceipts& receipts);
 
 }  // namespace attn

@@ -114,18 +114,23 @@ void add_head_alti(const Block& block, const std::vector<Doubles>& heads, Index 
   }
 }
 
+/// Adds the lengths of a head's weighted vectors; `vectors` are its head_vectors().
+void add_lengths(const Block& block, const Doubles& vectors, Index layer, Index h, NdArray& out) {
+  const Matrix& weights = at(block.trace.weights, h);
+  for (Index s = 0; s < block.keys(); ++s) {
+    const double norm = vectors.row(s).norm();
+    for (Index t = 0; t < block.queries(); ++t) {
+      out(layer, h, t, s) = static_cast<float>(std::abs(weights(t, s)) * norm);
+    }
+  }
+}
+
 /// Adds the maps of one block to those of its site.
 void add_block(const Block& block, Index layer, SiteContributions& out) {
   std::vector<Doubles> heads;
   for (Index h = 0; h < std::ssize(block.trace.values); ++h) {
     heads.push_back(head_vectors(block, h));
-    const Matrix& weights = at(block.trace.weights, h);
-    for (Index s = 0; s < block.keys(); ++s) {
-      const double norm = heads.back().row(s).norm();
-      for (Index t = 0; t < block.queries(); ++t) {
-        out.value_weighted(layer, h, t, s) = static_cast<float>(std::abs(weights(t, s)) * norm);
-      }
-    }
+    add_lengths(block, heads.back(), layer, h, out.value_weighted);
   }
   for (Index t = 0; t < block.queries(); ++t) {
     add_query(block, heads, layer, t, out);
@@ -160,10 +165,14 @@ Block block_of(const Transformer& model, const Trace& trace, AttentionSite site,
   return {seen.cross, of.cross_attention.output.weight, of.cross_attention_norm, post_norm, true};
 }
 
+Index layers_of(const Trace& trace, AttentionSite site) {
+  return std::ssize(site == AttentionSite::encoder_self ? trace.encoder.layers
+                                                        : trace.decoder.layers);
+}
+
 SiteContributions site_contributions(const Transformer& model, const Trace& trace,
                                      AttentionSite site, bool head_alti) {
-  const bool encoder = site == AttentionSite::encoder_self;
-  const Index layers = std::ssize(encoder ? trace.encoder.layers : trace.decoder.layers);
+  const Index layers = layers_of(trace, site);
   SiteContributions out = empty_site(layers, block_of(model, trace, site, 0));
   if (head_alti) out.alti_heads = NdArray(out.value_weighted.shape);
   for (Index l = 0; l < layers; ++l) add_block(block_of(model, trace, site, l), l, out);
@@ -221,6 +230,18 @@ std::string contributions_obstacle(const Transformer& model, const Trace& trace)
                        config.model_type);
   }
   return "";
+}
+
+NdArray value_weighted_maps(const Transformer& model, const Trace& trace, AttentionSite site) {
+  NdArray out;
+  for (Index l = 0; l < layers_of(trace, site); ++l) {
+    const Block block = block_of(model, trace, site, l);
+    if (!block.trace.values_are_of_tokens) return {};
+    const Index heads = std::ssize(block.trace.values);
+    if (out.empty()) out = NdArray({layers_of(trace, site), heads, block.queries(), block.keys()});
+    for (Index h = 0; h < heads; ++h) add_lengths(block, head_vectors(block, h), l, h, out);
+  }
+  return out;
 }
 
 SiteContributions make_site_contributions(const Transformer& model, const Trace& trace,

@@ -42,6 +42,10 @@ struct Contributions {
 /// can. Encoders whose attention reads keys that are not tokens have such a reason.
 std::string contributions_obstacle(const Transformer& model, const Trace& trace);
 
+/// Computes the lengths ‖α f_h(x_s)‖₂ of one site alone, [L, H, T, S]. Empty if its values are not
+/// those of tokens.
+NdArray value_weighted_maps(const Transformer& model, const Trace& trace, AttentionSite site);
+
 /// Computes the maps of one site, with `alti_heads`. Throws InputError, naming the part, for an
 /// encoder that has an obstacle; the decoder's sites have none.
 SiteContributions make_site_contributions(const Transformer& model, const Trace& trace,

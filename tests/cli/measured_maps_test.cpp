@@ -99,7 +99,7 @@ TEST_CASE("measures are refused by name where they cannot be computed") {
   const TemporaryDirectory scene;
   good({"--json", scene.file("r.json")});
   refused({"page", scene.file("r.json"), "--show", "cross@alti"}, 2,
-          "a saved record holds weights alone");
+          "page draws the weights of saved records");
 }
 
 }  // namespace attn::test
