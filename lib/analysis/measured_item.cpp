@@ -15,8 +15,7 @@ MeasuredItem parse_measured_item(const std::string& text) {
   const std::size_t sign = text.find('@');
   const std::string name = text.substr(0, sign), measure = text.substr(sign + 1);
   if (measure != measure_key(MapMeasure::value) && measure != measure_key(MapMeasure::alti)) {
-    throw UsageError("{}: no measure {}; expected @value (value-weighted) or @alti", excerpt(text),
-                     excerpt(measure));
+    throw UsageError("{}: expected @value (value-weighted) or @alti", excerpt(text));
   }
   const MeasuredItem item{parse_head_name(name),
                           measure == "value" ? MapMeasure::value : MapMeasure::alti};

@@ -62,12 +62,15 @@ TEST_CASE("measures are named on the terminal and in pictures") {
     CHECK_MESSAGE(text.find(part) != std::string::npos, part, " in ", text);
   }
   CHECK(text.find("cross:2:0") == std::string::npos);
-  CHECK(text.find("1.00") != std::string::npos || text.find("0.") != std::string::npos);
   const std::string picture = good({"--show", "cross:2:1@value", "--svg", "-"}).out;
   CHECK(picture.find("cross:2:1@value (of 3 layers × 4 heads)") != std::string::npos);
   CHECK(picture.find("Cross-attention, value-weighted") != std::string::npos);
+  CHECK(picture.find(">length</text>") != std::string::npos);
+  CHECK(picture.find("1 is the largest length, ") != std::string::npos);
   const std::string layer = good({"--show", "cross:2@alti", "--svg", "-"}).out;
   CHECK(layer.find("cross:2@alti (of 3 layers)") != std::string::npos);
+  CHECK(layer.find(">share</text>") != std::string::npos);
+  CHECK(layer.find("All heads") == std::string::npos);
   const TemporaryDirectory scene;
   for (const char* kind : {"png", "pdf"}) {
     const std::string file = scene.file(std::string("m.") + kind);
@@ -86,8 +89,8 @@ TEST_CASE("measures are refused by name where they cannot be computed") {
   const auto show = [&](const char* item, const std::string& part) {
     refused({"translate", kSentence, "--show", item}, 2, part);
   };
-  show("cross:2:1@weight", "no measure weight; expected @value");
-  show("cross:2:1@", "no measure");
+  show("cross:2:1@weight", "cross:2:1@weight: expected @value (value-weighted) or @alti");
+  show("cross:2:1@", "cross:2:1@: expected @value");
   show("cross:2:mean@alti", "cross:2@alti measures a layer");
   show("cross:7@value", "no layer 7");
   show("all@value", "expected KIND");

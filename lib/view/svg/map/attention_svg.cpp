@@ -48,9 +48,10 @@ SelectedMap select_map(const AttentionRecord& record, const AttentionSvgOptions&
   }
   const AttentionMaps* found = find_maps(record, choice.site, choice.hypothesis);
   const AttentionMaps& maps = found != nullptr ? *found : none;
-  SelectedMap selected{{choice.site, maps, map_labels(record, choice.site, choice.hypothesis),
-                        relative_bias_of(record, choice), choice.measure, choice.of_layers},
-                       {}};
+  SelectedMap selected{
+      {choice.site, maps, map_labels(record, choice.site, choice.hypothesis),
+       relative_bias_of(record, choice), choice.measure, choice.of_layers, choice.largest},
+      {}};
   if (maps.layers == 0 || maps.heads == 0) return selected;
   selected.place = {choice.layer.value_or(maps.layers - 1), choice.head.value_or(0)};
   check_index(selected.place.layer, maps.layers, "layer", choice.site);
