@@ -79,6 +79,19 @@ Splitting choose_splitting(const TranslateOptions& options) {
   return Splitting::never;
 }
 
+/// Measures need the values of one model, run as it is.
+void check_measured(const TranslateOptions& options, const TranslatePlan& plan) {
+  if (plan.show.measured.empty()) return;
+  const std::string name = to_string(plan.show.measured.front());
+  if (plan.model.several()) {
+    throw UsageError("--show {} measures the values of one model, and several --model are given",
+                     name);
+  }
+  if (options.what_if.given()) {
+    throw UsageError("--show {} does not go with --without, --force and --swap", name);
+  }
+}
+
 void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decode) {
   const std::size_t wanted = options.view.hypothesis;
   const int count = options.forced() ? 1 : decode.num_return_sequences;
@@ -107,6 +120,7 @@ TranslatePlan plan_translation(const TranslateOptions& options) {
   decode_options(options.search);  // rejects invalid values before opening files
   plan.split = choose_splitting(options);
   plan.show = for_field("show", [&] { return parse_map_selection(options.view.show); });
+  check_measured(options, plan);
   return plan;
 }
 
