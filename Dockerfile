@@ -10,10 +10,10 @@
 FROM debian:trixie-slim AS build
 WORKDIR /src
 COPY . .
-RUN bash scripts/container.sh build
+RUN bash scripts/container.sh build /packages
 
 FROM debian:trixie-slim
-COPY --from=build /packages/attn-demo.deb /tmp/attn-demo.deb
+COPY --from=build /packages/attn-demo_*.deb /tmp/attn-demo.deb
 COPY scripts/container.sh /tmp/container.sh
 RUN bash /tmp/container.sh install /tmp/attn-demo.deb && rm /tmp/attn-demo.deb /tmp/container.sh
 USER nobody

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the standalone page: its parts, its opening, a keystroke, memory, and a sentence compared with the
+"""Measures the standalone page: its parts, its opening, a keystroke, memory, its speed, and a sentence compared with the
 native program.
 
     python3 bench/alone.py --program build/release/app/attn-demo --module build/web [--rounds 9] [--page try.html]
@@ -95,6 +95,13 @@ def keys(browser):
     return took[-12:]  # of sentences of ten words and more
 
 
+def speed(browser, page):
+    """What the page says about itself: [search, words per second, seconds] for each search."""
+    browser.open(page, "#bench")
+    until("the page to measure itself", lambda: browser.run("const b = document.getElementById('bench'); return b && b.textContent.includes('Medians')"))
+    return browser.run("return [...document.querySelectorAll('#bench tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
+
+
 def in_browser(make, page, rounds):
     """Prints the table's rows for one browser."""
     name = make.__name__.replace("Browser", "Chromium")
@@ -109,6 +116,8 @@ def in_browser(make, page, rounds):
         for what, times in (("from opening to the first picture", shown), ("until one can translate", ready),
                             ("from a key to the picture, ten words", typed)):
             print(f"| {name}: {what} | {statistics.median(times):.0f} ms, at best {min(times):.0f} |")
+        for search, words, _ in speed(browser, page):
+            print(f"| {name}: words per second, {search} | {words} |")
         print(f"| {name}: memory that the page takes, beside an empty one | {after - before:.0f} MB |", flush=True)
     finally:
         browser.close()

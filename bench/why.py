@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares attn-demo's explanations of a translation with PyTorch's: the same numbers, and the time of both.
 
-    bench/why.py [--model DIR] [--rounds N] [--points K] [--document FILE]
+    bench/why.py [--model DIR] [--rounds N] [--points K] [--inseq PYTHON] [--document FILE]
 
 For the demo sentence and one of 12 words: the receipt, gradients, integrated gradients from the <unk>
 baseline (K points), occlusion and activation patching, by this package and by the PyTorch code below on
@@ -10,13 +10,16 @@ all points of a step, all occluded sentences, and all patches of a layer; only t
 computes. Both get the same translation, so that no search is timed, run in turns on one thread, and the
 first round warms up (unless it takes seconds). Times are those of the processor, so that other work on the machine counts little. Prints the largest difference, medians and ratios as a Markdown table. Methods
 that are not in it (contributions, lenses) are in the package's row "all but integrated gradients".
+The row "record" is the translation's attention record, which every call of why() makes first.
 Needs this package (pip install .) and
     pip install torch transformers sentencepiece
+With --inseq, two columns more: the same gradients by inseq (bench/why_inseq.py), run by that Python.
 """
 import argparse
 import json
 import math
 import statistics
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -238,6 +241,7 @@ def cases(ours, theirs, text, corrupt, points):
         return lambda: ours.why(text, target=full.text, methods=methods, threads=1, **options)
     patched = full.patching
     fast = "receipt,occlusion,contributions,lens,gradients"
+    yield "record", lambda: ours.attend(text, target=full.text, threads=1), None, None
     yield "receipt", why(), judge.receipt, full.receipt["word"]["cross"]
     yield "occlusion", why("occlusion"), judge.occlusion, np.stack([full.occlusion["unk"], full.occlusion["drop"]])
     yield "gradients", why("gradients"), judge.gradients, full.gradients["log_prob"]["source_l2"]
@@ -257,7 +261,28 @@ def timed(call):
     return result, (time.process_time() - begin) * 1000
 
 
-def row(name, ours, theirs, expected, rounds):
+def by_inseq(options, text, target):
+    """Per method the time and the values of inseq; empty without --inseq."""
+    if not options.inseq:
+        return {}
+    script = Path(__file__).resolve().parent / "why_inseq.py"
+    command = [options.inseq, script, "--model", options.model, "--source", text, "--target", target, "--points", str(options.points)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["methods"]
+
+
+def inseq_cells(options, found, name, own, expected):
+    """The cells of two columns: its time, the ratio and how far its largest entry is from ours."""
+    if not options.inseq:
+        return ""
+    method = found.get(name.split(" ", 1)[0])
+    if method is None:
+        return " | |"
+    values = np.array(method["values"]).T
+    apart = np.abs(values - expected).max() / np.abs(expected).max() if values.shape == expected.shape else math.nan
+    return f" {method['ms']:.1f} ms | {method['ms'] / own:.1f} ({apart:.0e}) |"
+
+
+def row(options, inseq, name, ours, theirs, expected, rounds):
     """Returns the medians of rounds in turns as a row of the table. If a round takes seconds, it runs only
     once."""
     times, found = ([], []), None
@@ -274,10 +299,11 @@ def row(name, ours, theirs, expected, rounds):
                     found = result
     own = statistics.median(times[0])
     if theirs is None:
-        return f"| {name} | {own:.1f} ms | | | |"
+        return f"| {name} | {own:.1f} ms | | | |" + (" | |" if options.inseq else "")
     other = statistics.median(times[1])
     apart = np.abs(found - expected).max() / np.abs(expected).max()
-    return f"| {name} | {own:.1f} ms | {other:.1f} ms | {other / own:.1f} | {apart:.0e} |"
+    return (f"| {name} | {own:.1f} ms | {other:.1f} ms | {other / own:.1f} | {apart:.0e} |"
+            + inseq_cells(options, inseq, name, own, expected))
 
 
 def main():
@@ -285,6 +311,7 @@ def main():
     parser.add_argument("--model", default=str(SHIPPED))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--points", type=int, default=64)
+    parser.add_argument("--inseq", metavar="PYTHON", help="the Python of an environment with inseq")
     parser.add_argument("--document", type=Path, help="also write the table into this file, behind its mark")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -292,12 +319,16 @@ def main():
     theirs = MarianMTModel.from_pretrained(options.model, attn_implementation="eager").eval().requires_grad_(False)
     rows = ["| | attn-demo | PyTorch | PyTorch ÷ attn-demo | largest difference, of the largest entry |",
             "| --- | --- | --- | --- | --- |"]
+    if options.inseq:
+        rows[0] += " inseq | inseq ÷ attn-demo (difference) |"
+        rows[1] += " --- | --- |"
     print("\n".join(rows))
     for text, corrupt in SENTENCES:
-        rows.append(f"| **{text}** | | | | |")
+        rows.append(f"| **{text}** | | | | |" + (" | |" if options.inseq else ""))
         print(rows[-1])
+        inseq = by_inseq(options, text, ours.why(text).text)
         for case in cases(ours, theirs, text, corrupt, options.points):
-            rows.append(row(*case, options.rounds))
+            rows.append(row(options, inseq, *case, options.rounds))
             print(rows[-1], flush=True)
     if options.document:
         write_table(options.document, "bench/why.py", rows)

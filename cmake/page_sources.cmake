@@ -1,6 +1,6 @@
 # The HTML page's files become part of a library: one script after the other, in this order.
-set(page_scripts text dom maps data pattern scene state color overview lines heatmap stage compare next_word why residual_stream residual_stream_view
-  steps steps_view approximation curve training alignment report tree controls live/module_worker live/standalone live/live
+set(page_scripts text dom maps data measures pattern scene state color overview lines heatmap stage compare next_word why residual_stream residual_stream_view
+  steps steps_view approximation curve training alignment report tree controls live/module_worker live/standalone live/bench live/live
   live/live_view live/trainer keyboard embed main)
 set(page_styles page panels live)
 

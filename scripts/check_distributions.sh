@@ -71,12 +71,13 @@ make_root() {
 # without rights serves the page.
 check_container() {
   local build=$folder/container-build run=$folder/container-run log=$folder/container.log port=8087
-  make_root "$build" trixie "$folder/container-build-debootstrap.log"
-  make_root "$run" trixie "$folder/container-run-debootstrap.log"
+  make_root "$run" trixie "$folder/container-debootstrap.log"
+  [ -f "$build/made" ] || cp -a "$run" "$build"
   rm -rf "$build/src"
   git clone -q "file://$PWD" "$build/src"
-  in_system "$build" bash /src/scripts/container.sh build >"$log" 2>&1
-  cp "$build/packages/attn-demo.deb" scripts/container.sh "$run/tmp"
+  in_system "$build" bash /src/scripts/container.sh build /packages >"$log" 2>&1
+  cp "$build"/packages/attn-demo_*.deb "$run/tmp/attn-demo.deb"
+  cp scripts/container.sh "$run/tmp"
   in_system "$run" bash /tmp/container.sh install /tmp/attn-demo.deb >>"$log" 2>&1
   in_system "$run" setpriv --reuid=65534 --regid=65534 --clear-groups \
     attn-demo serve --host 0.0.0.0 --port "$port" --name localhost >"$folder/container-address" 2>>"$log" &

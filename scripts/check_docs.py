@@ -223,8 +223,9 @@ def main():
     names = options.documents or all_names()
     try:
         documents = [Document(ROOT / name, name) for name in names]
-        others = [str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.md"))]
-        others = [n for n in others if n not in names and not n.startswith("build")]
+        folders = [p for p in ROOT.iterdir() if p.is_dir() and not p.name.startswith("build")]  # build may hold whole systems
+        others = [str(p.relative_to(ROOT)) for p in sorted([*ROOT.glob("*.md"), *(q for folder in folders for q in folder.rglob("*.md"))])]
+        others = [n for n in others if n not in names]
         linked = documents + [Document(ROOT / name, name) for name in others]
     except DocumentError as error:
         sys.exit(str(error))

@@ -2,18 +2,20 @@
 # The steps of the Dockerfile, which also run in a bare Debian 13 (scripts/check_distributions.sh
 # --container). Needs root.
 #
-#   scripts/container.sh build            compiles the program and writes /packages/attn-demo.deb
+#   scripts/container.sh build FOLDER     compiles the program and writes its Debian package there
 #   scripts/container.sh install PACKAGE  installs it with what it needs at run time
 set -euo pipefail
 
 case ${1:-} in
   build)
+    folder=$(realpath -m "${2:?the folder of the package}")
     cd "$(dirname "$0")/.."
     scripts/install_packages.sh file
-    cmake --preset release -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_PYTHON=OFF
-    cmake --build build/release
-    cpack --config build/release/CPackConfig.cmake -B /packages
-    mv /packages/attn-demo_*.deb /packages/attn-demo.deb
+    cmake --preset release -B build/package -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_PYTHON=OFF
+    cmake --build build/package
+    cpack --config build/package/CPackConfig.cmake -B build/package/deb
+    mkdir -p "$folder"
+    mv build/package/deb/attn-demo_*.deb "$folder"
     ;;
   install)
     apt-get update -qq

@@ -15,7 +15,9 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "service/api/api_handler.h"
+#include "service/search_settings.h"
 #include "service/training/live_training.h"
+#include "service/translate_lines.h"
 
 namespace attn {
 namespace {
@@ -91,6 +93,30 @@ Handler handler_of(const std::string& path) {
   return nullptr;
 }
 
+/// Translates each text of a list, as the server's /api/translate does but without notes and
+/// markup. The page's measurement of its speed uses this.
+std::string translate(const ApiRequest& request) {
+  const ReadyModel& model = current_models().model(0);
+  const Translator translator = make_translator(model);
+  const std::vector<std::string> texts =
+      request.texts.value_or(std::vector<std::string>{request.text});
+  const auto found = translate_lines(translator, translation_settings(model, request.search), texts,
+                                     {.window = max_texts, .by_length = true});
+  return json_line([&](JsonWriter& json) {
+    json.array(found, [&](const std::vector<LineTranslation>& best) {
+      json.object([&] {
+        json.key("translations");
+        json.array(best, [&](const LineTranslation& one) {
+          json.object([&] {
+            json.member("text", one.text);
+            json.member("score", one.score);
+          });
+        });
+      });
+    });
+  });
+}
+
 }  // namespace
 }  // namespace attn
 
@@ -128,7 +154,8 @@ EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   using namespace attn;
   const Handler handler = handler_of(path);
   const bool trains = training != nullptr && std::string_view(path) == "/api/train";
-  if (handler == nullptr && !trains)
+  const bool translates = std::string_view(path) == "/api/translate";
+  if (handler == nullptr && !trains && !translates)
     return refuse(kNotFound, std::string(path) + ": nothing is answered there");
   Json asked;
   const int status = answer([&] {
@@ -137,6 +164,8 @@ EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   });
   if (status != kOk) return kBadRequest;
   if (trains) return answer([&] { return training->answer(asked); });
+  if (translates)
+    return answer([&] { return translate(parse_request(asked, Endpoint::translate)); });
   return answer([&] {
     const Endpoint endpoint = handler == &ApiHandler::attend ? Endpoint::attend
                               : handler == &ApiHandler::why  ? Endpoint::why

@@ -20,6 +20,7 @@
 #include "files/output_file.h"
 #include "record/words.h"
 #include "service/explain_receipt.h"
+#include "service/measure/alignment_heads.h"
 #include "service/model/open_model.h"
 #include "service/output_safety.h"
 #include "service/training/untrained_model.h"
@@ -57,6 +58,7 @@ class ExplainCommand {
                          summarise(model_.transformer->config()));
     }
     settings_ = translation_settings(model_, options_.search);
+    if (name_.site == AttentionSite::cross && !name_.head) find_alignment_heads(model_);
     translator_.emplace(make_translator(model_));
     if (rank > 1) {
       check_rank(rank);
@@ -212,8 +214,6 @@ class ExplainCommand {
                         options_.target_given ? std::optional(options_.target) : std::nullopt, {});
     if (compare_kinds_) return explain_kinds(sentence, record);
     HeadName name = name_;
-    // --compare includes self-attention, which has no best head.
-    if (options_.compare && !name.head && name.pick == HeadSelector::all) name.head = 0;
     const HeadIndex place = find_explained_head(name, record, choice_.hypothesis);
     choice_ = {name.site, place.layer, place.head, 0, choice_.hypothesis};
     if (!options_.compare) {

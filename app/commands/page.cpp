@@ -99,6 +99,11 @@ class PageCommand {
         selection_(for_field("show", [&] { return parse_map_selection(view_.show); })),
         files_(view_, guard_of(options), {.vectors = true, .search = true}),
         progress_("reading records", "records") {
+    if (!selection_.measured.empty()) {
+      throw UsageError(
+          "--show {0}: page draws the weights of saved records; translate --show {0} computes it",
+          to_string(selection_.measured.front()));
+    }
     if (options.embed) files_.page().embed();
   }
 

@@ -21,6 +21,7 @@
 #include "files/line_output.h"
 #include "files/output_file.h"
 #include "files/view_files.h"
+#include "service/measured_maps.h"
 #include "service/model/languages.h"
 #include "service/model/open_model.h"
 #include "service/progress.h"
@@ -43,6 +44,10 @@ class TranslateCommand {
  public:
   TranslateCommand(const TranslatePlan& plan, TranslateInputs& inputs, TranslateDisplay display)
       : plan_(plan), options_(plan.options), inputs_(inputs), display_(std::move(display)) {
+    const auto measure = [this](const AttentionRecord& record, const MeasuredItem& item,
+                                bool scaled) { return measured(record, item, scaled); };
+    inputs_.files.measure_with(measure);
+    display_.output.measure_with(measure);
     inputs_.files.choose(display_.drawn);
     display_.output.select(display_.shown);
     if (!options_.keeps_lines_whole()) notes_.suggest_split();
@@ -199,9 +204,7 @@ class TranslateCommand {
       return record(lines);
     }
     std::vector<std::string> texts;
-    for (const LineReader::Line& line : lines) {
-      texts.push_back(is_html() ? line.bytes : without_cursor_moves(line.bytes));
-    }
+    for (const LineReader::Line& line : lines) texts.push_back(line.bytes);
     const auto prepared = [&](std::size_t text, const PreparedLine& line) {
       notes_.add(line, inputs_.translator.max_source_tokens(), lines[text].dropped);
     };
@@ -246,6 +249,13 @@ class TranslateCommand {
         ++lines_taken_;
       }
     }
+  }
+
+  MeasuredRecord measured(const AttentionRecord& record, const MeasuredItem& item,
+                          bool scaled) const try {
+    return measure_record(*inputs_.models.mapped().transformer, record, item, scaled);
+  } catch (const InputError& error) {
+    throw InputError("--show {}: {}", to_string(item), error.what());
   }
 
   /// Adds receipts where they are wanted and can be computed.

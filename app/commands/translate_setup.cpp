@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/translate_text.h"
+#include "service/measure/alignment_heads.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
@@ -78,6 +79,19 @@ Splitting choose_splitting(const TranslateOptions& options) {
   return Splitting::never;
 }
 
+/// Measures need the values of one model, run as it is.
+void check_measured(const TranslateOptions& options, const TranslatePlan& plan) {
+  if (plan.show.measured.empty()) return;
+  const std::string name = to_string(plan.show.measured.front());
+  if (plan.model.several()) {
+    throw UsageError("--show {} measures the values of one model, and several --model are given",
+                     name);
+  }
+  if (options.what_if.given()) {
+    throw UsageError("--show {} does not go with --without, --force and --swap", name);
+  }
+}
+
 void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decode) {
   const std::size_t wanted = options.view.hypothesis;
   const int count = options.forced() ? 1 : decode.num_return_sequences;
@@ -90,6 +104,14 @@ void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decod
                    wanted, count, wanted, wanted);
 }
 
+/// True if maps or alignments are wanted, so that it matters which head aligns best.
+bool needs_heads(const TranslateOptions& options) {
+  const std::vector<std::string>& show = options.view.show;
+  if (options.view.need_records() || options.what_if.given()) return true;
+  return show.empty() ? !options.by_line() && !options.writes_lines()
+                      : show != std::vector<std::string>{"none"};
+}
+
 }  // namespace
 
 TranslatePlan plan_translation(const TranslateOptions& options) {
@@ -98,6 +120,7 @@ TranslatePlan plan_translation(const TranslateOptions& options) {
   decode_options(options.search);  // rejects invalid values before opening files
   plan.split = choose_splitting(options);
   plan.show = for_field("show", [&] { return parse_map_selection(options.view.show); });
+  check_measured(options, plan);
   return plan;
 }
 
@@ -122,6 +145,7 @@ TranslateInputs open_translation(const TranslatePlan& plan) {
   ViewFiles files(options.view, std::move(guard),
                   {options.view.vectors, options.view.tree, options.view.why});
   ReadyEnsemble models = open_or_make_models(plan.model);
+  if (needs_heads(options)) find_alignment_heads(models.models.at(models.maps_of));
   TranslationSettings settings = translation_settings(models.first(), options.search);
   const Translator translator = make_translator(models);
   note_missing_language(translator, settings, say);

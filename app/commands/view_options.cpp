@@ -17,8 +17,8 @@ namespace attn {
 void ViewOptions::add_maps_to(CLI::App& command) {
   command
       .add_option("--show", show,
-                  "Maps to print: encoder, decoder or cross, best, cross:2:mean, all or none [the "
-                  "last layer's, and the head that aligns best]")
+                  "Maps to print: encoder, decoder or cross, best, cross:2:mean, cross:2:1@value, "
+                  "cross:2@alti, all or none [the last layer's, and the head that aligns best]")
       ->type_name("KIND[:LAYER[:HEAD]]")
       ->take_all()
       ->allow_extra_args(false)

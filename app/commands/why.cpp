@@ -105,7 +105,6 @@ class WhyCommand {
   /// Writes the page of the record with the receipts of the words in question.
   void write_page(WhyAnswer& answer) const {
     AttentionRecord& record = answer.record;
-    record.hypotheses.front().receipts = answer.words;
     annotate(record, {true, AlignmentOptions{}});
     PageContent page(options_.html, {});
     page.add(record);
@@ -136,6 +135,7 @@ class WhyCommand {
     }
     if (options_.target_given) question_.target = options_.target;
     question_.by_tokens = options_.units == "tokens";
+    question_.page = !options_.html.empty();
     const auto to_stdout = [](const std::string* file) { return *file == "-"; };
     if (std::ranges::count_if(files(), to_stdout) > 1) {
       throw UsageError("only one output can write to stdout (-); name files for the others");

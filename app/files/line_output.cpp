@@ -15,6 +15,7 @@
 #include "markup/text_layout.h"
 #include "terminal/console.h"
 #include "view/data/evaluation_json.h"
+#include "view/measure_text.h"
 #include "view/terminal/evaluation_text.h"
 #include "view/terminal/map/map_text.h"
 #include "view/terminal/what_if_text.h"
@@ -30,7 +31,10 @@ std::string printable_lines(const std::string& text) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find_first_of("\t\n\r", at), text.size());
     lines += printable(std::string_view(text).substr(at, end - at));
-    if (end < text.size() && text[end] != '\r') lines += text[end];
+    // A lone carriage return would move the cursor back.
+    if (end < text.size() && !text.substr(end).starts_with("\r\n")) {
+      lines += text[end] == '\r' ? '\n' : text[end];
+    }
     at = end + 1;
   }
   return lines;
@@ -110,7 +114,8 @@ void LineOutput::keep_best_of(const AttentionRecord& record) {
 }
 
 bool LineOutput::wants_maps() const {
-  return selection_.all || selection_.last_layers || !selection_.items.empty();
+  return selection_.all || selection_.last_layers || !selection_.items.empty() ||
+         !selection_.measured.empty();
 }
 
 /// The head that aligns best is known only after the last sentence.
@@ -304,6 +309,26 @@ int LineOutput::printed_lines(const std::vector<LineTranslation>& translations) 
   return lines;
 }
 
+std::string LineOutput::measured_text(const AttentionRecord& record,
+                                      const TerminalStyle& style) const {
+  const std::size_t hypothesis = options_.hypothesis_index();
+  std::string text;
+  for (MeasuredItem item : selection_.measured) {
+    const MeasuredRecord measured = measure_(record, item, true);
+    const bool best = item.name.pick == HeadSelector::best;
+    item.name = resolve_best(item.name, record, hypothesis);
+    if (best && !item.name.head) item.name.head = 0;
+    MapText maps =
+        render_maps(measured.record, hypothesis,
+                    select_measured_maps(measured.record, hypothesis, item, options_.words), style,
+                    options_.map_text());
+    if (maps.text.empty()) continue;
+    maps.add_sentence(measure_sentence(item.measure, measured.largest), style.width);
+    text += (text.empty() ? "" : "\n") + maps.text;
+  }
+  return text;
+}
+
 std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above) const {
   const std::size_t hypothesis = options_.hypothesis_index();
   MapTextOptions how = options_.map_text();
@@ -334,7 +359,9 @@ std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above
                                   record.encoder_self.keys),
                       style.width);
   }
-  if (maps.text.empty()) return "";
+  const std::string measured = measured_text(record, painted_style());
+  if (maps.text.empty()) return measured.empty() ? "" : "\n" + measured;
+  if (!measured.empty()) return "\n" + maps.text + "\n" + measured;
   if (explained) {
     maps.add_sentence(largest_weight_text(record, hypothesis, selection_), style.width);
     maps.add_sentence(

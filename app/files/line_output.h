@@ -32,6 +32,8 @@ class LineOutput {
 
   /// Selects the maps that the terminal shows for each record.
   void select(MapSelection selection) { selection_ = std::move(selection); }
+  /// Computes the maps of measures that are selected.
+  void measure_with(MeasureRecord measure) { measure_ = std::move(measure); }
   /// Fixes the best head to that of this record, so that two records show the same one.
   void keep_best_of(const AttentionRecord& record);
   /// Returns a record's selected maps as text, preceded by an empty line if there is room below
@@ -81,7 +83,11 @@ class LineOutput {
   void print(const std::string& line) const;
   int printed_lines(const std::vector<LineTranslation>& translations) const;
 
+  /// Returns the selected maps of measures as text.
+  std::string measured_text(const AttentionRecord& record, const TerminalStyle& style) const;
+
   const ViewOptions& options_;
+  MeasureRecord measure_;
   OutputFile* file_ = nullptr;
   DecodeConfig decode_;
   MapSelection selection_;

@@ -48,6 +48,13 @@ HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size
   return resolve_best(large, record, hypothesis);
 }
 
+/// Returns the table of a kind's weights.
+const CsvTable& weights_table(AttentionSite site) {
+  const std::string name = fmt::format("{}.csv", site_key(site));
+  const auto tables = csv_tables();
+  return *std::ranges::find(tables, name, &CsvTable::file_name);
+}
+
 /// Pages, and pictures of relative positions, need more JSON than was requested.
 RecordJsonOptions for_json(const ViewOptions& asked) {
   if (asked.html.empty() && !asked.pictures()) return {};
@@ -117,14 +124,18 @@ std::size_t search_bytes(const AttentionRecord& record) {
 
 std::size_t receipt_bytes(const AttentionRecord& record) {
   constexpr std::size_t kEntry = 40;  // {"text":"group","value":1.2345678},
-  std::size_t entries = 0;
+  std::size_t entries = 0, cells = 0;
   for (const HypothesisRecord& hypothesis : record.hypotheses) {
     if (!hypothesis.receipts) continue;
-    for (const WordReceipt& word : hypothesis.receipts->words) {
+    const WordReceipts& all = *hypothesis.receipts;
+    for (const MeasuredMaps& maps : {all.encoder_self, all.decoder_self, all.cross}) {
+      cells += maps.value.weights.size() + maps.contribution.weights.size();
+    }
+    for (const WordReceipt& word : all.words) {
       entries += word.logit.source.size() + word.logit.prefix.size();
     }
   }
-  return 2 * entries * kEntry;  // the logit and the contrast
+  return 2 * entries * kEntry + cells * sizeof(float);  // 2: the logit and the contrast
 }
 
 namespace {
@@ -198,12 +209,39 @@ void ViewFiles::choose(const MapSelection& selection) {
     const auto named = std::find_if(selection.items.begin(), selection.items.end(),
                                     [&](const ShowItem& item) { return item.site == site; });
     if (named != selection.items.end()) {
-      drawn_.push_back(*named);
+      drawn_.push_back({*named});
     } else if (selection.all) {
-      drawn_.push_back({site});
+      drawn_.push_back({{site}});
+    }
+    for (const MapMeasure measure : {MapMeasure::value, MapMeasure::alti}) {
+      const auto measured = std::ranges::find_if(selection.measured, [&](const MeasuredItem& item) {
+        return item.name.site == site && item.measure == measure;
+      });
+      if (measured != selection.measured.end()) drawn_.push_back({measured->name, measure});
     }
   }
-  if (drawn_.empty()) drawn_.push_back({AttentionSite::cross});
+  if (drawn_.empty()) drawn_.push_back({{AttentionSite::cross}});
+  open_measured_tables(selection);
+}
+
+void ViewFiles::open_measured_tables(const MapSelection& selection) {
+  if (options_.csv.empty() || !measured_tables_.empty()) return;
+  for (const MeasuredItem& item : selection.measured) {
+    const auto same = [&](const MeasuredTable& table) {
+      return table.item.name.site == item.name.site && table.item.measure == item.measure &&
+             table.item.per_head() == item.per_head();
+    };
+    if (std::ranges::any_of(measured_tables_, same)) continue;
+    const std::string path =
+        fmt::format("{}/{}{}-{}.csv", normalize_output_path(options_.csv), site_key(item.name.site),
+                    item.per_head() ? "" : "-layers", measure_key(item.measure));
+    guard_.write("--csv", path);
+    measured_tables_.push_back({item, std::make_unique<OutputFile>(path)});
+    std::string header(weights_table(item.name.site).header);
+    header.replace(header.rfind("weight"), std::string_view("weight").size(),
+                   measure_key(item.measure));
+    measured_tables_.back().file->write(header);
+  }
 }
 
 void ViewFiles::add(const AttentionRecord& record) {
@@ -238,6 +276,14 @@ void ViewFiles::draw(const AttentionRecord& record) {
     csv_tables()[i].append(rows, shown, records_);
     tables_[i]->write(rows);
   }
+  for (MeasuredTable& table : measured_tables_) {
+    const MeasuredRecord measured = measure_(record, table.item, false);
+    std::string rows;
+    weights_table(table.item.name.site)
+        .append(rows, options_.words ? merge_record_to_words(measured.record) : measured.record,
+                records_);
+    table.file->write(rows);
+  }
   ++records_;
 }
 
@@ -248,10 +294,31 @@ void ViewFiles::draw(Picture& picture, const AttentionRecord& record,
     write(picture, number, search_tree_svg(record));
     return;
   }
-  for (const ShowItem& item : drawn_) {
-    const std::string site = drawn_.size() == 1 ? "" : fmt::format("-{}", site_key(item.site));
-    write(picture, number + site, picture_of(item, record, shown, options_.hypothesis_index()));
+  for (const Drawn& drawn : drawn_) {
+    std::string part = number;
+    if (drawn_.size() > 1) part += fmt::format("-{}", site_key(drawn.item.site));
+    if (drawn.measure) {
+      if (drawn_.size() > 1) part += fmt::format("-{}", measure_key(*drawn.measure));
+      draw_measured(picture, record, drawn, part);
+    } else {
+      write(picture, part, picture_of(drawn.item, record, shown, options_.hypothesis_index()));
+    }
   }
+}
+
+void ViewFiles::draw_measured(Picture& picture, const AttentionRecord& record, const Drawn& drawn,
+                              const std::string& part) {
+  const MeasuredItem item{drawn.item, *drawn.measure};
+  const std::size_t hypothesis = options_.hypothesis_index();
+  const MeasuredRecord measured = measure_(record, item, true);
+  const HeadName large = resolve_best(drawn.item, record, hypothesis);
+  AttentionSvgOptions choice{large.site, hypothesis, large.layer, large.head};
+  choice.measure = item.measure;
+  choice.of_layers = !item.per_head();
+  choice.largest = measured.largest;
+  write(picture, part,
+        attention_svg(options_.words ? merge_record_to_words(measured.record) : measured.record,
+                      choice));
 }
 
 void ViewFiles::write(Picture& picture, const std::string& name_part, const std::string& svg) {
@@ -279,6 +346,7 @@ void ViewFiles::finish(const std::string& heads) {
   if (json_) json_->commit();
   WrittenFiles written;
   for (const std::unique_ptr<OutputFile>& table : tables_) table->commit(written);
+  for (const MeasuredTable& table : measured_tables_) table.file->commit(written);
   if (csv_folder_) csv_folder_->keep();
   written.print_note();
   for (const Picture& picture : pictures_) picture.written.print_note();

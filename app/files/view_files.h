@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/map_selection.h"
 #include "base/files/files.h"
 #include "base/files/temporary_path.h"
 #include "commands/view_options.h"
@@ -23,6 +24,10 @@ std::size_t search_bytes(const AttentionRecord& record);
 /// The bytes of receipts as JSON, roughly.
 std::size_t receipt_bytes(const AttentionRecord& record);
 
+/// Returns a record's maps of a measure; lengths are divided by the largest one if `scaled`.
+using MeasureRecord =
+    std::function<MeasuredRecord(const AttentionRecord&, const MeasuredItem&, bool scaled)>;
+
 /// All requested files. Files with known names are opened at once, so that a missing folder is
 /// reported before the work begins.
 class ViewFiles {
@@ -34,6 +39,8 @@ class ViewFiles {
   /// Selects the heads to draw, as --show does. Call this before the first record; the last call
   /// counts.
   void choose(const MapSelection& selection);
+  /// Computes the maps of measures that are selected; call this before the first record.
+  void measure_with(MeasureRecord measure) { measure_ = std::move(measure); }
 
   void add(const AttentionRecord& record);
   PageContent& page() { return page_; }
@@ -56,6 +63,21 @@ class ViewFiles {
     WrittenFiles written;
   };
 
+  /// A kind of maps to draw: heads, or a measure of them.
+  struct Drawn {
+    ShowItem item;
+    std::optional<MapMeasure> measure = {};
+  };
+  /// A table of a measure of one kind.
+  struct MeasuredTable {
+    MeasuredItem item;
+    std::unique_ptr<OutputFile> file;
+  };
+
+  void open_measured_tables(const MapSelection& selection);
+  /// Draws the measured maps of a record.
+  void draw_measured(Picture& picture, const AttentionRecord& record, const Drawn& drawn,
+                     const std::string& part);
   void draw(const AttentionRecord& record);
   /// Throws UsageError if one of several pictures could overwrite an input or another output.
   void guard_parts(const char* option, const std::string& path) const;
@@ -70,7 +92,9 @@ class ViewFiles {
   std::vector<Picture> pictures_;
   std::unique_ptr<NewDirectories> csv_folder_;  ///< removed after the tables unless they are kept
   std::vector<std::unique_ptr<OutputFile>> tables_;
-  std::vector<ShowItem> drawn_;  ///< one per kind
+  std::vector<MeasuredTable> measured_tables_;
+  std::vector<Drawn> drawn_;  ///< one per kind and measure
+  MeasureRecord measure_;
   PageContent page_;
   std::size_t records_ = 0;
 };

@@ -303,6 +303,7 @@ std::size_t LineSource::read(LineReader reader, std::size_t batch,
       }
       if (done + lines.size() == 0) {
         reject_utf16(line->bytes, name_);
+        if (line->bytes.starts_with("\xEF\xBB\xBF")) line->bytes.erase(0, 3);  // a byte order mark
         if (markup_ == Markup::test_sets && is_declared_markup(line->bytes)) {
           take_test_set(reader, std::move(line->bytes));
           progress.reset();

@@ -280,6 +280,28 @@ std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hy
   return all;
 }
 
+std::vector<ShownMaps> select_measured_maps(const AttentionRecord& record, std::size_t hypothesis,
+                                            const MeasuredItem& item, bool by_words) {
+  check_map_shapes(record, hypothesis);
+  const AttentionMaps* maps = maps_of(record, item.name.site, hypothesis);
+  if (has_no_words(record) || maps == nullptr || maps->weights.empty()) return {};
+  ShownMaps shown{item.name.site, false, {}, {}, {}};
+  if (by_words) set_words(shown, record, hypothesis, *maps);
+  for (int layer = 0; layer < maps->layers; ++layer) {
+    if (item.name.layer.value_or(layer) != layer) continue;
+    for (int head = 0; head < maps->heads; ++head) {
+      if (item.name.head.value_or(head) != head) continue;
+      ShownMap map{{item.name.site, layer, {}},
+                   false,
+                   weights_of({item.name.site, layer, head}, *maps, shown)};
+      if (item.per_head()) map.name.head = head;
+      map.measure = item.measure;
+      shown.maps.push_back(std::move(map));
+    }
+  }
+  return {std::move(shown)};
+}
+
 namespace {
 
 std::vector<std::string> texts_of(const std::vector<Word>& words) {
@@ -342,11 +364,13 @@ MapSelection parse_map_selection(const std::vector<std::string>& arguments) {
       selection.all = true;
     } else if (argument == "none") {
       none = true;
+    } else if (argument.find('@') != argument.npos) {
+      selection.measured.push_back(parse_measured_item(argument));
     } else {
       selection.items.push_back(parse_head_name(argument, ", or the word all or none"));
     }
   }
-  if (none && (selection.all || !selection.items.empty())) {
+  if (none && (selection.all || !selection.items.empty() || !selection.measured.empty())) {
     throw UsageError("none: you also named other maps; use none alone, or leave it out");
   }
   return selection;
@@ -355,6 +379,9 @@ MapSelection parse_map_selection(const std::vector<std::string>& arguments) {
 void check_map_selection(const MapSelection& selection, const ModelSummary& model) {
   for (const ShowItem& item : selection.items) {
     check_head(to_string(item), item.layer, item.head, model.stack(item.site));
+  }
+  for (const MeasuredItem& item : selection.measured) {
+    check_head(to_string(item), item.name.layer, item.name.head, model.stack(item.name.site));
   }
 }
 

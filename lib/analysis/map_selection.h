@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/measured_item.h"
 #include "config/attention_site.h"
 #include "record/attention_record.h"
 #include "record/shown_maps.h"
@@ -20,6 +21,7 @@ struct MapSelection {
   bool all = false;             ///< every layer and head of every site
   bool last_layers = true;      ///< the default: the heads of the last layer of each site
   std::vector<ShowItem> items;  ///< used if neither of the above is set; empty shows nothing
+  std::vector<MeasuredItem> measured = {};  ///< in addition
 };
 
 /// Parses one argument each of "encoder", "decoder:1", "cross:0:3", "best", "cross:2:mean"
@@ -53,6 +55,17 @@ std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<i
 /// entries of their own. Throws InputError if the maps do not fit the tokens.
 std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hypothesis,
                                    const MapSelection& selection, bool by_words = false);
+
+/// A record whose maps hold a measure (service/measured_maps.h).
+struct MeasuredRecord {
+  AttentionRecord record;
+  float largest = 1;  ///< the length that the number 1 stands for
+};
+
+/// Returns the maps that an item selects of a measured record. `item` must not name "best"
+/// (resolve_best). A sentence without words has no maps.
+std::vector<ShownMaps> select_measured_maps(const AttentionRecord& record, std::size_t hypothesis,
+                                            const MeasuredItem& item, bool by_words = false);
 
 /// Returns the record with words (record/words.h) in the place of tokens: the rows of a word's
 /// tokens are averaged, its columns are summed. Vectors, metrics, search trees and the cells that a

@@ -163,12 +163,25 @@ class HtmlTokenizer {
       if (tag) token.name = tag->name;
     } else if (source_.substr(open).starts_with("<!--")) {
       add(HtmlTokenType::point, open, comment_end(source_, open));
+    } else if (const std::size_t code = code_end(open); code > open) {
+      add(HtmlTokenType::point, open, code).untranslated = true;
     } else if (next == '!' || next == '?' || (closes && open + 2 < source_.size())) {
       const std::size_t end = source_.find('>', open);  // a doctype or a "bogus comment"
       const bool doctype = ascii_lower(source_.substr(open, 9)) == "<!doctype";
       add(doctype ? HtmlTokenType::cut : HtmlTokenType::point, open,
           end == source_.npos ? source_.size() + 1 : end + 1);
     }
+  }
+
+  /// Returns the end of a template's code, <% … %> or <?php … ?>; `open` if there is none. It may
+  /// contain tags.
+  std::size_t code_end(std::size_t open) const {
+    constexpr std::size_t kLongest = 4096;
+    const std::string_view code = source_.substr(open, kLongest);
+    const bool php = code.starts_with("<?php") || code.starts_with("<?=");
+    if (!php && !code.starts_with("<%")) return open;
+    const std::size_t end = code.find(php ? "?>" : "%>");
+    return end == code.npos ? open : open + end + 2;
   }
 
   void read_start_tag(std::size_t open) {
@@ -184,6 +197,10 @@ class HtmlTokenizer {
       return;
     }
     const bool untranslated = tag->untranslated || is_one_of(kUntranslated, tag->name);
+    if (const auto literal = untranslated ? std::nullopt : literal_end(*tag)) {
+      add(HtmlTokenType::point, open, *literal).untranslated = tag->name == "a";
+      return;
+    }
     const std::size_t end = untranslated ? element_end(*tag) : tag->end;
     HtmlToken& token = add(untranslated || block ? whole : HtmlTokenType::open, open, end);
     token.name = tag->name;
@@ -231,6 +248,46 @@ class HtmlTokenizer {
       if (at >= source_.size()) break;
     }
     return source_.size() + 1;
+  }
+
+  /// Returns the end of a link whose text is an address, a mention or a hashtag, which may have
+  /// tags inside ("@<span>user</span>"), and of a raised or lowered number at the end of a word
+  /// (the mark of a footnote); nothing for other elements.
+  std::optional<std::size_t> literal_end(const Tag& start) const {
+    constexpr std::size_t kLongest = 2048;
+    const bool link = start.name == "a";
+    if (!link && start.name != "sup" && start.name != "sub") return std::nullopt;
+    const std::string_view source = source_.substr(0, start.end + kLongest);
+    std::string text;
+    for (std::size_t at = start.end;;) {
+      const std::size_t open = source.find('<', at);
+      if (open == source.npos) return std::nullopt;
+      text += source.substr(at, open - at);
+      const bool closes = source.substr(open).starts_with("</");
+      const auto tag = read_tag(source, open + (closes ? 2 : 1));
+      if (!tag || tag->name.empty() || !is_ascii_letter(tag->name.front())) return std::nullopt;
+      at = tag->end;
+      if (tag->name != start.name) continue;
+      if (!closes || !(link ? is_address(text) : is_number(text))) return std::nullopt;
+      const bool inside = at < source_.size() && is_word_byte(source_[at]);
+      return inside ? std::nullopt : std::optional(at);
+    }
+  }
+
+  static bool is_word_byte(char c) {
+    return is_ascii_letter(c) || is_digit(c) || byte_value(c) >= 0x80;
+  }
+
+  static bool is_address(std::string_view text) {
+    if (text.size() < 2 || std::ranges::any_of(text, is_ascii_space)) return false;
+    const bool name = (text.front() == '@' || text.front() == '#') && is_word_byte(text[1]);
+    return name || text.find("://") != text.npos || ascii_lower(text).starts_with("www.") ||
+           (text.find('@') < text.rfind('.') && text.rfind('.') != text.npos);
+  }
+
+  static bool is_number(std::string_view text) {
+    return std::ranges::any_of(text, is_digit) &&
+           text.find_first_not_of("0123456789[]()*,.;+- ") == text.npos;
   }
 
   static bool is_foreign(std::string_view name) { return name == "svg" || name == "math"; }

@@ -16,10 +16,6 @@ namespace {
 
 constexpr int kNoPartner = -1;
 
-bool is_word_character(std::string_view character) {
-  return has_words(character);
-}
-
 /// Returns the last character of a text.
 std::string_view last_character(std::string_view text) {
   std::size_t begin = text.size();
@@ -43,8 +39,9 @@ class SegmentBuilder {
   /// Adds whitespace.
   void add_space(std::string_view source) {
     raw_ += source;
-    if (!segment_.items.empty() && segment_.items.back().type != ItemType::space) {
-      segment_.items.back().space_after = true;
+    if (!segment_.items.empty()) {
+      MarkupItem& last = segment_.items.back();
+      last.space_after = last.type != ItemType::space && last.offset == segment_.text.size();
     }
     segment_.items.push_back({ItemType::space, std::string(source), segment_.text.size()});
   }
@@ -135,8 +132,8 @@ class SegmentBuilder {
     // "Hello {name}, …" is translated as "Hello, …".
     if (space && placeholder && closes) space = false;
     if (!space && placeholder && !closes) {
-      space = is_word_character(last_character(segment_.text)) &&
-              is_word_character(next.substr(0, decode_code_point(next).length));
+      space = has_words(last_character(segment_.text)) &&
+              has_words(next.substr(0, decode_code_point(next).length));
     }
     if (!space) return;
     segment_.text += ' ';
@@ -290,8 +287,11 @@ void add_line(SegmentBuilder& builder, std::string_view line, const SpanFinder& 
   for (const MarkupSpan& span : spans) {
     if (span.begin > at) add(line.substr(at, span.begin - at));
     const std::string_view bytes = line.substr(span.begin, span.end - span.begin);
-    if (span.type == SpanType::placeholder) {
-      builder.add_item(ItemType::point, bytes, true);
+    if (span.type == SpanType::point && ascii_lower(bytes.substr(0, 3)) == "<br") {
+      builder.count_tag();
+      builder.cut(bytes);
+    } else if (span.type == SpanType::placeholder || span.type == SpanType::point) {
+      builder.add_item(ItemType::point, bytes, span.type == SpanType::placeholder);
     } else if (span.type == SpanType::open) {
       open.push_back(id++);
       builder.add_item(ItemType::open, bytes, false, open.back());
@@ -356,30 +356,41 @@ MarkedText read_plain_text(std::string_view text, const SpanFinder& keep) {
   int id = 0;
   for (const LayoutLine& line : split_text(text)) {
     builder.cut(line.before);
-    add_line(builder, line.content, keep, id);
+    const std::size_t mark = block_mark_length(line.content);
+    builder.cut(line.content.substr(0, mark));
+    add_line(builder, line.content.substr(mark), keep, id);
     builder.cut(line.after);
   }
   return builder.finish();
 }
 
 bool is_one_plain_line(std::string_view text) {
-  if (text.find_first_of("\n\r") != text.npos || may_have_placeholders(text)) return false;
-  if (text.empty() || whitespace_length(text) > 0 || is_ascii_space(text.back())) return false;
-  return text.find("\u2028") == text.npos && text.find("\u2029") == text.npos;
+  if (text.find_first_of("\n\v\f\r") != text.npos || may_have_placeholders(text)) return false;
+  if (text.empty() || whitespace_length(text) + block_mark_length(text) > 0 ||
+      is_ascii_space(text.back()))
+    return false;
+  return text.find(kNextLine) == text.npos && text.find("\u2028") == text.npos &&
+         text.find("\u2029") == text.npos;
 }
 
 CleanedMarkup clean_markup(std::string_view bytes) {
   CleanedMarkup cleaned;
   std::size_t at = 0;
   for (std::size_t i = 0; i <= bytes.size(); ++i) {
-    const bool space = i < bytes.size() && is_ascii_space(bytes[i]);
-    if (i < bytes.size() && !space) continue;
+    const std::string_view rest = bytes.substr(std::min(i, bytes.size()));
+    const std::size_t kept = rest.empty()                  ? 0
+                             : is_ascii_space(rest[0])     ? 1
+                             : rest.starts_with(kNextLine) ? kNextLine.size()
+                                                           : 0;
+    if (kept == 0 && i < bytes.size()) continue;
     CleanedText part = clean_text(bytes.substr(at, i - at));
     cleaned.text += part.text;
     cleaned.invalid_bytes += part.invalid_bytes;
     cleaned.controls += part.controls;
-    if (space) cleaned.text += bytes[i] == '\v' ? ' ' : bytes[i];
-    at = i + 1;
+    cleaned.text += rest.substr(0, kept);
+    if (kept == 0) break;
+    at = i + kept;
+    i = at - 1;
   }
   return cleaned;
 }

@@ -2,28 +2,23 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <utility>
 
+#include "base/at.h"
 #include "base/strings/utf8.h"
+#include "markup/template_marks.h"
 #include "markup/text_layout.h"
 
 namespace attn {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// True for characters of identifiers, and for all non-ASCII bytes.
 bool is_word(char c) {
   return is_ascii_letter(c) || is_digit(c) || c == '_' || byte_value(c) >= 0x80;
 }
 
-bool is_any_of(char c, std::string_view characters) {
-  return characters.find(c) != characters.npos;
-}
-
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kDelimiters = 128 * 4;  // ids of delimiters, by character and length
 
 /// Returns for each opening bracket the position of its closing bracket, and kNone elsewhere.
 std::vector<std::size_t> matching_brackets(std::string_view text, char open, char close) {
@@ -45,6 +40,7 @@ class PlaceholderFinder {
     if (markdown) {
       squares_ = matching_brackets(text, '[', ']');
       rounds_ = matching_brackets(text, '(', ')');
+      tags_ = find_plain_tags(text);
     }
   }
 
@@ -88,11 +84,11 @@ class PlaceholderFinder {
     } else if (is_any_of(c, "$#@%") && at(begin + 1) == '{') {
       end = closed(begin + 1);
       if (end == begin + 1) end = begin;
-    } else if (c == '%') {
-      end = percent_end(begin);
-    } else if (markdown_) {
-      return read_markdown(begin);
+    } else {
+      end = template_mark_end(text_, begin);
     }
+    if (end == begin && c == '%') end = percent_end(begin);
+    if (end == begin && markdown_) return read_markdown(begin);
     if (end > begin) found_.push_back({begin, end, SpanType::placeholder});
     return end;
   }
@@ -166,7 +162,7 @@ class PlaceholderFinder {
       case '`':
         return read_code(begin);
       case '<':
-        return read_address(begin);
+        return std::max(read_address(begin), read_tag(begin));
       case '!':
         return read_picture(begin);
       case '[':
@@ -212,6 +208,23 @@ class PlaceholderFinder {
     return at(i) == '>' ? add(begin, i + 1, SpanType::placeholder) : begin;
   }
 
+  /// Returns the tag that begins here, or none.
+  const PlainTag* tag_at(std::size_t begin) const {
+    const auto tag = std::ranges::lower_bound(tags_, begin, {}, &PlainTag::begin);
+    return tag == tags_.end() || tag->begin != begin ? nullptr : &*tag;
+  }
+
+  std::size_t read_tag(std::size_t begin) {
+    const PlainTag* const tag = tag_at(begin);
+    if (tag == nullptr) return begin;
+    if (tag->partner < 0) return add(begin, tag->end, lone_type(*tag));
+    return add(begin, tag->end, tag->closes ? SpanType::close : SpanType::open);
+  }
+
+  static SpanType lone_type(const PlainTag& tag) {
+    return tag.value ? SpanType::placeholder : SpanType::point;
+  }
+
   /// Returns the end of "(…)" or "[…]" after the bracket of a link's text; `close` if there is
   /// neither.
   std::size_t target_end(std::size_t close) const {
@@ -231,16 +244,26 @@ class PlaceholderFinder {
 
   std::size_t read_link(std::size_t begin) {
     const std::size_t close = squares_[begin];
-    if (close == kNone || target_end(close) == close) return begin;
-    link_ends_.push_back(close);
-    return add(begin, begin + 1, SpanType::open);
+    if (close == kNone) return begin;
+    if (target_end(close) > close) {
+      link_ends_.push_back({close, target_end(close)});
+      return add(begin, begin + 1, SpanType::open);
+    }
+    // A wiki's [[page|text]].
+    const std::size_t inner = at(begin + 1) == '[' ? squares_[begin + 1] : kNone;
+    if (inner == kNone || inner + 1 != close) return begin;
+    const std::size_t bar = text_.substr(begin, inner - begin).find_first_of("|[]", 2);
+    if (bar == text_.npos || at(begin + bar) != '|') return begin;
+    link_ends_.push_back({inner, close + 1});
+    return add(begin, begin + bar + 1, SpanType::open);
   }
 
   std::size_t read_link_end(std::size_t begin) {
-    while (!link_ends_.empty() && link_ends_.back() < begin) link_ends_.pop_back();
-    if (link_ends_.empty() || link_ends_.back() != begin) return begin;
+    while (!link_ends_.empty() && link_ends_.back().first < begin) link_ends_.pop_back();
+    if (link_ends_.empty() || link_ends_.back().first != begin) return begin;
+    const std::size_t end = link_ends_.back().second;
     link_ends_.pop_back();
-    return add(begin, target_end(begin), SpanType::close);
+    return add(begin, end, SpanType::close);
   }
 
   /// Reads a run of emphasis delimiters. It opens if no space follows it, and closes if none
@@ -265,49 +288,67 @@ class PlaceholderFinder {
     bool closes = false;
   };
 
-  /// Pairs delimiters and the brackets of links so that pairs are nested. Those without a partner
-  /// are text.
+  /// A span that opens or closes something.
+  struct Bracket {
+    std::size_t id = 0;  ///< the same for both ends of a pair
+    bool opens = false;
+    bool closes = false;
+  };
+
+  static std::size_t delimiter_id(std::string_view bytes) {
+    return (byte_value(bytes.front()) & 0x7FU) * 4 + std::min<std::size_t>(bytes.size(), 3);
+  }
+
+  Bracket bracket(const MarkupSpan& span, const Delimiter* delimiter) const {
+    const std::string_view bytes = text_.substr(span.begin, span.end - span.begin);
+    if (delimiter != nullptr) return {delimiter_id(bytes), delimiter->opens, delimiter->closes};
+    const bool closes = span.type == SpanType::close;
+    const PlainTag* const tag = tag_at(span.begin);
+    if (tag == nullptr) return {delimiter_id("["), !closes, closes};
+    const int first = closes ? tag->partner : tags_[to_size(tag->partner)].partner;
+    return {kDelimiters + to_size(first), !closes, closes};
+  }
+
+  /// Pairs delimiters, tags and the brackets of links so that pairs are nested. Those without a
+  /// partner are text, except for tags.
   std::vector<MarkupSpan> pair_up() {
     struct Open {
       std::size_t span;
-      std::string_view bytes;
+      std::size_t id;
     };
     std::vector<Open> open;
     std::vector<bool> paired(found_.size(), false);
-    std::array<std::size_t, 128 * 4> waiting{};  // number of open ones, by character and length
-    const auto kind = [](std::string_view bytes) {
-      return (byte_value(bytes.front()) & 0x7FU) * 4 + std::min<std::size_t>(bytes.size(), 3);
-    };
+    std::vector<std::size_t> waiting(kDelimiters + tags_.size());  // number of open ones, by id
     auto delimiter = delimiters_.begin();
     for (std::size_t i = 0; i < found_.size(); ++i) {
       while (delimiter != delimiters_.end() && delimiter->span < i) ++delimiter;
       const bool is_delimiter = delimiter != delimiters_.end() && delimiter->span == i;
-      const std::string_view bytes = text_.substr(found_[i].begin, found_[i].end - found_[i].begin);
-      const bool link_end = bytes.front() == ']';
-      if (found_[i].type == SpanType::placeholder) {
+      if (found_[i].type == SpanType::placeholder || found_[i].type == SpanType::point) {
         paired[i] = true;
         continue;
       }
-      const std::string_view opener = link_end ? "[" : bytes;
-      const bool closes = is_delimiter ? delimiter->closes : link_end;
-      if (closes && waiting[kind(opener)] > 0 && !is_empty_pair(open.back().span, i)) {
-        while (open.back().bytes != opener) {
-          --waiting[kind(open.back().bytes)];
+      const Bracket own = bracket(found_[i], is_delimiter ? &*delimiter : nullptr);
+      if (own.closes && waiting[own.id] > 0 &&
+          !(is_delimiter && is_empty_pair(open.back().span, i))) {
+        while (open.back().id != own.id) {
+          --waiting[open.back().id];
           open.pop_back();
         }
         paired[i] = paired[open.back().span] = true;
         found_[i].type = SpanType::close;
-        --waiting[kind(opener)];
+        --waiting[own.id];
         open.pop_back();
-      } else if (is_delimiter ? delimiter->opens : !link_end) {
-        open.push_back({i, bytes});
+      } else if (own.opens) {
+        open.push_back({i, own.id});
         found_[i].type = SpanType::open;
-        ++waiting[kind(bytes)];
+        ++waiting[own.id];
       }
     }
     std::vector<MarkupSpan> kept;
     for (std::size_t i = 0; i < found_.size(); ++i) {
-      if (paired[i]) kept.push_back(found_[i]);
+      const PlainTag* const tag = paired[i] ? nullptr : tag_at(found_[i].begin);
+      if (tag != nullptr) found_[i].type = lone_type(*tag);
+      if (paired[i] || tag != nullptr) kept.push_back(found_[i]);
     }
     return kept;
   }
@@ -321,7 +362,9 @@ class PlaceholderFinder {
   bool markdown_;
   std::vector<std::size_t> braces_, squares_, rounds_;
   std::vector<MarkupSpan> found_;
-  std::vector<std::size_t> link_ends_;  ///< ends of the open links
+  std::vector<PlainTag> tags_;
+  /// Of the open links: where "]" is, and the end of what follows it.
+  std::vector<std::pair<std::size_t, std::size_t>> link_ends_;
   std::vector<Delimiter> delimiters_;
   std::array<bool, 8> no_code_{};  ///< true: no run of this many backticks follows
 };
@@ -329,7 +372,9 @@ class PlaceholderFinder {
 }  // namespace
 
 bool may_have_placeholders(std::string_view text) {
-  return text.find_first_of("{%`[*_~<") != text.npos;
+  if (text.find_first_of("{%`[*_~<$#@") != text.npos) return true;
+  return text.find(" :") != text.npos || text.starts_with(':') || text.find("://") != text.npos ||
+         ascii_lower(text).find("www.") != text.npos;
 }
 
 std::vector<MarkupSpan> find_placeholders(std::string_view text, bool markdown,

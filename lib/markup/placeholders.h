@@ -10,6 +10,7 @@ namespace attn {
 
 enum class SpanType {
   placeholder,  ///< copied unchanged
+  point,        ///< the same, but no part of the sentence: "<br>"
   open,         ///< begins a span of text: "**", or "[" of a link
   close,        ///< ends it: "**", or "](https://…)"
 };
@@ -32,11 +33,13 @@ using SpanFinder = std::function<std::vector<MarkupSpan>(std::string_view)>;
 ///   {{name}} {% if %} {# note #}             Mustache, Jinja, Handlebars, Angular, Vue
 ///   ${x} #{x} %{x} @{x}                      shells, JavaScript, Ruby, Vue
 ///   %(name)s %s %1$d %.2f %@ %% %1 %NAME%    printf, Python, Qt, Windows
+///   marks of further languages, addresses, mentions and hashtags (template_marks.h)
 ///   what `more` finds, which has precedence
 ///
-/// and with `markdown` also `code`, <https://…>, ![pictures](…), and as pairs of open and close
-/// [links](…), [links][…], **…**, __…__, ~~…~~, *…* and _…_ by CommonMark's rules for delimiters.
-/// Pairs are nested properly. Accepts any bytes, in linear time.
+/// and with `markdown` also tags such as <b> and <0>, `code`, <https://…>, ![pictures](…), and as
+/// pairs of open and close [links](…), [links][…], [[page|links]], <b>…</b>, **…**, __…__, ~~…~~,
+/// *…* and _…_ by CommonMark's rules for delimiters. Pairs are nested properly. Accepts any bytes,
+/// in linear time.
 std::vector<MarkupSpan> find_placeholders(std::string_view text, bool markdown,
                                           const SpanFinder& more = nullptr);
 

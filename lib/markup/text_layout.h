@@ -14,9 +14,13 @@ struct LayoutLine {
   std::string_view after;  ///< only for the text's last line: the whitespace and line ends after it
 };
 
-/// Splits a text into its non-empty lines. Lines end with LF, CR LF, CR, or one of the separators
-/// U+2028 and U+2029; spaces, tabs, U+00A0 and U+3000 around a line are whitespace. The parts of
-/// the lines make up the whole text. A text of only whitespace is one line without content.
+/// U+0085, which ends a line in text from mainframes.
+inline constexpr std::string_view kNextLine = "\xc2\x85";
+
+/// Splits a text into its non-empty lines. Lines end with LF, CR LF, CR, a vertical tab, a form
+/// feed, U+0085, or one of the separators U+2028 and U+2029; spaces, tabs, U+00A0 and U+3000 around
+/// a line are whitespace. The parts of the lines make up the whole text. A text of only whitespace
+/// is one line without content.
 std::vector<LayoutLine> split_text(std::string_view text);
 
 /// True for spaces, tabs and ASCII line ends.
@@ -27,6 +31,18 @@ constexpr bool is_ascii_space(char c) {
 constexpr bool is_ascii_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+constexpr bool is_any_of(char c, std::string_view characters) {
+  return characters.find(c) != characters.npos;
+}
+
+/// Returns the length of the mark of a block of Markdown, with its spaces, at the start of a line:
+/// "## ", "> ", "* " or "+ "; 0 if there is none. "- " is a dash, too, which a model reads.
+std::size_t block_mark_length(std::string_view line);
 
 /// Returns the length of the whitespace character at the start of the text; 0 if there is none.
 std::size_t whitespace_length(std::string_view text);

@@ -59,6 +59,39 @@ std::vector<Unit> split_units(std::string_view text, std::span<const std::size_t
   return units;
 }
 
+/// Splits the words of a translation that are words of the source with tags inside, such as
+/// "H2O" for "H<sub>2</sub>O", where the source's are split.
+std::vector<Unit> split_like(std::span<const Unit> source, std::string_view source_text,
+                             std::span<const Unit> target, std::string_view target_text) {
+  std::map<std::string_view, std::pair<std::size_t, std::size_t>> words;  // first and end unit
+  for (std::size_t i = 0; i < source.size();) {
+    std::size_t end = i + 1;
+    while (end < source.size() && source[end].begin == source[end - 1].end &&
+           !source[end].punctuation && !source[end - 1].punctuation) {
+      ++end;
+    }
+    if (end > i + 1) {
+      words[source_text.substr(source[i].begin, source[end - 1].end - source[i].begin)] = {i, end};
+    }
+    i = end;
+  }
+  std::vector<Unit> units;
+  for (const Unit& unit : target) {
+    const auto word = words.find(target_text.substr(unit.begin, unit.end - unit.begin));
+    if (word == words.end()) {
+      units.push_back(unit);
+      continue;
+    }
+    const auto [first, end] = word->second;
+    for (std::size_t i = first; i < end; ++i) {
+      const std::size_t word_begin = source[first].begin;
+      units.push_back({unit.begin + (source[i].begin - word_begin),
+                       unit.begin + (source[i].end - word_begin), false});
+    }
+  }
+  return units;
+}
+
 }  // namespace
 
 UnitAlignment::UnitAlignment(const MarkedSegment& segment, std::string_view translation,
@@ -66,7 +99,7 @@ UnitAlignment::UnitAlignment(const MarkedSegment& segment, std::string_view tran
   std::vector<std::size_t> cuts;
   for (const MarkupItem& item : segment.items) cuts.push_back(item.offset);
   source = split_units(segment.text, cuts);
-  target = split_units(translation, {});
+  target = split_like(source, segment.text, split_units(translation, {}), translation);
   partners.assign(target.size(), kNowhere);
   link_equal_units(segment.text, translation);
   follow(alignment);

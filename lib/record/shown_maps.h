@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "config/attention_site.h"
@@ -20,6 +22,17 @@ enum class MapPart : std::uint8_t {
   projected_values,  ///< linformer: F, the share of each token in the value of each mixture
 };
 
+/// What a map shows in the place of weights (docs/why.md).
+enum class MapMeasure : std::uint8_t {
+  value,  ///< the lengths of what a head adds for each key
+  alti,   ///< ALTI: the keys' shares of the block's output
+};
+
+/// "value", "alti": as the command line calls them.
+constexpr std::string_view measure_key(MapMeasure measure) {
+  return measure == MapMeasure::value ? "value" : "alti";
+}
+
 struct ShownMap {
   HeadName name;               ///< a head or a mean of heads; a layer for E and F
   bool best = false;           ///< the head that aligns best
@@ -27,7 +40,8 @@ struct ShownMap {
   /// [rows, columns] 1 if a pattern leaves the cell out; empty without a pattern.
   std::vector<std::uint8_t> uncomputed = {};
   NonTokenWeights<std::vector<float>> non_token_weights = {};  ///< [rows] same as in PatternMaps
-  MapPart part = MapPart::weights;  ///< maps of other parts follow the map they belong to
+  MapPart part = MapPart::weights;         ///< maps of other parts follow the map they belong to
+  std::optional<MapMeasure> measure = {};  ///< nullopt: weights, or values related to them
 };
 
 /// The selected maps of one attention site, which share their axes: tokens or words.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "record/attention_maps.h"
 #include "record/head_report.h"
 
 namespace attn {
@@ -57,12 +58,22 @@ struct WordReceipt {
   std::vector<OcclusionEntry> occlusion = {};  ///< empty if not requested
 };
 
+/// Other numbers for the cells of a site's weights. Maps without layers were not computed.
+struct MeasuredMaps {
+  AttentionMaps value;  ///< the length of what a head adds for a key (Kobayashi et al. 2020)
+  AttentionMaps
+      contribution;  ///< what that added to the logit of the token that the row's step writes
+};
+
 struct WordReceipts {
   std::string source_text;
   std::string target_text;
   std::vector<WordReceipt> words;
   std::vector<std::string> decoder_lens = {};  ///< the translation after each number of encoder
                                                ///< layers; empty if not requested
+  MeasuredMaps encoder_self = {};
+  MeasuredMaps decoder_self = {};
+  MeasuredMaps cross = {};
 };
 
 }  // namespace attn

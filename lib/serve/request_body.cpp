@@ -149,10 +149,12 @@ FormFields parse_multipart(std::string_view body, std::string_view content_type)
 Json form_object(const FormFields& fields) {
   Json object = Json::object();
   for (const auto& [key, value] : fields) {
-    if (key == "alternatives" && value.empty()) continue;
+    if (value.empty() && key != "q") continue;  // a field of a form that was not filled in
     const bool number = key == "alternatives" && value.size() < 6 &&
                         value.find_first_not_of("0123456789") == std::string::npos;
-    const Json one = number ? Json(std::stoul(value)) : Json(clean_text(value).text);
+    const Json one = number                 ? Json(std::stoul(value))
+                     : is_valid_utf8(value) ? Json(value)
+                                            : Json(clean_text(value).text);
     const std::string name = clean_text(key).text;
     const auto found = object.find(name);
     if (found == object.end()) {

@@ -13,6 +13,7 @@
 #include "base/strings/utf8.h"
 #include "serve/language_detector.h"
 #include "service/api/response_limits.h"
+#include "service/measure/alignment_heads.h"
 #include "service/model/languages.h"
 #include "service/model/shipped.h"
 #include "service/search_settings.h"
@@ -263,6 +264,7 @@ ServedModels::Slot& ServedModels::ensure_loaded(Slot& slot) {
   const std::lock_guard lock(slot.loading);
   if (!slot.model) {
     slot.model = open_or_make_model(slot.choice);
+    find_alignment_heads(*slot.model);
     slot.queue.emplace(*slot.model->transformer);
     for (const FieldText& text : slot.model->notes) say_(text);
   }

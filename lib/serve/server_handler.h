@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "service/api/api_handler.h"
 #include "service/api/api_request.h"
+#include "service/model/languages.h"
 #include "text/languages.h"
 #include "translate/line_parts.h"
 #include "translate/search/search_queue.h"

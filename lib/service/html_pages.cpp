@@ -15,6 +15,7 @@
 #include "model/directory/model_directory.h"
 #include "service/api/api_handler.h"
 #include "service/html_pages.h"
+#include "service/measure/alignment_heads.h"
 #include "service/model/shipped.h"
 #include "service/progress.h"
 #include "service/training/experiment_setup.h"
@@ -204,6 +205,14 @@ Json files_json(PackedFiles& packed, const std::string& directory,
   return files;
 }
 
+/// Stores the heads in a model's config.json; none: does nothing.
+void name_alignment_heads(const std::string& path, const std::vector<HeadIndex>& heads) {
+  if (heads.empty()) return;
+  Json config = Json::parse(read_file(path));
+  for (const HeadIndex head : heads) config["alignment_heads"].push_back({head.layer, head.head});
+  write_file(path, config.dump(2) + "\n");
+}
+
 /// Returns the data for training in the page.
 Json training_json(PackedFiles& packed) {
   const auto directory = TemporaryPath::make_working_directory();
@@ -224,12 +233,14 @@ std::string standalone_page(const ModelChoice& choice, DType dtype, const std::s
   stored.precision = dtype == DType::i8 ? MatmulPrecision::int8 : MatmulPrecision::float32;
   std::string name;
   {
-    const ReadyModel model = open_or_make_model(choice);
+    ReadyModel model = open_or_make_model(choice);
+    find_alignment_heads(model);
     name = model.name;
     copy_tokenizer(model.tokenizer_directory, directory->path());
     save_model(*model.transformer,
                resolve_decode_options(model.decode, model.default_forced_eos, model.name),
                directory->path(), dtype);
+    name_alignment_heads(join_path(directory->path(), "config.json"), model.alignment_heads);
   }
   ReadyModel model = open_model(stored);
   model.name = name;
@@ -246,6 +257,7 @@ std::string standalone_page(const ModelChoice& choice, DType dtype, const std::s
   alone["eight_bits"] = dtype == DType::i8;
   alone["files"] = files_json(files, directory->path(), files_of_model(directory->path()));
   alone["training"] = training_json(files);
+  alone["speed"] = files.add(read_file(shipped("data/speed/sentences.en")));
   alone["letters"] = files.letters();
   Json live = Json::parse(answers.live_settings(version));
   live["alone"] = std::move(alone);

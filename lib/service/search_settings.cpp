@@ -154,6 +154,7 @@ ModelSummary summary_of(const ReadyModel& model) {
   summary.random_weights = model.seed.has_value();
   summary.seed = model.seed;
   summary.precision = to_string(model.precision);
+  if (summary.alignment_heads.empty()) summary.alignment_heads = model.alignment_heads;
   return summary;
 }
 

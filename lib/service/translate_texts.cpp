@@ -13,8 +13,10 @@
 #include "base/strings/utf8.h"
 #include "markup/keep_patterns.h"
 #include "markup/placement.h"
+#include "markup/stand_ins.h"
 #include "markup/text_layout.h"
 #include "service/field_text.h"
+#include "service/marked_line.h"
 
 namespace attn {
 namespace {
@@ -62,115 +64,6 @@ struct SegmentIndex {
   std::size_t segment = 0;
 };
 
-// Lines with inner markup are translated with a record of the attention, which gives the
-// alignment.
-
-/// Returns the byte ranges of a text's words, split at spaces as WordAlignment counts them.
-std::vector<AlignedSpan> word_ranges(std::string_view text) {
-  std::vector<AlignedSpan> words;
-  bool inside = false;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t space = whitespace_length(text.substr(at));
-    if (space == 0 && !inside) words.push_back({at, at, at, at});
-    inside = space == 0;
-    at += inside ? decode_code_point(text.substr(at)).length : space;
-    if (inside) words.back().target_end = words.back().source_end = at;
-  }
-  return words;
-}
-
-/// The position of a part in its line. `prefix` bytes of the part's source are not in the line.
-struct PartOffsets {
-  std::size_t source = 0, target = 0, prefix = 0;
-};
-
-/// Adds the links of a part to those of its line.
-void add_links(std::vector<AlignedSpan>& spans, const AttentionRecord& record,
-               std::size_t hypothesis, const AlignmentMethod& method, const PartOffsets& offsets) {
-  const HypothesisRecord& found = record.hypotheses[hypothesis];
-  if (found.produced.ids.empty()) return;
-  const WordAlignment words = align(record, hypothesis, {method, std::nullopt});
-  const std::vector<AlignedSpan> sources = word_ranges(record.source_text);
-  const std::vector<AlignedSpan> targets = word_ranges(found.text);
-  for (const AlignmentLink& link : words.links) {
-    if (to_size(link.source) >= sources.size() || to_size(link.target) >= targets.size()) continue;
-    const AlignedSpan& source = sources[to_size(link.source)];
-    const AlignedSpan& target = targets[to_size(link.target)];
-    if (source.source_end <= offsets.prefix) continue;
-    const auto in_line = [&](std::size_t offset) {
-      return offsets.source + std::max(offset, offsets.prefix) - offsets.prefix;
-    };
-    spans.push_back({offsets.target + target.target_begin, offsets.target + target.target_end,
-                     in_line(source.source_begin), in_line(source.source_end), link.weight});
-  }
-}
-
-/// A line with markup inside, and the records of its parts.
-class MarkedLine {
- public:
-  MarkedLine(const MarkedSegment& segment, PreparedLine line)
-      : segment_(segment), line_(std::move(line)) {}
-
-  const PreparedLine& line() const { return line_; }
-
-  /// Adds the record of the next part.
-  void add(AttentionRecord record) {
-    for (HypothesisRecord& found : record.hypotheses) found.text = clean_text(found.text).text;
-    records_.push_back(std::move(record));
-  }
-
-  /// Returns the line's translations with markup.
-  std::vector<LineTranslation> translations(const DecodeConfig& decode,
-                                            const AlignmentMethod& method) const {
-    std::vector<std::vector<Translation>> parts;
-    for (const AttentionRecord& record : records_) {
-      std::vector<Translation>& part = parts.emplace_back();
-      for (const HypothesisRecord& found : record.hypotheses) {
-        part.push_back({found.text, found.produced.ids, found.score});
-      }
-    }
-    std::vector<LineTranslation> joined = join_parts(parts, line_.gaps, decode);
-    for (LineTranslation& each : joined) {
-      each.text = place_markup(segment_, each.text, links(each, method));
-    }
-    return joined;
-  }
-
- private:
-  std::vector<AlignedSpan> links(const LineTranslation& translation,
-                                 const AlignmentMethod& method) const {
-    std::vector<AlignedSpan> spans;
-    PartOffsets offsets;
-    for (std::size_t i = 0; i < records_.size(); ++i) {
-      const AttentionRecord& record = records_[i];
-      const std::size_t rank = translation.ranks[i];
-      const std::string& text = record.hypotheses[rank].text;
-      offsets.source += line_.gaps[i].size();
-      if (offsets.target > 0 && !text.empty()) offsets.target += line_.gaps[i].size();
-      const std::size_t own = own_bytes(record.source_text, offsets.source);
-      offsets.prefix = record.source_text.size() - own;
-      add_links(spans, record, rank, method, offsets);
-      offsets.source += own;
-      offsets.target += text.size();
-    }
-    return spans;
-  }
-
-  /// Returns how many bytes at the end of a part's source belong to the line. The bytes before
-  /// them are a prefix or a language tag.
-  std::size_t own_bytes(std::string_view source, std::size_t begin) const {
-    const std::string_view rest =
-        std::string_view(segment_.text).substr(std::min(begin, segment_.text.size()));
-    std::size_t own = std::min(source.size(), rest.size());
-    while (own > 0 && source.substr(source.size() - own) != rest.substr(0, own)) --own;
-    return own;
-  }
-
-  const MarkedSegment& segment_;
-  PreparedLine line_;
-  std::vector<AttentionRecord> records_;
-};
-
 /// Reports a line. The first line of a text also reports what was replaced in all of it.
 void note_line(const TextHooks& hooks, std::size_t text, PendingText& pending,
                const PreparedLine& line) {
@@ -190,6 +83,17 @@ class SegmentTranslator {
                     const TextSettings& text_settings, const TextHooks& hooks)
       : translator_(translator), settings_(settings), options_(text_settings), hooks_(hooks) {}
 
+  SegmentTranslator with_hooks(const TextHooks& hooks) const {
+    return {translator_, settings_, options_, hooks};
+  }
+
+  /// Translates all segments that have no translations yet.
+  void translate(std::vector<PendingText>& texts) const {
+    translate_plain(texts);
+    translate_marked(texts);
+  }
+
+ private:
   /// Translates all segments without inner markup together.
   void translate_plain(std::vector<PendingText>& texts) const {
     const std::vector<SegmentIndex> segments = segments_of(texts, false);
@@ -230,7 +134,6 @@ class SegmentTranslator {
     }
   }
 
- private:
   std::vector<LineTranslation> translate_marked(const MarkedSegment& segment,
                                                 std::size_t text) const {
     // Records hold the maps of all heads, so only few are made at a time.
@@ -255,6 +158,7 @@ class SegmentTranslator {
     for (std::size_t text = 0; text < texts.size(); ++text) {
       const std::vector<MarkedSegment>& segments = texts[text].marked.segments;
       for (std::size_t i = 0; i < segments.size(); ++i) {
+        if (!texts[text].found[i].empty()) continue;
         if (segments[i].items_are_outside() != marked_inside) found.push_back({text, i});
       }
     }
@@ -266,6 +170,45 @@ class SegmentTranslator {
   const TextSettings& options_;
   const TextHooks& hooks_;
 };
+
+/// Translates the segments that have placeholders with words in their place, and stores the
+/// translations that keep these words.
+void translate_with_stand_ins(const SegmentTranslator& translator, const TextHooks& hooks,
+                              std::vector<PendingText>& texts) {
+  std::vector<SegmentIndex> indices;
+  std::vector<StandIns> stand_ins;
+  std::vector<PendingText> shadows;  // a text of one segment each
+  for (std::size_t text = 0; text < texts.size(); ++text) {
+    const std::vector<MarkedSegment>& segments = texts[text].marked.segments;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      std::optional<StandIns> made = with_stand_ins(segments[i]);
+      if (!made) continue;
+      indices.push_back({text, i});
+      PendingText& shadow = shadows.emplace_back();
+      shadow.marked.segments.push_back(made->segment);
+      shadow.found.resize(1);
+      stand_ins.push_back(std::move(*made));
+    }
+  }
+  if (indices.empty()) return;
+  std::vector<std::optional<PreparedLine>> lines(indices.size());
+  const TextHooks own{
+      .prepared = [&](std::size_t text, const PreparedLine& line) { lines[text] = line; },
+      .searched = hooks.searched};
+  translator.with_hooks(own).translate(shadows);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    std::vector<LineTranslation>& found = shadows[i].found.front();
+    const auto keeps = [&](const LineTranslation& each) {
+      return keeps_stand_ins(stand_ins[i], each.text);
+    };
+    if (found.empty() || !std::ranges::all_of(found, keeps)) continue;
+    for (LineTranslation& each : found) {
+      each.text = restore_placeholders(stand_ins[i], std::move(each.text));
+    }
+    if (hooks.prepared && lines[i]) hooks.prepared(indices[i].text, *lines[i]);
+    texts[indices[i].text].found[indices[i].segment] = std::move(found);
+  }
+}
 
 // The whole text.
 
@@ -366,8 +309,8 @@ std::vector<TranslatedText> translate_texts(const Translator& translator,
     };
   }
   const SegmentTranslator segments(translator, settings, text_settings, noting);
-  segments.translate_plain(pending);
-  segments.translate_marked(pending);
+  translate_with_stand_ins(segments, noting, pending);
+  segments.translate(pending);
   std::vector<TranslatedText> translated;
   for (PendingText& text : pending) {
     translated.push_back({put_together(text, settings.decode), text.marked.counts});
@@ -383,9 +326,8 @@ std::string markup_note(const MarkupCounts& counts) {
   const std::string tags = count(counts.tags, "tag");
   const std::string placeholders = count(counts.placeholders, "placeholder");
   if (tags.empty() && placeholders.empty()) return "";
-  return fmt::format(
-      "{}{}{} kept: taken out before the translation, and put back where the word alignment says",
-      tags, tags.empty() || placeholders.empty() ? "" : " and ", placeholders);
+  return fmt::format("{}{}{} kept: taken out before the translation and put back into it", tags,
+                     tags.empty() || placeholders.empty() ? "" : " and ", placeholders);
 }
 
 }  // namespace attn

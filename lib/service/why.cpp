@@ -10,6 +10,7 @@
 #include "base/strings/utf8.h"
 #include "record/words.h"
 #include "service/field_text.h"
+#include "service/measured_maps.h"
 #include "why/word_receipts.h"
 
 namespace attn {
@@ -175,20 +176,24 @@ std::vector<int> choose_words(const WhyContext& context, const HypothesisRecord&
 }
 
 /// Occludes the words or tokens of the source, and adds the resulting decreases to each shown
-/// word.
+/// word. `tokens` has those of single tokens already.
 void add_occlusion(const WhyContext& context, const WhyRequest& request, const WhyUnits& units,
-                   WordReceipts& words) {
-  std::vector<OccludedSpan> spans;
-  std::vector<std::string> names;
+                   const Occlusion& tokens, WordReceipts& words) {
+  std::vector<OccludedSpan> several;  // words of several tokens
+  std::vector<Word> occluded;
   for (const Word& word : units.source) {
     if (word.type == WordType::special) continue;
-    spans.push_back({word.first, word.count});
-    names.push_back(word.text);
+    occluded.push_back(word);
+    if (word.count > 1) several.push_back({word.first, word.count});
   }
-  const Occlusion falls = occlude(context.model, request.trace, spans, request.unk);
+  Occlusion spans;
+  if (!several.empty()) spans = occlude(context.model, request.trace, several, request.unk);
   for (WordReceipt& receipt : words.words) {
-    for (Index n = 0; n < std::ssize(spans); ++n) {
-      OcclusionEntry entry{at(names, n), 0, 0};
+    Index span = 0;
+    for (const Word& word : occluded) {
+      const Occlusion& falls = word.count > 1 ? spans : tokens;
+      const Index n = word.count > 1 ? span++ : word.first;
+      OcclusionEntry entry{word.text, 0, 0};
       for (int t = receipt.word.first; t < receipt.word.first + receipt.word.count; ++t) {
         entry.drop += falls.drop(t, n);
         entry.unk += falls.unk(t, n);
@@ -251,7 +256,7 @@ void check_memory(const WhyContext& context, std::uint64_t bytes, std::size_t st
 
 WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
                      const WhyQuestion& question) {
-  const auto& [translator, model, settings, say] = context;
+  const auto& [translator, model, settings, say, gradients] = context;
   if (sentence.empty()) {
     throw InputError("the sentence has no tokens, so nothing was written; give some text");
   }
@@ -277,6 +282,7 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
       .methods = methods,
       .foils = choose_words(context, hypothesis, question, units),
       .named_tokens = tokenizer.target_vocab_size(),
+      .gradients = gradients,
       .unk = tokenizer.special_tokens().unk,
       .decode = lens_settings(context),
       .corrupt =
@@ -293,14 +299,21 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
   answer.why.model = record.model;
   answer.why.source_text = record.source_text;
   answer.words = word_receipts(answer.why, units);
-  if (methods.occlusion) add_occlusion(context, request, units, answer.words);
+  if (methods.occlusion) {
+    add_occlusion(context, request, units, *answer.why.occlusion, answer.words);
+  }
+  if (question.page) {
+    WordReceipts& receipts = traced.record.hypotheses.front().receipts.emplace(answer.words);
+    add_measured_maps(model, trace, *answer.why.receipt, receipts);
+  }
   answer.record = std::move(traced.record);
   return answer;
 }
 
-std::string add_receipts(const WhyContext& context, AttentionRecord& record) {
+std::string add_receipts(const WhyContext& context, AttentionRecord& record, ReceiptDetail detail) {
   const int named = context.translator.tokenizer().target_vocab_size();
-  for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
+  const std::size_t count = detail.all ? record.hypotheses.size() : 1;
+  for (std::size_t i = 0; i < std::min(count, record.hypotheses.size()); ++i) {
     HypothesisRecord& hypothesis = record.hypotheses[i];
     if (hypothesis.produced.ids.empty() || record.source.ids.empty()) continue;
     const RecordWords words = words_in_record(record, i);
@@ -314,7 +327,11 @@ std::string add_receipts(const WhyContext& context, AttentionRecord& record) {
       request.target_token = [&](int id) {
         return id < named ? context.translator.tokenizer().target_token(id) : std::string();
       };
-      hypothesis.receipts = word_receipts(explain_words(context.model, request), units);
+      const Why why = explain_words(context.model, request);
+      hypothesis.receipts = word_receipts(why, units);
+      if (detail.maps && !hypothesis.cross.sparse() && !record.encoder_self.sparse()) {
+        add_measured_maps(context.model, trace, *why.receipt, *hypothesis.receipts);
+      }
     } catch (const InputError& error) {
       return error.what();  // some patterns have no exact receipt
     }

@@ -16,6 +16,7 @@ namespace attn {
 struct WhyQuestion {
   WhyMethods methods = {};                           ///< the receipt is always computed
   bool by_tokens = false;                            ///< entries are tokens instead of words
+  bool page = false;                                 ///< WhyAnswer::record gets the receipts
   std::optional<std::string> target = std::nullopt;  ///< explained instead of a translation
   /// The written word to explain: its text, or the number of one of its tokens; empty: all words.
   std::string word = {};
@@ -29,7 +30,7 @@ struct WhyQuestion {
 struct WhyAnswer {
   Why why;                 ///< of all tokens
   WordReceipts words;      ///< of the words in question
-  AttentionRecord record;  ///< of the explained pass, without receipts
+  AttentionRecord record;  ///< of the explained pass; for a page with `words` and measured maps
 };
 
 /// The model, and its translation settings.
@@ -39,6 +40,7 @@ struct WhyContext {
   const TranslationSettings& settings;
   /// Called before an answer that takes much memory; may be null.
   std::function<void(const FieldText&)> say = nullptr;
+  KeptGradients* gradients = nullptr;  ///< null: every answer copies the weights for itself
 };
 
 /// Answers a question. Throws UsageError, naming the field, for words that do not occur and for
@@ -48,10 +50,17 @@ struct WhyContext {
 WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
                      const WhyQuestion& question);
 
-/// Adds the receipts of all words to each hypothesis of a record of the context's model, which is
+/// The parts of a record that add_receipts() adds.
+struct ReceiptDetail {
+  bool maps = true;  ///< the maps that a page can show in the place of weights
+  bool all = true;   ///< the receipts of all hypotheses, not only of the first
+};
+
+/// Adds the receipts of all words to the hypotheses of a record of the context's model, which is
 /// run once more for each. Returns why a receipt cannot be computed exactly for this model; empty
 /// if every hypothesis with tokens has one.
-std::string add_receipts(const WhyContext& context, AttentionRecord& record);
+std::string add_receipts(const WhyContext& context, AttentionRecord& record,
+                         ReceiptDetail detail = {});
 
 /// Returns the bytes that an answer needs at most, including the attention maps of its record and
 /// its text as JSON; saturates at 2⁶⁴ − 1.

@@ -15,28 +15,30 @@ namespace {
 // A word in lower case also matches in its capitalized form. A capitalized word matches only as
 // written, because its lower-case form is an ordinary word.
 constexpr std::string_view kJoinsNext[] = {
-    "mr",     "mrs",     "ms",      "mx",    "dr",     "drs",    "prof",  "profs",  "Gen",
-    "Col",    "Capt",    "Cpt",     "Lt",    "Ltn",    "Oblt",   "Sgt",   "Cpl",    "Pvt",
-    "Pte",    "Maj",     "Cmdr",    "Cdr",   "Comdr",  "Adm",    "Brig",  "Supt",   "Insp",
-    "Det",    "Hptm",    "Uffz",    "Obst",  "Rev",    "Hon",    "Gov",   "Sen",    "Rep",
-    "Pres",   "Amb",     "Atty",    "Msgr",  "Mgr",    "Mons",   "Mt",    "Mts",    "Ft",
-    "Messrs", "Mme",     "Mlle",    "Hr",    "Hrn",    "Frl",    "dipl",  "Ing",    "Mag",
-    "Lic",    "Priv",    "Doz",     "Bgm",   "e.g",    "i.e",    "eg",    "vs",     "cf",
-    "viz",    "approx",  "incl",    "excl",  "esp",    "z.B",    "zB",    "d.h",    "bzw",
-    "bspw",   "ca",      "vgl",     "evtl",  "eventl", "ggf",    "ggfs",  "sog",    "inkl",
-    "exkl",   "einschl", "ausschl", "zzgl",  "abzgl",  "bzgl",   "u.U",   "i.d.R",  "v.a",
-    "m.E",    "geb",     "gest",    "verst", "verh",   "kath",   "evang", "ehem",   "lat",
-    "griech", "ital",    "amerik",  "europ", "versch", "ausgen", "jüd",   "christl"};
+    "mr",     "mrs",     "ms",      "mx",     "dr",     "drs",    "prof",  "profs",   "Gen",
+    "Col",    "Capt",    "Cpt",     "Lt",     "Ltn",    "Oblt",   "Sgt",   "Cpl",     "Pvt",
+    "Pte",    "Maj",     "Cmdr",    "Cdr",    "Comdr",  "Adm",    "Brig",  "Supt",    "Insp",
+    "Det",    "Hptm",    "Uffz",    "Obst",   "Rev",    "Hon",    "Gov",   "Sen",     "Rep",
+    "Pres",   "Amb",     "Atty",    "Msgr",   "Mgr",    "Mons",   "Mt",    "Mts",     "Ft",
+    "Messrs", "Mme",     "Mlle",    "Hr",     "Hrn",    "Frl",    "dipl",  "Ing",     "Mag",
+    "Lic",    "Priv",    "Doz",     "Bgm",    "e.g",    "i.e",    "eg",    "vs",      "cf",
+    "viz",    "approx",  "incl",    "excl",   "esp",    "z.B",    "zB",    "d.h",     "bzw",
+    "bspw",   "ca",      "vgl",     "evtl",   "eventl", "ggf",    "ggfs",  "sog",     "inkl",
+    "exkl",   "einschl", "ausschl", "zzgl",   "abzgl",  "bzgl",   "u.U",   "i.d.R",   "v.a",
+    "m.E",    "geb",     "gest",    "verst",  "verh",   "kath",   "evang", "ehem",    "lat",
+    "griech", "ital",    "amerik",  "europ",  "versch", "ausgen", "jüd",   "christl", "Sec",
+    "attn",   "misc",    "Vors",    "stellv", "Abg",    "re"};
 constexpr std::string_view kLabels[] = {
-    "no",  "nos",    "nr",      "nrn",    "N°",   "Nº",   "n°",    "nº",   "p",    "pp",
-    "S",   "fig",    "figs",    "abb",    "abbn", "tab",  "tabs",  "eq",   "eqs",  "eqn",
-    "sec", "secs",   "sect",    "sects",  "ch",   "chap", "chaps", "vol",  "vols", "bd",
-    "bde", "art",    "arts",    "abs",    "kap",  "pos",  "tel",   "ver",  "op",   "rm",
-    "apt", "para",   "paras",   "ref",    "refs", "ext",  "ln",    "app",  "appx", "exs",
-    "add", "cl",     "subsect", "subsec", "pt",   "pts",  "bk",    "stmt", "prop", "thm",
-    "lem", "def",    "§",       "§§",     "ziff", "rdn",  "rdnr",  "rn",   "rz",   "anm",
-    "anl", "anh",    "lit",     "ausg",   "aufl", "jg",   "jahrg", "hft",  "ep",   "suppl",
-    "ser", "teleph", "fol",     "illus",  "plt",  "lfg",  "lief",  "bsp",  "übg",  "hnr"};
+    "no",   "nos",    "nr",      "nrn",    "N°",   "Nº",   "n°",    "nº",   "p",    "pp",
+    "S",    "fig",    "figs",    "abb",    "abbn", "tab",  "tabs",  "eq",   "eqs",  "eqn",
+    "sec",  "secs",   "sect",    "sects",  "ch",   "chap", "chaps", "vol",  "vols", "bd",
+    "bde",  "art",    "arts",    "abs",    "kap",  "pos",  "tel",   "ver",  "op",   "rm",
+    "apt",  "para",   "paras",   "ref",    "refs", "ext",  "ln",    "app",  "appx", "exs",
+    "add",  "cl",     "subsect", "subsec", "pt",   "pts",  "bk",    "stmt", "prop", "thm",
+    "lem",  "def",    "§",       "§§",     "ziff", "rdn",  "rdnr",  "rn",   "rz",   "anm",
+    "anl",  "anh",    "lit",     "ausg",   "aufl", "jg",   "jahrg", "hft",  "ep",   "suppl",
+    "ser",  "teleph", "fol",     "illus",  "plt",  "lfg",  "lief",  "bsp",  "übg",  "hnr",
+    "mind", "höchst"};
 constexpr std::string_view kMayEnd[] = {
     "etc",    "inc",   "ltd",    "Co",      "corp",    "bros",    "jr",    "sr",    "esq",
     "St",     "Ave",   "Blvd",   "Rd",      "Sq",      "Ln",      "Hwy",   "Pkwy",  "dept",
@@ -52,12 +54,13 @@ constexpr std::string_view kMayEnd[] = {
     "poln",   "ev",    "röm",    "österr",  "schweiz", "tschech", "ungar", "türk",  "schwed",
     "norweg", "dän",   "portug", "arab",    "jap",     "sächs",   "bayer", "preuß", "württ",
     "hess",   "Fa",    "Fam",    "Abt",     "Ven",     "Asst",    "Inh",   "Geo",   "Chas",
-    "Thos",   "Jas",   "Ste",    "bes",     "allg",    "ebd",     "cap",   "int"};
+    "Thos",   "Jas",   "Ste",    "bes",     "allg",    "ebd",     "cap",   "int",   "Präs",
+    "Bez",    "Reg"};
 
 /// Labels that are ordinary words, too.
-constexpr std::string_view kOrdinaryLabels[] = {"no",  "nos",  "art", "arts", "sec", "tab", "tabs",
-                                                "pos", "ver",  "op",  "rm",   "ext", "app", "para",
-                                                "ref", "refs", "ch",  "add",  "lit", "prop"};
+constexpr std::string_view kOrdinaryLabels[] = {
+    "no",  "nos", "art",  "arts", "sec",  "tab", "tabs", "pos", "ver",  "op",  "rm",
+    "ext", "app", "para", "ref",  "refs", "ch",  "add",  "lit", "prop", "mind"};
 
 /// Sounds without a vowel.
 constexpr std::string_view kSounds[] = {"hm",   "hmm",   "mm",   "mmm", "hmpf", "pst",

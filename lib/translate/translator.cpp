@@ -286,8 +286,10 @@ Translator::PendingRecord Translator::encode_for_record(const RecordRequest& req
   AttentionRecord& record = pending.record;
   record.model = summary_;
   if (request.detail.alternatives > 0) {
-    record.decoding =
-        Decoding{!request.search, settings.decode.num_beams, settings.decode.length_penalty};
+    const DecodeConfig decode =
+        request.search ? with_beams_for(settings.decode, terms_of({&sentence, 1}, settings))
+                       : settings.decode;
+    record.decoding = Decoding{!request.search, decode.num_beams, decode.length_penalty};
   }
   record.source_text = sentence.text;
   record.source.ids = sentence.ids;

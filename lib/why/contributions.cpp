@@ -98,34 +98,84 @@ void add_query(const Block& block, const std::vector<Doubles>& heads, Index laye
   alti_row(block.trace.output.row(t).cast<double>(), vectors, out.alti.row(layer, t));
 }
 
+/// Writes ALTI's row of each head's vectors alone.
+void add_head_alti(const Block& block, const std::vector<Doubles>& heads, Index layer, Index t,
+                   NdArray& out) {
+  const DoubleRow output = block.trace.output.row(t).cast<double>();
+  for (Index h = 0; h < std::ssize(heads); ++h) {
+    Doubles vectors = at(heads, h);
+    for (Index s = 0; s < vectors.rows(); ++s) {
+      vectors.row(s) *= static_cast<double>(at(block.trace.weights, h)(t, s));
+    }
+    if (block.norm_follows) {
+      apply_linear_norm(block.norm, block.trace.sum.row(t).cast<double>(), vectors);
+    }
+    alti_row(output, vectors, out.row(layer, h, t));
+  }
+}
+
+/// Adds the lengths of a head's weighted vectors; `vectors` are its head_vectors().
+void add_lengths(const Block& block, const Doubles& vectors, Index layer, Index h, NdArray& out) {
+  const Matrix& weights = at(block.trace.weights, h);
+  for (Index s = 0; s < block.keys(); ++s) {
+    const double norm = vectors.row(s).norm();
+    for (Index t = 0; t < block.queries(); ++t) {
+      out(layer, h, t, s) = static_cast<float>(std::abs(weights(t, s)) * norm);
+    }
+  }
+}
+
 /// Adds the maps of one block to those of its site.
 void add_block(const Block& block, Index layer, SiteContributions& out) {
   std::vector<Doubles> heads;
   for (Index h = 0; h < std::ssize(block.trace.values); ++h) {
     heads.push_back(head_vectors(block, h));
-    const Matrix& weights = at(block.trace.weights, h);
-    for (Index s = 0; s < block.keys(); ++s) {
-      const double norm = heads.back().row(s).norm();
-      for (Index t = 0; t < block.queries(); ++t) {
-        out.value_weighted(layer, h, t, s) = static_cast<float>(std::abs(weights(t, s)) * norm);
-      }
-    }
+    add_lengths(block, heads.back(), layer, h, out.value_weighted);
   }
-  for (Index t = 0; t < block.queries(); ++t) add_query(block, heads, layer, t, out);
+  for (Index t = 0; t < block.queries(); ++t) {
+    add_query(block, heads, layer, t, out);
+    if (!out.alti_heads.empty()) add_head_alti(block, heads, layer, t, out.alti_heads);
+  }
 }
 
 SiteContributions empty_site(Index layers, const Block& block) {
   const Index T = block.queries(), S = block.keys(), H = std::ssize(block.trace.values);
-  return {NdArray({layers, H, T, S}), NdArray({layers, T, S}),
-          NdArray({layers, T, block.columns()}), NdArray({layers, T}),
-          NdArray({layers, T, block.columns()})};
+  return {NdArray({layers, H, T, S}),
+          NdArray({layers, T, S}),
+          NdArray({layers, T, block.columns()}),
+          NdArray({layers, T}),
+          NdArray({layers, T, block.columns()}),
+          {}};
 }
 
-/// Computes one site; `block_of(l)` returns its block in layer l.
-template <typename BlockOf>
-SiteContributions site_contributions(Index layers, BlockOf&& block_of) {
-  SiteContributions out = empty_site(layers, block_of(0));
-  for (Index l = 0; l < layers; ++l) add_block(block_of(l), l, out);
+/// Returns the block of a layer.
+Block block_of(const Transformer& model, const Trace& trace, AttentionSite site, Index layer) {
+  const ModelParameters& p = model.parameters();
+  const bool post_norm = !model.config().normalize_before;
+  if (site == AttentionSite::encoder_self) {
+    const EncoderLayer& of = at(p.encoder_layers, layer);
+    return {at(trace.encoder.layers, layer).self, of.self_attention.output.weight,
+            of.self_attention_norm, post_norm, false};
+  }
+  const DecoderLayer& of = at(p.decoder_layers, layer);
+  const LayerTrace& seen = at(trace.decoder.layers, layer);
+  if (site == AttentionSite::decoder_self) {
+    return {seen.self, of.self_attention.output.weight, of.self_attention_norm, post_norm, false};
+  }
+  return {seen.cross, of.cross_attention.output.weight, of.cross_attention_norm, post_norm, true};
+}
+
+Index layers_of(const Trace& trace, AttentionSite site) {
+  return std::ssize(site == AttentionSite::encoder_self ? trace.encoder.layers
+                                                        : trace.decoder.layers);
+}
+
+SiteContributions site_contributions(const Transformer& model, const Trace& trace,
+                                     AttentionSite site, bool head_alti) {
+  const Index layers = layers_of(trace, site);
+  SiteContributions out = empty_site(layers, block_of(model, trace, site, 0));
+  if (head_alti) out.alti_heads = NdArray(out.value_weighted.shape);
+  for (Index l = 0; l < layers; ++l) add_block(block_of(model, trace, site, l), l, out);
   return out;
 }
 
@@ -182,29 +232,38 @@ std::string contributions_obstacle(const Transformer& model, const Trace& trace)
   return "";
 }
 
+NdArray value_weighted_maps(const Transformer& model, const Trace& trace, AttentionSite site) {
+  NdArray out;
+  for (Index l = 0; l < layers_of(trace, site); ++l) {
+    const Block block = block_of(model, trace, site, l);
+    if (!block.trace.values_are_of_tokens) return {};
+    const Index heads = std::ssize(block.trace.values);
+    if (out.empty()) out = NdArray({layers_of(trace, site), heads, block.queries(), block.keys()});
+    for (Index h = 0; h < heads; ++h) add_lengths(block, head_vectors(block, h), l, h, out);
+  }
+  return out;
+}
+
+SiteContributions make_site_contributions(const Transformer& model, const Trace& trace,
+                                          AttentionSite site) {
+  if (site == AttentionSite::encoder_self) {
+    if (const std::string obstacle = contributions_obstacle(model, trace); !obstacle.empty()) {
+      throw InputError("values cannot be shown: {}; heads of cross and decoder are exact",
+                       obstacle);
+    }
+  }
+  return site_contributions(model, trace, site, true);
+}
+
 Contributions make_contributions(const Transformer& model, const Trace& trace) {
   if (const std::string obstacle = contributions_obstacle(model, trace); !obstacle.empty()) {
     throw InputError("contributions: {}; leave them out, receipt and occlusion are exact",
                      obstacle);
   }
-  const ModelParameters& p = model.parameters();
-  const bool post_norm = !model.config().normalize_before;
   Contributions c;
-  c.encoder_self = site_contributions(std::ssize(p.encoder_layers), [&](Index l) {
-    const EncoderLayer& layer = at(p.encoder_layers, l);
-    return Block{at(trace.encoder.layers, l).self, layer.self_attention.output.weight,
-                 layer.self_attention_norm, post_norm, false};
-  });
-  c.decoder_self = site_contributions(std::ssize(p.decoder_layers), [&](Index l) {
-    const DecoderLayer& layer = at(p.decoder_layers, l);
-    return Block{at(trace.decoder.layers, l).self, layer.self_attention.output.weight,
-                 layer.self_attention_norm, post_norm, false};
-  });
-  c.cross = site_contributions(std::ssize(p.decoder_layers), [&](Index l) {
-    const DecoderLayer& layer = at(p.decoder_layers, l);
-    return Block{at(trace.decoder.layers, l).cross, layer.cross_attention.output.weight,
-                 layer.cross_attention_norm, post_norm, true};
-  });
+  c.encoder_self = site_contributions(model, trace, AttentionSite::encoder_self, false);
+  c.decoder_self = site_contributions(model, trace, AttentionSite::decoder_self, false);
+  c.cross = site_contributions(model, trace, AttentionSite::cross, false);
   roll_out(c);
   return c;
 }

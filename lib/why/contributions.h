@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "config/attention_site.h"
 #include "why/nd_array.h"
 #include "why/trace.h"
 
@@ -22,6 +23,9 @@ struct SiteContributions {
   NdArray res_ln_layer;          ///< [L, T, S or S+1] with the residual and the norm's linear part
   NdArray mixing_ratio;          ///< [L, T] ‖mixing‖ / (‖mixing‖ + ‖preserving‖)
   NdArray alti;                  ///< [L, T, S or S+1] rows sum to 1
+  /// [L, H, T, S] ALTI's formula for the vectors of one head alone, without the residual; rows sum
+  /// to 1. Only from make_site_contributions().
+  NdArray alti_heads = {};
 };
 
 struct Contributions {
@@ -37,6 +41,15 @@ struct Contributions {
 /// Returns the reason why contributions cannot be computed exactly for this pass; empty if they
 /// can. Encoders whose attention reads keys that are not tokens have such a reason.
 std::string contributions_obstacle(const Transformer& model, const Trace& trace);
+
+/// Computes the lengths ‖α f_h(x_s)‖₂ of one site alone, [L, H, T, S]. Empty if its values are not
+/// those of tokens.
+NdArray value_weighted_maps(const Transformer& model, const Trace& trace, AttentionSite site);
+
+/// Computes the maps of one site, with `alti_heads`. Throws InputError, naming the part, for an
+/// encoder that has an obstacle; the decoder's sites have none.
+SiteContributions make_site_contributions(const Transformer& model, const Trace& trace,
+                                          AttentionSite site);
 
 /// Computes all maps. Throws InputError with contributions_obstacle().
 Contributions make_contributions(const Transformer& model, const Trace& trace);

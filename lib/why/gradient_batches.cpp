@@ -42,44 +42,68 @@ Matrix GradientBatches::embeddings(bool encoder, std::span<const int> ids) const
   return rows;
 }
 
-void GradientBatches::run(const WordScores& scores, std::span<const Example> examples,
+void GradientBatches::run(std::span<const WordScores> scores, std::span<const Example> examples,
                           const Baseline* baseline, const Use& use) {
   for (std::size_t first = 0; first < examples.size();) {
-    const std::size_t count = batch_size(scores, examples.subspan(first));
+    const std::size_t count = batch_size(scores.front(), examples.subspan(first));
     const auto part = examples.subspan(first, count);
-    fill(scores, part);
+    fill(scores.front(), part);
     if (baseline != nullptr) shift(part, *baseline);
-    backward(scores, part, forward(baseline != nullptr), use,
-             [&](std::size_t i) { return first + i; });
-    first += count;
-  }
-}
-
-void GradientBatches::run_line(const WordScores& scores, std::span<const Index> steps,
-                               std::span<const double> points, const Baseline& baseline,
-                               const Use& use) {
-  std::vector<Example> whole;  // as far as the last of the steps
-  for (const double point : points) whole.push_back({*std::ranges::max_element(steps), point});
-  for (std::size_t first = 0; first < whole.size();) {
-    const std::size_t count = batch_size(scores, std::span(whole).subspan(first));
-    std::vector<Example> part(whole.begin() + to_index(first),
-                              whole.begin() + to_index(first + count));
-    fill(scores, part);
-    shift(part, baseline);
-    const ConstMatrixRef hidden = forward(true);
-    for (std::size_t n = 0; n < steps.size(); ++n) {
-      for (Example& example : part) example.step = steps[n];
-      backward(scores, part, hidden, use, [&](std::size_t) { return n; });
+    const ConstMatrixRef hidden = forward(baseline != nullptr);
+    for (std::size_t score = 0; score < scores.size(); ++score) {
+      backward(scores[score], part, hidden, [&](std::size_t i, const ExampleGradient& gradient) {
+        use(score, first + i, gradient);
+      });
     }
     first += count;
   }
 }
 
+void GradientBatches::run_line(std::span<const WordScores> scores,
+                               std::span<const std::vector<Index>> steps,
+                               std::span<const double> points, const Baseline& baseline,
+                               const Use& use) {
+  Index last = 0;
+  for (const std::vector<Index>& each : steps) {
+    for (const Index step : each) last = std::max(last, step);
+  }
+  std::vector<Example> whole;
+  for (const double point : points) whole.push_back({last, point});
+  for (std::size_t first = 0; first < whole.size();) {
+    const std::size_t count = batch_size(scores.front(), std::span(whole).subspan(first));
+    std::vector<Example> part(whole.begin() + to_index(first),
+                              whole.begin() + to_index(first + count));
+    fill(scores.front(), part);
+    shift(part, baseline);
+    const ConstMatrixRef hidden = forward(true);
+    for (std::size_t score = 0; score < scores.size(); ++score) {
+      for (std::size_t n = 0; n < steps[score].size(); ++n) {
+        for (Example& example : part) example.step = steps[score][n];
+        backward(scores[score], part, hidden,
+                 [&](std::size_t, const ExampleGradient& gradient) { use(score, n, gradient); });
+      }
+    }
+    first += count;
+  }
+}
+
+std::uint64_t GradientBatches::bytes(const ModelConfig& config) {
+  return checked_add(model_bytes(config, Backend::panels), prepared_bytes(config, Backend::panels))
+      .value_or(std::numeric_limits<std::uint64_t>::max());
+}
+
+std::uint64_t GradientBatches::batch_bytes(const ModelConfig& config, std::size_t source,
+                                           std::size_t steps) {
+  const std::size_t fitting = to_size(kGradientRows) / (source + steps);
+  const std::size_t count = std::clamp<std::size_t>(fitting, 1, to_size(kGradientWords));
+  return activation_bytes(config, {.source_tokens = count * source,
+                                   .target_tokens = count * steps,
+                                   .longest = std::max(source, steps),
+                                   .sentences = count});
+}
+
 bool GradientBatches::check_memory(const ModelConfig& config) {
-  const auto bytes =
-      checked_add(model_bytes(config, Backend::panels), prepared_bytes(config, Backend::panels));
-  require_memory(bytes.value_or(std::numeric_limits<std::uint64_t>::max()),
-                 "the weights for a backward pass");
+  require_memory(bytes(config), "the weights for a backward pass");
   return true;
 }
 
@@ -129,9 +153,9 @@ ConstMatrixRef GradientBatches::forward(bool shifted) {
       {});
 }
 
-template <typename Number>
+template <typename UseExample>
 void GradientBatches::backward(const WordScores& scores, std::span<const Example> examples,
-                               const ConstMatrixRef& hidden, const Use& use, Number&& number) {
+                               const ConstMatrixRef& hidden, UseExample&& use) {
   const auto row = [&](Index b) { return at(target_.offsets, b) + at(examples, b).step; };
   Matrix last(std::ssize(examples), hidden.cols());  // [B, D] the rows that write the words
   for (Index b = 0; b < last.rows(); ++b) last.row(b) = hidden.row(row(b));
@@ -144,10 +168,9 @@ void GradientBatches::backward(const WordScores& scores, std::span<const Example
   const EmbeddingGradient gradient = stacks_.backward(dhidden_);
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const Index b = to_index(i);
-    use(number(i),
-        ExampleGradient{
-            values[i], gradient.source.middleRows(at(source_.offsets, b), source_.length(b)),
-            gradient.decoder_input.middleRows(at(target_.offsets, b), examples[i].step + 1)});
+    use(i, ExampleGradient{
+               values[i], gradient.source.middleRows(at(source_.offsets, b), source_.length(b)),
+               gradient.decoder_input.middleRows(at(target_.offsets, b), examples[i].step + 1)});
   }
 }
 

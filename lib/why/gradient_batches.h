@@ -34,24 +34,34 @@ struct ExampleGradient {
 /// A copy of a model with the memory for its backward pass.
 class GradientBatches {
  public:
-  using Use = std::function<void(std::size_t, const ExampleGradient&)>;
+  using Use = std::function<void(std::size_t score, std::size_t n, const ExampleGradient&)>;
 
   /// Throws MemoryError if the copy does not fit.
   explicit GradientBatches(const Transformer& model);
+
+  // Both saturate at 2⁶⁴ − 1.
+
+  /// Returns the bytes of the copy.
+  static std::uint64_t bytes(const ModelConfig& config);
+  /// Returns the bytes of the largest batch of examples of this size.
+  static std::uint64_t batch_bytes(const ModelConfig& config, std::size_t source,
+                                   std::size_t steps);
 
   const ModelConfig& config() const { return trainable_.config(); }
 
   /// Returns the scaled embeddings of a stack's tokens.
   Matrix embeddings(bool encoder, std::span<const int> ids) const;
 
-  /// Calls use(i, gradient) for every example in order, a batch at a time. `baseline` may be null
-  /// if all points are 1.
-  void run(const WordScores& scores, std::span<const Example> examples, const Baseline* baseline,
-           const Use& use);
+  // `scores` are of the same source and decoder input, whose forward pass they share.
 
-  /// Calls use(n, gradient) of steps[n] at every point. All steps of a point share one forward
-  /// pass.
-  void run_line(const WordScores& scores, std::span<const Index> steps,
+  /// Calls use(score, i, gradient) for every score of every example, a batch at a time. `baseline`
+  /// may be null if all points are 1.
+  void run(std::span<const WordScores> scores, std::span<const Example> examples,
+           const Baseline* baseline, const Use& use);
+
+  /// Calls use(score, n, gradient) of steps[score][n] at every point. All steps of a point share
+  /// one forward pass.
+  void run_line(std::span<const WordScores> scores, std::span<const std::vector<Index>> steps,
                 std::span<const double> points, const Baseline& baseline, const Use& use);
 
  private:
@@ -65,10 +75,10 @@ class GradientBatches {
   /// Returns the decoder's last rows [T, D].
   ConstMatrixRef forward(bool shifted);
   /// Runs the backward pass from the examples' steps, whose rows are in `hidden`. Calls
-  /// use(number(i), gradient) for each example.
-  template <typename Number>
+  /// use(i, gradient) for each example.
+  template <typename UseExample>
   void backward(const WordScores& scores, std::span<const Example> examples,
-                const ConstMatrixRef& hidden, const Use& use, Number&& number);
+                const ConstMatrixRef& hidden, UseExample&& use);
 
   // From `last` [B, D], the hidden rows that write the words, to scores and their gradients
   // `dlast`.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -58,6 +59,19 @@ std::vector<Index> explained_steps(const WordScores& scores) {
   return steps;
 }
 
+/// Checks each of the scores, and that they can share their forward passes.
+void check_alike(std::span<const WordScores> scores, const ModelConfig& config) {
+  if (scores.empty()) throw std::logic_error("no scores to explain");
+  const WordScores& first = scores.front();
+  for (const WordScores& each : scores) {
+    check_scores(each, config);
+    if (each.source != first.source || each.decoder_input != first.decoder_input ||
+        each.steps != first.steps) {
+      throw std::logic_error("scores of different sentences or steps");
+    }
+  }
+}
+
 }  // namespace
 
 WordGradients::WordGradients(const Transformer& model)
@@ -87,26 +101,40 @@ struct SideResult {
   }
 };
 
+SideResult source_side(EmbeddingGradients& of) {
+  return {of.source_dot, of.source_l2, of.source_grad_l2};
+}
+
+SideResult target_side(EmbeddingGradients& of) {
+  return {of.target_dot, of.target_l2, of.target_grad_l2};
+}
+
 }  // namespace
 
 EmbeddingGradients WordGradients::gradients(const WordScores& scores) {
-  check_scores(scores, batches_->config());
-  EmbeddingGradients result;
-  result.steps = explained_steps(scores);
-  const SideResult source{result.source_dot, result.source_l2, result.source_grad_l2};
-  const SideResult target{result.target_dot, result.target_l2, result.target_grad_l2};
-  source.clear(std::ssize(result.steps), std::ssize(scores.source));
-  target.clear(std::ssize(result.steps), std::ssize(scores.decoder_input));
-  const Matrix source_rows = batches_->embeddings(true, scores.source);
-  const Matrix target_rows = batches_->embeddings(false, scores.decoder_input);
+  return std::move(gradients(std::span(&scores, 1)).front());
+}
+
+std::vector<EmbeddingGradients> WordGradients::gradients(std::span<const WordScores> scores) {
+  check_alike(scores, batches_->config());
+  const WordScores& first = scores.front();
+  std::vector<EmbeddingGradients> results(scores.size());
+  for (std::size_t s = 0; s < scores.size(); ++s) {
+    results[s].steps = explained_steps(scores[s]);
+    source_side(results[s]).clear(std::ssize(results[s].steps), std::ssize(first.source));
+    target_side(results[s]).clear(std::ssize(results[s].steps), std::ssize(first.decoder_input));
+  }
+  const Matrix source_rows = batches_->embeddings(true, first.source);
+  const Matrix target_rows = batches_->embeddings(false, first.decoder_input);
   std::vector<Example> examples;
-  for (const Index step : result.steps) examples.push_back({step, 1.0});
-  batches_->run(scores, examples, nullptr, [&](std::size_t i, const ExampleGradient& gradient) {
-    result.scores.push_back(gradient.score);
-    source.fill(to_index(i), source_rows, gradient.source);
-    target.fill(to_index(i), target_rows, gradient.decoder_input);
-  });
-  return result;
+  for (const Index step : results.front().steps) examples.push_back({step, 1.0});
+  batches_->run(scores, examples, nullptr,
+                [&](std::size_t s, std::size_t i, const ExampleGradient& gradient) {
+                  results[s].scores.push_back(gradient.score);
+                  source_side(results[s]).fill(to_index(i), source_rows, gradient.source);
+                  target_side(results[s]).fill(to_index(i), target_rows, gradient.decoder_input);
+                });
+  return results;
 }
 
 namespace {
@@ -147,39 +175,60 @@ Baseline baseline_of(const GradientBatches& batches, const WordScores& scores, i
 /// The inputs of an integration, and its baseline.
 struct Integration {
   GradientBatches& batches;
-  const WordScores& scores;
+  std::span<const WordScores> scores;
   const Baseline& baseline;
 };
 
-/// Fills these rows of the result, with this many points.
-void integrate_rows(const Integration& of, std::span<const Index> rows, int points,
-                    IntegratedGradients& result) {
-  const auto count = rows.size();
-  std::vector<Index> steps;
-  for (const Index n : rows) steps.push_back(at(result.steps, n));
+/// Fills rows[s] of the results[s], with this many points.
+void integrate_rows(const Integration& of, std::span<const std::vector<Index>> rows, int points,
+                    std::vector<IntegratedGradients>& results) {
+  const Matrix &source = of.baseline.source, &target = of.baseline.decoder_input;
+  const LineSum zero{DoubleMatrix::Zero(source.rows(), source.cols()),
+                     DoubleMatrix::Zero(target.rows(), source.cols())};
+  std::vector<std::vector<Index>> steps(rows.size());
+  std::vector<std::vector<LineSum>> sums(rows.size());
+  for (std::size_t s = 0; s < rows.size(); ++s) {
+    for (const Index n : rows[s]) steps[s].push_back(at(results[s].steps, n));
+    sums[s].assign(rows[s].size(), zero);
+  }
   std::vector<double> line;
   for (int k = 0; k < points; ++k) line.push_back((k + 0.5) / points);
-  const LineSum zero{
-      DoubleMatrix::Zero(of.baseline.source.rows(), of.baseline.source.cols()),
-      DoubleMatrix::Zero(of.baseline.decoder_input.rows(), of.baseline.source.cols())};
-  std::vector<LineSum> sums(count, zero);
   of.batches.run_line(of.scores, steps, line, of.baseline,
-                      [&](std::size_t n, const ExampleGradient& gradient) {
-                        LineSum& sum = sums[n];
+                      [&](std::size_t s, std::size_t n, const ExampleGradient& gradient) {
+                        LineSum& sum = sums[s][n];
                         sum.source += gradient.source.cast<double>();
                         sum.decoder_input.topRows(gradient.decoder_input.rows()) +=
                             gradient.decoder_input.cast<double>();
                       });
-  for (std::size_t i = 0; i < count; ++i) {
-    const Index n = rows[i];
-    const double total =
-        fill_integrated_row(of.baseline.source, sums[i].source / points, n, result.source_dot,
-                            result.source_l2) +
-        fill_integrated_row(of.baseline.decoder_input, sums[i].decoder_input / points, n,
-                            result.target_dot, result.target_l2);
-    at(result.deltas, n) = total - at(result.differences, n);
-    at(result.points, n) = points;
+  for (std::size_t s = 0; s < rows.size(); ++s) {
+    IntegratedGradients& result = results[s];
+    for (std::size_t i = 0; i < rows[s].size(); ++i) {
+      const Index n = rows[s][i];
+      const double total = fill_integrated_row(source, sums[s][i].source / points, n,
+                                               result.source_dot, result.source_l2) +
+                           fill_integrated_row(target, sums[s][i].decoder_input / points, n,
+                                               result.target_dot, result.target_l2);
+      at(result.deltas, n) = total - at(result.differences, n);
+      at(result.points, n) = points;
+    }
   }
+}
+
+/// Returns a result of zeros.
+IntegratedGradients empty_result(const WordScores& scores, const Baseline& baseline) {
+  IntegratedGradients result;
+  result.steps = explained_steps(scores);
+  const std::size_t count = result.steps.size();
+  result.points.resize(count);
+  result.deltas.resize(count);
+  result.differences.resize(count);
+  for (Matrix* matrix : {&result.source_dot, &result.source_l2}) {
+    matrix->setZero(to_index(count), baseline.source.rows());
+  }
+  for (Matrix* matrix : {&result.target_dot, &result.target_l2}) {
+    matrix->setZero(to_index(count), baseline.decoder_input.rows());
+  }
+  return result;
 }
 
 }  // namespace
@@ -191,45 +240,55 @@ double IntegratedGradients::gap(std::size_t n) const {
 
 IntegratedGradients WordGradients::integrated(const WordScores& scores,
                                               const IntegrationOptions& options) {
+  return std::move(integrated(std::span(&scores, 1), options).front());
+}
+
+std::vector<IntegratedGradients> WordGradients::integrated(std::span<const WordScores> scores,
+                                                           const IntegrationOptions& options) {
   const ModelConfig& config = batches_->config();
-  check_scores(scores, config);
+  check_alike(scores, config);
   check_score_ids({{options.unk}}, std::min(config.vocab_size, config.decoder_vocab_size), "<unk>");
   if (options.steps < 1) {
     throw InputError("{} integration steps; expected 1 or more", options.steps);
   }
-  const Baseline baseline = baseline_of(*batches_, scores, options.unk);
-  IntegratedGradients result;
-  result.steps = explained_steps(scores);
-  const auto count = std::ssize(result.steps);
-  result.points.resize(to_size(count));
-  result.deltas.resize(to_size(count));
-  result.differences.resize(to_size(count));
-  for (Matrix* matrix : {&result.source_dot, &result.source_l2}) {
-    matrix->setZero(count, baseline.source.rows());
-  }
-  for (Matrix* matrix : {&result.target_dot, &result.target_l2}) {
-    matrix->setZero(count, baseline.decoder_input.rows());
-  }
+  const Baseline baseline = baseline_of(*batches_, scores.front(), options.unk);
+  std::vector<IntegratedGradients> results;
+  for (const WordScores& each : scores) results.push_back(empty_result(each, baseline));
 
   std::vector<Example> ends;
-  for (const Index step : result.steps) ends.insert(ends.end(), {{step, 1.0}, {step, 0.0}});
-  batches_->run(scores, ends, &baseline, [&](std::size_t i, const ExampleGradient& gradient) {
-    result.differences[i / 2] += i % 2 == 0 ? gradient.score : -gradient.score;
-  });
+  for (const Index step : results.front().steps) {
+    ends.insert(ends.end(), {{step, 1.0}, {step, 0.0}});
+  }
+  batches_->run(scores, ends, &baseline,
+                [&](std::size_t s, std::size_t i, const ExampleGradient& gradient) {
+                  results[s].differences[i / 2] += i % 2 == 0 ? gradient.score : -gradient.score;
+                });
 
-  const Index group =
-      std::max<Index>(1, kSumNumbers / (baseline.source.size() + baseline.decoder_input.size()));
+  const auto count = std::ssize(results.front().steps);
+  const Index numbers =
+      (baseline.source.size() + baseline.decoder_input.size()) * std::ssize(scores);
+  const Index group = std::max<Index>(1, kSumNumbers / numbers);
   for (Index first = 0; first < count; first += group) {
-    std::vector<Index> open(
-        to_size(std::min(group, count - first)));  // steps that are not exact enough yet
-    std::iota(open.begin(), open.end(), first);
-    for (int points = options.steps; !open.empty(); points *= 2) {
-      integrate_rows({*batches_, scores, baseline}, open, points, result);
+    std::vector<Index> all(to_size(std::min(group, count - first)));
+    std::iota(all.begin(), all.end(), first);
+    // For each score, the steps that are not exact enough yet.
+    std::vector<std::vector<Index>> open(scores.size(), all);
+    const auto is_empty = [](const std::vector<Index>& rows) { return rows.empty(); };
+    for (int points = options.steps; !std::ranges::all_of(open, is_empty); points *= 2) {
+      integrate_rows({*batches_, scores, baseline}, open, points, results);
       if (points > options.max_steps / 2) break;
-      std::erase_if(open, [&](Index n) { return result.gap(to_size(n)) <= options.max_gap; });
+      for (std::size_t s = 0; s < open.size(); ++s) {
+        std::erase_if(open[s],
+                      [&](Index n) { return results[s].gap(to_size(n)) <= options.max_gap; });
+      }
     }
   }
-  return result;
+  return results;
+}
+
+bool KeptGradients::is_large(const Transformer& model) {
+  constexpr std::uint64_t kMostKept = std::uint64_t{512} << 20;
+  return GradientBatches::bytes(model.config()) > kMostKept;
 }
 
 }  // namespace attn

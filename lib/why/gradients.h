@@ -6,7 +6,10 @@
 // input. A step reads no later tokens of that input, so their entries are 0.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <vector>
 
 #include "compute/tensor.h"
@@ -78,12 +81,38 @@ class WordGradients {
   /// exist, a foil that is the word itself, and sentences that are too long; MemoryError if the
   /// sentence needs too much memory.
   EmbeddingGradients gradients(const WordScores& scores);
+  /// Returns the gradients of several scores, which must have the same source, decoder input and
+  /// steps: they share the forward pass.
+  std::vector<EmbeddingGradients> gradients(std::span<const WordScores> scores);
   /// Throws the same, and InputError for an id `unk` outside the vocabulary and for step counts
   /// below 1.
   IntegratedGradients integrated(const WordScores& scores, const IntegrationOptions& options);
+  /// The same for several scores, which share the forward passes.
+  std::vector<IntegratedGradients> integrated(std::span<const WordScores> scores,
+                                              const IntegrationOptions& options);
 
  private:
   std::unique_ptr<GradientBatches> batches_;
+};
+
+/// Keeps the copy of a model's weights between questions, because making it takes longer than the
+/// gradients of a short sentence. Copies of large models are not kept.
+class KeptGradients {
+ public:
+  /// Calls use(gradients), one thread at a time. `model` must be the same every time.
+  template <typename Use>
+  void with(const Transformer& model, Use&& use) {
+    const std::lock_guard lock(mutex_);
+    if (!kept_) kept_ = std::make_unique<WordGradients>(model);
+    use(*kept_);
+    if (is_large(model)) kept_.reset();
+  }
+
+ private:
+  static bool is_large(const Transformer& model);
+
+  std::mutex mutex_;
+  std::unique_ptr<WordGradients> kept_;
 };
 
 }  // namespace attn

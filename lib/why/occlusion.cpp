@@ -30,11 +30,16 @@ class Batch {
     if (places_.empty()) return;
     const Matrix hidden = model_.decode(target_, model_.encode(source_));
     const Index steps = std::ssize(trace_.written);
+    std::vector<int> written;
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      const auto rows = hidden.middleRows(to_index(i) * steps, steps);
-      const std::vector<float> log_probs = written_log_probs(model_, rows, trace_.written);
+      written.insert(written.end(), trace_.written.begin(), trace_.written.end());
+    }
+    const std::vector<float> log_probs = written_log_probs(model_, hidden, written);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
       const auto [falls, column] = places_[i];
-      for (Index t = 0; t < steps; ++t) (*falls)(t, column) = at(full_, t) - at(log_probs, t);
+      for (Index t = 0; t < steps; ++t) {
+        (*falls)(t, column) = at(full_, t) - at(log_probs, to_index(i) * steps + t);
+      }
     }
     source_ = {};
     target_ = {};

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "translate/recorder.h"
+#include "why/gradient_batches.h"
 #include "why/logit_rows.h"
 
 namespace attn {
@@ -100,14 +101,19 @@ void add_gradients(const Transformer& model, const WhyRequest& request, Why& why
   const WordScores word{trace.source, trace.decoder_input, trace.written};
   WordScores contrast = word;
   contrast.foils = why.foil.ids;
-  WordGradients gradients(model);
-  if (request.methods.gradients) {
-    why.gradients = {gradients.gradients(word), gradients.gradients(contrast)};
-  }
-  if (request.methods.integrated) {
-    const IntegrationOptions options{.unk = request.unk};
-    why.integrated = {gradients.integrated(word, options), gradients.integrated(contrast, options)};
-  }
+  const std::array scores{word, contrast};
+  KeptGradients own;
+  KeptGradients& kept = request.gradients != nullptr ? *request.gradients : own;
+  kept.with(model, [&](WordGradients& gradients) {
+    if (request.methods.gradients) {
+      auto found = gradients.gradients(std::span(scores));
+      why.gradients = {std::move(found[0]), std::move(found[1])};
+    }
+    if (request.methods.integrated) {
+      auto found = gradients.integrated(std::span(scores), {.unk = request.unk});
+      why.integrated = {std::move(found[0]), std::move(found[1])};
+    }
+  });
 }
 
 /// Returns what the corrupted source would write at each step of the given translation.
@@ -208,7 +214,11 @@ std::uint64_t why_bytes(const ModelConfig& config, const WhyMethods& methods, st
     numbers += encoder * s * s + decoder * t * (t + s) +
                2.0 * (config.encoder_heads + 1) * (s + t) * config.d_model;
   }
-  const double bytes = numbers * sizeof(float);
+  double bytes = numbers * sizeof(float);
+  if (methods.gradients || methods.integrated) {
+    bytes += static_cast<double>(GradientBatches::bytes(config)) +
+             static_cast<double>(GradientBatches::batch_bytes(config, source, steps));
+  }
   const std::uint64_t trace = trace_bytes(config, source, steps);
   constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
   if (bytes > 9e18 || trace == kUnlimited) return kUnlimited;

@@ -43,6 +43,7 @@ struct WhyRequest {
   std::vector<int> foils = {};
   /// Tokens from this id on have no text and are never a runner-up; 0: all have one.
   int named_tokens = 0;
+  KeptGradients* gradients = nullptr;  ///< null: the weights are copied for this request alone
   int unk = 0;               ///< replaces occluded tokens, and is the baseline of integration
   DecodeConfig decode = {};  ///< for DecoderLens
   /// For patching: the ids of a corrupted source, and the step to compare; −1: the first step at

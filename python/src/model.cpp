@@ -173,7 +173,7 @@ std::pair<SharedWhy, std::vector<std::string>> Model::why(const std::string& sen
   const PreparedLine line = prepare_line(translator, settings, sentence, Splitting::never);
   read.add(line, translator.max_source_tokens());
   auto answer = std::make_shared<WhyAnswer>(
-      answer_why({translator, *mapped().transformer, settings, append_to(notes)},
+      answer_why({translator, *mapped().transformer, settings, append_to(notes), gradients_.get()},
                  line.parts.front(), question));
   if (question.target) {
     read.add_target(*question.target, answer->why.target.ids,

@@ -44,6 +44,7 @@ class Model {
   ReadyEnsemble models_;
   /// Lets searches of several Python threads share steps.
   std::unique_ptr<SearchQueue> queue_;
+  std::unique_ptr<KeptGradients> gradients_ = std::make_unique<KeptGradients>();
 };
 
 void bind_models(pybind11::module_& module);

@@ -114,6 +114,13 @@ class Module(unittest.TestCase):
         self.assertEqual(refused["status"], 422)
         self.assertIn("whole number", refused["text"])
 
+    def test_it_translates_lists(self):
+        """What the page's measurement of its speed asks for."""
+        for beams in (1, 4):
+            _, answer = ask_module(SHIPPED, [("/api/translate", {"text": SENTENCES, "beams": beams})])
+            told = [one["translations"][0]["text"] for one in json.loads(answer["text"])]
+            self.assertEqual(told, [json.loads(native(SHIPPED, text, "--beam", str(beams)))["hypotheses"][0]["text"] for text in SENTENCES])
+
     def test_refusals_are_the_servers(self):
         home = {"text": SENTENCES[0]}
         _, *answers = ask_module(SHIPPED, [("/api/page", "{"), ("/api/page", {}), ("/api/nothing", home), ("/api/page", {**home, "beam": 2}),

@@ -52,6 +52,22 @@ class Page(BrowserCase):
         self.type("#live-compare", "The dog went home")
         self.wait_text("#compare-changes", "changed: another sentence")
 
+    def test_other_measures_in_the_place_of_weights(self):
+        self.open()
+        self.browser.click("#measure input[value='contribution']")
+        self.type("#live-text", "The dog bit the man")
+        self.wait_text("#live-target", german("The dog bit the man"))
+        why = run("translate", "--precision", "int8", "--why", "--json", "-", "--show", "none", "--", "The dog bit the man")
+        maps = json.loads(why)["hypotheses"][0]["why"]["maps"]["cross"]
+        for measure in ("contribution", "value"):
+            self.browser.click(f"#measure input[value='{measure}']")
+            until(measure, lambda: self.js("return document.querySelector('#measure input:checked').value") == measure)
+            layer, head = (int(self.js(f"return document.querySelector('#{one} input:checked').value")) for one in ("layer", "head"))
+            expected = [value for row in maps[measure][layer][head] for value in row]
+            until("the numbers", lambda: [round(float(value.replace("\u2212", "-")), 2) for value in self.js(
+                "return [...document.querySelectorAll('.heat-cell')].map(cell => cell.dataset.value)")]
+                == [round(value, 2) for value in expected])
+
     def test_a_text_in_parts(self):
         """The page shows the whole translation and the maps of one part, as with a server, and saves that
         part's record."""
@@ -65,6 +81,21 @@ class Page(BrowserCase):
         record = json.loads(self.saved())
         self.assertEqual((record["source"]["text"], record["part"]["number"]), (parts[1], 2))
         self.assertIn("search", record)
+
+    def test_it_measures_itself(self):
+        for address in ("?bench=3", "#bench=3"):
+            with self.subTest(address=address):
+                self.open(address=address)
+                until("the speed", lambda: self.js("const b = document.getElementById('bench'); return b && b.textContent.includes('Medians')"))
+                self.assertIn("3 English sentences of 14 words", self.text("#bench"))
+                rows = self.js("return [...document.querySelectorAll('#bench tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
+                self.assertEqual([row[0] for row in rows], ["greedy", "4 beams"])
+                for _, speed, took in rows:
+                    speed, took = int(speed.replace(",", "")), float(took)  # both are rounded
+                    self.assertGreater(speed, 14 / (took + 0.006) - 1)
+                    self.assertLess(speed, 14 / max(took - 0.006, 0.001) + 1)
+        self.open()
+        self.assertIsNone(self.js("return document.getElementById('bench')"))
 
     def train_says(self):
         """Returns the update that the panel shows."""

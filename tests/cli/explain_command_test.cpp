@@ -113,6 +113,8 @@ TEST_CASE("explain opens at the head that aligns best, and at a word that it ali
   CHECK(opened({"--head", "cross:1:3"}) ==
         opened({"--kind", "cross", "--layer", "1", "--head", "3"}));
   CHECK(opened({"--kind", "encoder"})[0] == "encoder self-attention, layer 4, head 0");
+  const std::string place = plain[0].substr(plain[0].find("layer "));
+  CHECK(opened({"--compare"})[0] == "Attention compared, " + place);
 }
 
 TEST_CASE("explain takes a word as its query") {

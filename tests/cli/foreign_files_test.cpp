@@ -58,6 +58,14 @@ TEST_CASE("a file that is no model directory is named for what it is") {
   const std::string marian = "\1\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0"s + std::string(200, '\0');
   const std::vector<std::tuple<std::string, std::string, std::string>> cases = {
       {"m.gguf", "GGUF\3\0\0\0"s, "a GGUF file (llama.cpp)"},
+      {"model.enes.intgemm.alphas.bin", "x", "a quantized model of Bergamot"},
+      {"params.best", "x", "a model of Sockeye"},
+      {"checkpoint_best.pt", "PK\3\4"s, "a checkpoint of fairseq"},
+      {"model.ckpt-100.index", "x", "a checkpoint of TensorFlow 1"},
+      {"openvino_model.xml", "<net/>", "an OpenVINO model"},
+      {"adapter_config.json", "{}", "an adapter (LoRA)"},
+      {"opus.zip", "PK\3\4"s, "an archive; unpack it"},
+      {"weights.bin", "<!DOCTYPE html><html>", "a web page in the place of"},
       {"m.onnx", "\10\7\22\7pytorch", "an ONNX model"},
       {"m.argosmodel", "PK\3\4"s, "an Argos Translate package"},
       {"model.bin", ctranslate2, "a CTranslate2 model"},
@@ -144,6 +152,9 @@ TEST_CASE("options of other programs are answered with ours") {
       {{"train", "c.json", "--enc-depth", "3"}, "--set model.encoder_layers=VALUE sets it"},
       {{"train", "c.json", "--learn-rate", "3"}, "--set train.learning_rate=VALUE sets it"},
       {{"train", "c.json", "--num_train_epochs", "3"}, "--set train.epochs=VALUE sets it"},
+      {{"translate", "x", "--beamsize", "3"}, "did you mean --beam?"},
+      {{"translate", "x", "--tgt", "f"}, "did you mean --targets?"},
+      {{"evaluate", "--source", "--reference", "f"}, "did you mean --target?"},
       {{"convert", "--quantization", "int8"}, "did you mean --dtype?"}};
   for (const auto& [arguments, words] : cases) {
     CAPTURE(arguments[1] + " " + arguments[2]);

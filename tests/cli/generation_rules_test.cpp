@@ -108,6 +108,9 @@ TEST_CASE("where a term occurs, the translation contains what was given for it")
   const Result list = run_program({.args = {"translate", "The dog sleeps in the garden.", "--term",
                                             "dog=Köter", "--n-best", "3"}});
   CHECK(list.out.find("Der Köter schläft im Garten.") < list.out.find('\n'));
+  // A record says how it was searched.
+  const std::string record = translated({"--term", "group=Team", "--beam", "2", "--json", "-"}).out;
+  CHECK(record.find(R"("decoding":{"beams":8,"length_penalty":0.5})") != record.npos);
   const RulesScene scene;  // its small vocabulary has no hieroglyphs
   const Result none = scene.translate({"--term", "group=𓀀"});
   CHECK(none.code == kDone);
@@ -139,6 +142,7 @@ TEST_CASE("terms are read strictly") {
   for (const std::string bad : {"group", "=x", "x=", "x=|", " = "}) {
     const Result result = run_program({.args = {"translate", "The group", "--term", bad}});
     CHECK(result.code == kUsage);
+    CHECK(result.err.find("attn-demo: --term \"") == 0);
     CHECK(result.err.find("expected SOURCE=TARGET") != result.err.npos);
   }
   const Result sampled =

@@ -41,6 +41,11 @@ TEST_CASE("line breaks and whitespace around lines survive") {
   CHECK(translated({}, "\tThe group went home \n\nThe group went home\n") ==
         "\t" + home + " \n\n" + home + "\n");
   CHECK(translated({}, "The group went home\n") == home + "\n");
+  CHECK(translated({}, "\xEF\xBB\xBFThe group went home\n") == home + "\n");
+  for (const std::string end : {"\f", "\v", "\r", "\u0085", "\u2029"}) {
+    CHECK(translated({}, "The group went home" + end + "The group went home\n") ==
+          home + end + home + "\n");
+  }
 }
 
 TEST_CASE("placeholders and Markdown survive, and a note says so") {
@@ -53,8 +58,8 @@ TEST_CASE("placeholders and Markdown survive, and a note says so") {
     CHECK(result.out.find(kept) != std::string::npos);
   }
   CHECK(result.err ==
-        "note: 2 tags and 5 placeholders kept: taken out before the translation, and put back "
-        "where the word alignment says\n");
+        "note: 2 tags and 5 placeholders kept: taken out before the translation and put back into "
+        "it\n");
   const Result wrong = run_program({.args = {"translate", "--keep", "a(", "x"}});
   CHECK(wrong.code == 2);
   CHECK(wrong.err ==

@@ -77,6 +77,44 @@ TEST_CASE("translate --why: each hypothesis has the receipts that why prints") {
   }
 }
 
+TEST_CASE("translate --why: the maps of measures are the numbers of why, and a page keeps them") {
+  const TemporaryDirectory scene;
+  const std::string json = scene.file("r.json"), html = scene.file("p.html");
+  views_of({"translate", kViewsSentence, "--why", "--json", json});
+  const Json maps = Json::parse(read_file(json))["hypotheses"][0]["why"]["maps"];
+  const Json why = Json::parse(
+      views_of({"why", kViewsSentence, "--methods", "receipt,contributions", "--json", "-"}).out);
+  const auto near = [](const Json& a, const Json& b) {
+    return a.get<double>() == doctest::Approx(b.get<double>()).epsilon(1e-5);
+  };
+  for (const char* site : {"encoder_self", "decoder_self", "cross"}) {
+    CHECK(near(maps[site]["value"][1][3][4][2], why["value_weighted"][site][1][3][4][2]));
+  }
+  CHECK_FALSE(maps["encoder_self"].contains("contribution"));
+  // A receipt's axes are step, layer, head and key.
+  CHECK(
+      near(maps["cross"]["contribution"][2][1][3][2], why["receipt"]["word"]["cross"][3][2][1][2]));
+  CHECK(near(maps["decoder_self"]["contribution"][0][2][4][1],
+             why["receipt"]["word"]["self"][4][0][2][1]));
+  // Read and written again, they are packed as those of the program's own page.
+  views_of({"page", json, "--html", html});
+  const Json read = views_page_data(read_file(html))["records"][0]["hypotheses"][0]["why"]["maps"];
+  CHECK(read["cross"]["contribution"].is_string());
+  views_of({"translate", kViewsSentence, "--why", "--html", html});
+  CHECK(views_page_data(read_file(html))["records"][0]["hypotheses"][0]["why"]["maps"] == read);
+  views_of({"why", kViewsSentence, "--html", html});
+  CHECK(views_page_data(read_file(html))["records"][0]["hypotheses"][0]["why"]["maps"] == read);
+  // JSON has them only in records: answers for programs have arrays of their own.
+  Json broken = Json::parse(read_file(json));
+  broken["hypotheses"][0]["why"]["maps"]["cross"]["value"][2].erase(0);
+  write_file(json, broken.dump() + "\n");
+  const Result refused = views_program({"page", json, "--html", html});
+  CHECK(refused.code == 3);
+  CHECK_MESSAGE(refused.err.find("why.maps.cross.value[2] is an array of 3; expected an array of 4 "
+                                 "heads") != std::string::npos,
+                refused.err);
+}
+
 TEST_CASE("a small page has receipts without --why; JSON beside it has them only with --why") {
   const TemporaryDirectory scene;
   const std::string page = scene.file("p.html"), json = scene.file("r.json");

@@ -2,6 +2,7 @@
 #include "markup/html_tokenizer.h"
 #include "markup/marked_text.h"
 #include "markup/placement.h"
+#include "markup/stand_ins.h"
 #include "markup/text_layout.h"
 
 #include "fuzz.h"
@@ -24,6 +25,30 @@ std::vector<AlignedSpan> links_of(std::string_view bytes, const MarkedSegment& s
   return spans;
 }
 
+/// Translates a segment with words in the place of its placeholders.
+void check_stand_ins(const MarkedSegment& segment, const std::string& translation,
+                     std::string_view links) {
+  const std::optional<StandIns> made = with_stand_ins(segment);
+  if (!made) return;
+  std::string words = translation;
+  for (const auto& [word, placeholder] : made->words) {
+    fuzz::require(segment.text.find(word) == segment.text.npos, "the word is new");
+    words = word + " " + words;
+  }
+  for (const MarkupItem& item : made->segment.items) {
+    fuzz::require(item.offset <= made->segment.text.size(), "items are in the text");
+  }
+  if (!keeps_stand_ins(*made, words)) return;  // the translation has such words
+  const std::string out = restore_placeholders(
+      *made, place_markup(made->segment, words, links_of(links, made->segment, words)));
+  for (const MarkupItem& item : segment.items) {
+    if (item.type == ItemType::space ||
+        item.bytes.find_first_not_of(" \t\n\v\f\r") == item.bytes.npos)
+      continue;
+    fuzz::require(out.find(item.bytes) != out.npos, "all markup is in the result");
+  }
+}
+
 /// Puts a text together; `links` also aligns it.
 void check(const MarkedText& text, std::string_view source, std::string_view translation,
            std::string_view links) {
@@ -38,6 +63,7 @@ void check(const MarkedText& text, std::string_view source, std::string_view tra
       const bool spaces = item.bytes.find_first_not_of(" \t\n\r\f") == item.bytes.npos;
       if (!spaces && item.type != ItemType::space) markup += item.bytes.size();
     }
+    check_stand_ins(segment, std::string(translation), links);
     out +=
         segment.before + place_markup(segment, translation, links_of(links, segment, translation));
   }

@@ -20,8 +20,8 @@ std::string marked(const std::string& text, bool markdown = true,
   for (const MarkupSpan& span : find_placeholders(text, markdown, more)) {
     REQUIRE(span.begin >= at);
     REQUIRE(span.end > span.begin);
-    const char* sides = span.type == SpanType::placeholder ? "||" : "()";
-    const bool one = span.type != SpanType::placeholder;
+    const bool one = span.type == SpanType::open || span.type == SpanType::close;
+    const char* sides = one ? "()" : "||";
     out += text.substr(at, span.begin - at);
     if (!one || span.type == SpanType::open) out += sides[0];
     out += text.substr(span.begin, span.end - span.begin);
@@ -67,7 +67,32 @@ TEST_CASE("placeholders of programs are found whole") {
                                   "<https://example.org/a?b>",
                                   "`x = y`",
                                   "``a ` b``",
-                                  "![alt](pic.png)"}) {
+                                  "![alt](pic.png)",
+                                  "<%= user.name %>",
+                                  "<?php echo \"a > b\"; ?>",
+                                  "[% name %]",
+                                  "$name",
+                                  "$user.name",
+                                  "$NAME$",
+                                  "$(name)",
+                                  "$((1 + 2))",
+                                  "%%name%%",
+                                  "%recipient.name%",
+                                  "[[name]]",
+                                  "<<First Name>>",
+                                  "*|FNAME|*",
+                                  "##name##",
+                                  "@@name@@",
+                                  "#name#",
+                                  "[first_name]",
+                                  ":name",
+                                  ":smile:",
+                                  "@anna_b",
+                                  "#OneTopic",
+                                  "<name>",
+                                  "https://x.org/a_(b)?c=d&e#f",
+                                  "www.example.org",
+                                  "first.last+x@mail.example.co.uk"}) {
     CHECK(marked("Hello " + inner + " there") == "Hello |" + inner + "| there");
     CHECK(marked(inner) == "|" + inner + "|");
   }
@@ -75,14 +100,44 @@ TEST_CASE("placeholders of programs are found whole") {
   CHECK(marked("%s%s") == "|%s||%s|");
   CHECK(marked("a%sb %dpx") == "a|%s|b |%d|px");
   CHECK(marked("({0})") == "(|{0}|)");
+  CHECK(marked("(see https://x.org/a.), www.y.org!") == "(see |https://x.org/a|.), |www.y.org|!");
+  CHECK(marked("to a@b.org. Go") == "to |a@b.org|. Go");
 }
 
 TEST_CASE("ordinary text holds no placeholders") {
-  for (const std::string text :
-       {"100% of them", "5 % discount", "50%(approx) of", "a {b c} d", "a } b {", "3 * 4 * 5",
-        "snake_case_name", "a < b", "Price* and tax*", "Name: ___ Date: ___", "[1] and [2]",
-        "it costs $5", "~5 and ~6", "``quoted''", "[see below] (or above)", "** a ** b",
-        "x_1 and y_2", "100%discount"}) {
+  for (const std::string text : {"100% of them",
+                                 "5 % discount",
+                                 "50%(approx) of",
+                                 "a {b c} d",
+                                 "a } b {",
+                                 "3 * 4 * 5",
+                                 "snake_case_name",
+                                 "a < b",
+                                 "Price* and tax*",
+                                 "Name: ___ Date: ___",
+                                 "[1] and [2]",
+                                 "it costs $5",
+                                 "~5 and ~6",
+                                 "``quoted''",
+                                 "[see below] (or above)",
+                                 "** a ** b",
+                                 "x_1 and y_2",
+                                 "100%discount",
+                                 "50%on 60%off",
+                                 "at 10:30",
+                                 "C# and F#",
+                                 "a <b and c> d",
+                                 "US$5",
+                                 "5 @ 3",
+
+                                 "Note: this",
+                                 "a[i_",
+                                 "<< and >>",
+                                 "<%",
+                                 "www.",
+                                 "a@b",
+                                 "$",
+                                 "[NATO] [sic]"}) {
     CAPTURE(text);
     CHECK(find_placeholders(text, true).empty());
   }
@@ -97,6 +152,12 @@ TEST_CASE("Markdown's pairs are found and nested") {
   CHECK(marked("[a **b**](c)") == "([a (**b**)](c))");
   CHECK(marked("**a [b** c](d)") == "(**a [b**) c](d)");
   CHECK(marked("[a][ref]") == "([a][ref])");
+  CHECK(marked("[[page|a **b**]] c") == "([[page|a (**b**)]]) c");
+  CHECK(marked("[[a]](b)") == "([[a]](b))");
+  CHECK(marked("<b>a <i class='x'>b</i></b> <0>c</0>") ==
+        "(<b>a (<i class='x'>b</i>)</b>) (<0>c</0>)");
+  CHECK(marked("**a <b>b** c</b>") == "(**a |<b>|b**) c|</b>|");
+  CHECK(marked("a<br>b</i> <x/>") == "a|<br>|b|</i>| |<x/>|");
   CHECK(marked("**a") == "**a");
   CHECK(marked("**{x}**") == "(**|{x}|**)");
   CHECK(marked("**bold** {x}", false) == "**bold** |{x}|");

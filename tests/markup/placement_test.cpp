@@ -161,6 +161,12 @@ TEST_CASE("an element with all words keeps all of them, and text at its ends") {
   CHECK(placed(read_html("<i><b>Hello</b></i>."), "Hallo.", {}) == "<i><b>Hallo</b></i>.");
 }
 
+TEST_CASE("tags stay inside a word that is the same in the translation") {
+  CHECK(placed(read_html("Water is H<sub>2</sub>O."), "Wasser ist H2O.", {{0, 0}, {1, 1}}) ==
+        "Wasser ist H<sub>2</sub>O.");
+  CHECK(placed(read_html("a<i>b</i>c d"), "d abc", {}) == "d a<i>b</i>c");
+}
+
 TEST_CASE("an element that continues in another segment stays open") {
   const MarkedText text = read_html("a <b>one<br>two</b> c");
   REQUIRE(text.segments.size() == 2);
@@ -173,7 +179,7 @@ TEST_CASE("an element that continues in another segment stays open") {
 
 TEST_CASE("entities are written as in the source, and the rest is escaped") {
   CHECK(placed(read_html("Fish &amp; chips f&uuml;r <b>&euro;</b>5"), "Fisch & Chips für €5 <",
-               {}) == "Fisch &amp; Chips f&uuml;r <b>&euro;5</b> &lt;");
+               {}) == "Fisch &amp; Chips f&uuml;r <b>&euro;</b>5 &lt;");
   CHECK(placed(read_html("10&nbsp;km &unknown; far"), "10 km weit", {{2, 2}}) ==
         "10&nbsp;km &unknown; weit");
 }
@@ -205,6 +211,28 @@ TEST_CASE("text that is not translated stays as it is") {
       read_html("Call <code>f(x)</code> <span translate=\"no\">Foo Bar</span> now");
   CHECK(code.segments.front().text == "Call now");
   CHECK(code.counts.placeholders == 2);
+}
+
+TEST_CASE("links to addresses, marks of footnotes and code of templates are whole") {
+  const auto tokens = [](const std::string& html) {
+    std::string out;
+    for (const HtmlToken& token : tokenize_html(html)) {
+      out += token.type == HtmlTokenType::text                          ? std::string(token.bytes)
+             : token.type == HtmlTokenType::point && token.untranslated ? "P"
+             : token.type == HtmlTokenType::point                       ? "p"
+                                                                        : "t";
+    }
+    return out;
+  };
+  CHECK(tokens("See <a href='x'><span>https://</span><span>x.org</span></a>.") == "See P.");
+  CHECK(tokens("<a href='x'>@<span>user</span></a> <a href='y' rel='tag'>#<span>tag</span></a>") ==
+        "P P");
+  CHECK(tokens("<a href='x'>the page</a>") == "tthe paget");
+  CHECK(tokens("<a href='x'>a@b.org <b>c</b></a>") == "ta@b.org tctt");
+  CHECK(tokens("so.<sup>1</sup> And<sup><a href='#2'>[2]</a></sup>") == "so.p Andp");
+  CHECK(tokens("H<sub>2</sub>O x<sup>th</sup>") == "Ht2tO xttht");
+  CHECK(tokens("a <%= f(\"<b>\") %> b <?php if ($a > 3) ?> c") == "a P b P c");
+  CHECK(tokens("<a href='x'>@user") == "t@user");
 }
 
 TEST_CASE("blocks cut the text and inline elements do not") {

@@ -22,8 +22,9 @@ std::string joined(const std::vector<LayoutLine>& lines) {
 }  // namespace
 
 TEST_CASE("a text is split into lines, and nothing of it is lost") {
-  for (const std::string text : {"First line.\nSecond line.", "  a\r\n\r\n\tb  \r\n", "\n\n", "",
-                                 " \u00a0x\u3000\u2028y", "a\rb", "one line", " \t indented"}) {
+  for (const std::string text :
+       {"First line.\nSecond line.", "  a\r\n\r\n\tb  \r\n", "\n\n", "", " \u00a0x\u3000\u2028y",
+        "a\rb", "one line", " \t indented", "\ufeffa\fb\vc\u0085d"}) {
     CAPTURE(text);
     CHECK(joined(split_text(text)) == text);
   }
@@ -35,11 +36,30 @@ TEST_CASE("a text is split into lines, and nothing of it is lost") {
   CHECK(lines[1].content == "c");
   CHECK(lines[1].after == "\u00a0\n");
   CHECK(split_text(" \n").size() == 1);
+  CHECK(split_text("a\nb\r\nc\rd\ve\ff\u0085g\u2028h\u2029i").size() == 9);
+  CHECK(split_text("\ufeffa").front().content == "a");
+}
+
+TEST_CASE("marks of Markdown's blocks are not translated") {
+  CHECK(block_mark_length("## The page") == 3);
+  CHECK(block_mark_length(">  A quotation") == 3);
+  CHECK(block_mark_length("* an item") == 2);
+  for (const char* line : {"#1 song", "####### a", "** a", "- a dash", "#", "> ", "a # b", ""}) {
+    CAPTURE(line);
+    CHECK(block_mark_length(line) == 0);
+  }
+  const MarkedText text = read_plain_text("# One\n> *two*\n");
+  REQUIRE(text.segments.size() == 2);
+  CHECK(text.segments[0].before == "# ");
+  CHECK(text.segments[0].text == "One");
+  CHECK(text.segments[1].before == "\n> ");
+  CHECK(text.segments[1].text == "two");
 }
 
 TEST_CASE("a plain line is recognized") {
   CHECK(is_one_plain_line("The group went home."));
-  for (const char* text : {"", " a", "a ", "a\nb", "a\r", "{x}", "100%", "a\u2028b"}) {
+  for (const char* text : {"", " a", "a ", "a\nb", "a\r", "{x}", "100%", "a\u2028b", "a\fb",
+                           "a\u0085b", "see www.x.org", "a :b", "http://x"}) {
     CAPTURE(text);
     CHECK_FALSE(is_one_plain_line(text));
   }
@@ -50,4 +70,6 @@ TEST_CASE("text with markup is clean but keeps its line ends") {
   CHECK(clean.text == "a\tb\r\nc\ufffd\ufffd\ufffd");
   CHECK(clean.controls == 1);
   CHECK(clean.invalid_bytes == 2);
+  CHECK(clean_markup("a\vb\fc\u0085d\u0086").text == "a\vb\fc\u0085d\ufffd");
+  CHECK(clean_markup("").text.empty());
 }

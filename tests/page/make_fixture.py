@@ -250,6 +250,27 @@ def without_options(record):
     return record
 
 
+def measured_records():
+    """A record with receipts and the maps of measures, and one without."""
+    maker = Maker(layers=2, heads=3, head_dim=16)
+    record = maker.record(pieces("The group went home"), [pieces("Die Grup+pe ging")])
+    dice = random.Random(7)
+
+    def numbers(maps, signed):
+        """Other numbers where a weight is, so also 0 where it is 0."""
+        return [[[[shortest(weight * dice.uniform(-3 if signed else 0.5, 3)) for weight in row] for row in head]
+            for head in layer] for layer in maps]
+    for hypothesis in record["hypotheses"]:
+        empty = {"source": [], "prefix": [], "feed_forward": 1.5, "biases": -0.5, "position": 0}
+        foil = {"step": 0, "word": "\u2581Die", "text": "\u2581Der", "given": False, "difference": empty}
+        hypothesis["why"] = {
+            "words": [{"text": "Die", "first": 0, "count": 1, "log_prob": -0.5, "logit": empty, "foil": foil}],
+            "maps": {"encoder_self": {"value": numbers(record["encoder_self"], False)}, **{
+                kind: {"value": numbers(hypothesis[kind], False), "contribution": numbers(hypothesis[kind], True)}
+                for kind in ("decoder_self", "cross")}}}
+    return [record, maker.record(pieces("Yes"), [pieces("Ja")])]
+
+
 def training_records():
     """Five moments of a run; at the first the translation is another, as in real ones."""
     records = []
@@ -487,7 +508,7 @@ def parts_records():
 MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records, "empty": empty_records,
           "pattern": pattern_records, "reasons": reason_records, "large_pattern": large_pattern_records,
           "linformer": linformer_records, "performer": performer_records, "lsh": lsh_records,
-          "several": several_records, "changed": changed_records, "parts": parts_records, "film": film_records, "given": given_records,
+          "several": several_records, "changed": changed_records, "parts": parts_records, "film": film_records, "measures": measured_records, "given": given_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 
 

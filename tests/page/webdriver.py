@@ -156,6 +156,11 @@ class Browser:
         self._ask("POST", "/url", {"url": "about:blank"})  # makes a change of the #address load a new page
         self._ask("POST", "/url", {"url": "file://" + os.path.abspath(path) + address})
 
+    def go(self, url):
+        """Opens a page of a server."""
+        self._ask("POST", "/url", {"url": "about:blank"})
+        self._ask("POST", "/url", {"url": url})
+
     def resize(self, width, height):
         self.command("Emulation.setDeviceMetricsOverride",
                      {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})

@@ -18,6 +18,8 @@ TEST_CASE("a form becomes an object: lists for repeated fields, a number for alt
   CHECK(form_object({{"q", "a"}, {"q", "b"}, {"q", "c"}, {"alternatives", "3"}}).dump() ==
         R"({"q":["a","b","c"],"alternatives":3})");
   CHECK(form_object({{"alternatives", ""}, {"q", "\xff"}}).dump() == "{\"q\":\"\xef\xbf\xbd\"}");
+  CHECK(form_object({{"q", ""}, {"format", ""}, {"api_key", ""}}).dump() == R"({"q":""})");
+  CHECK(form_object({{"q", "a\r\n\nb"}})["q"] == "a\r\n\nb");
   CHECK(form_object({{"alternatives", "-1"}}).dump() == R"({"alternatives":"-1"})");
 }
 

@@ -176,10 +176,10 @@ class Answers(ServerCase):
         self.assertEqual(translated(text), (f"  {first}\r\n\r\n\t{second}\n", []))
         self.assertEqual(translated("<p>The group went home.</p><br/><i>The children slept.</i> ", format="html"),
                          (f"<p>{first}</p><br/><i>{second}</i> ",
-                          ["5 tags kept: taken out before the translation, and put back where the word alignment says"]))
+                          ["5 tags kept: taken out before the translation and put back into it"]))
         kept, notes = translated("Hello {{customer.name}}, the <b>house</b> & the group")
         self.assertIn("{{customer.name}}", kept)
-        self.assertTrue(any(note.startswith("1 placeholder kept") for note in notes), notes)
+        self.assertTrue(any(note.startswith("2 tags and 1 placeholder kept") for note in notes), notes)
         status, answer = ask("/translate", {"q": [text, "<b>The group went home.</b>"], "target": "de", "format": "html"})
         self.assertEqual((status, answer["translatedText"][1]), (200, f"<b>{first}</b>"))
         status, answer = ask("/translate", {"q": text, "source": "en", "target": "de"})

@@ -514,6 +514,37 @@ class LivePage(ServerCase):
         until("the grids", lambda: self.js("return document.querySelectorAll('.why-grid').length") == 3)
         self.assertEqual(self.text("#why-problem"), "")
 
+    def test_other_measures_in_the_place_of_weights(self):
+        """The large map shows what /api/why computes, also while a sentence is typed and in a saved page's records."""
+        self.open()
+        shown = "return [...document.querySelectorAll('.heat-row')].map(row => [...row.querySelectorAll('.heat-cell')].map(cell => cell.dataset.value))"
+
+        def numbers():
+            return [[float(value.replace("\u2212", "-")) for value in row] for row in self.js(shown)]
+
+        def assert_shows(expected):
+            until("the map", lambda: [len(row) for row in self.js(shown)] == [len(row) for row in expected]
+                and all(abs(a - b) < 1e-5 * max(1, abs(b)) for row, other in zip(numbers(), expected) for a, b in zip(row, other)))
+
+        def why(text):
+            return json.loads(self.server.post("/api/why", {"text": text, "methods": "receipt,contributions"})[2])
+        self.browser.click("#measure input[value='value']")
+        until("lengths", lambda: self.text("#stage-name").endswith("@value"))
+        _, layer, head = self.text("#stage-name").removesuffix("@value").split(":")
+        layer, head = int(layer), int(head)
+        assert_shows(why("The group went home")["value_weighted"]["cross"][layer][head])
+        self.browser.click("#measure input[value='contribution']")
+        self.type("#live-text", "The dog bit the man")
+        self.wait_text("#live-target", "Der Hund biss den Mann")
+        cross = why("The dog bit the man")["receipt"]["word"]["cross"]
+        assert_shows([step[layer][head] for step in cross])
+        saved = self.server.post("/api/file", {"text": "The dog bit the man"})[2]
+        self.assertIn('"maps":{"encoder_self":{"value":"', saved)
+        # An experiment has no receipts, so there is nothing to choose.
+        self.open({"text": "The dog bit the man", "without": f"cross:{layer}:{head}"})
+        until("the experiment", lambda: self.shown("#compare"))
+        self.assertFalse(self.shown("#measure"))
+
     def test_keyboard_alone(self):
         self.open()
         self.js("document.activeElement.blur()")

@@ -152,6 +152,9 @@ TEST_CASE("abbreviations by their kind: before a number, before a name, at the e
   check("See Amend. XIV and Reg. 12345 in Rom. 8:28.| Go on.");
   check("Die röm. Kaiser und die poln. Armee kamen.| Sie blieben.");
   check("Buy milk, then see Tom.| 2. Go home.");
+  check("Pres. Obama and Sec. Clinton came.| Wait a sec.| They left.");
+  check("Attn. Mr. Smith: Misc. Items.| Never mind.| Tom came.");
+  check("Das kostet mind. 5 Euro und höchst. 9 Euro.");
 }
 
 TEST_CASE("initials do not end a sentence") {

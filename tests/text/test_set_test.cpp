@@ -125,6 +125,9 @@ TEST_CASE("XML that is not well-formed, has entities or is another format is ref
   refuse("<?xml version='1.0'?><xliff/>", "root element <xliff>, expected a WMT test set");
   refuse("<xliff>\n<file/>\n</xliff>\n", "root element <xliff>");
   refuse("<!DOCTYPE html>\n<html></html>", "root element <html>");
+  refuse("<html>\n<br>not closed", "root element <html>");
+  refuse("<seg id='1'>One</seg>\n<seg id='2'>Two</seg>\n", "root element <seg>");
+  refuse("<a xmlns='urn:x'>One</a>", "root element <a>");
   std::string deep = "<?xml version='1.0'?><dataset>";
   for (int i = 0; i < 200; ++i) deep += "<p>";
   refuse(deep, "nest more than 100 deep");
@@ -143,10 +146,16 @@ TEST_CASE("TMX: the header's language is the source, codes are dropped, marked t
                     TextRole::source);
   REQUIRE(found);
   CHECK(found->texts[0].lines.size() == 2);
-  CHECK(found->note ==
-        "m.tmx: read as TMX, 2 segments; 1 units without both languages are left out");
+  CHECK(found->note == "m.tmx: read as TMX, 2 segments; 1 unit without both languages left out");
   refuse(tmx("<tu><tuv xml:lang=\"fr\"><seg>Un</seg></tuv></tu>" + units), "found 3 languages");
   refuse(tmx("<tu><tuv><seg>Un</seg></tuv></tu>"), "without a language");
+  const std::string regions =
+      "<tu><tuv xml:lang=\"en-US\"><seg>One</seg></tuv><tuv "
+      "xml:lang=\"de-DE\"><seg>Eins</seg></tuv></tu>"
+      "<tu><tuv xml:lang=\"DE\"><seg>Zwei</seg></tuv><tuv "
+      "xml:lang=\"en_GB\"><seg>Two</seg></tuv></tu>";
+  CHECK(lines_of(tmx(regions), TextRole::source) == Lines{"One", "Two"});
+  CHECK(lines_of(tmx(regions), TextRole::reference) == Lines{"Eins", "Zwei"});
 }
 
 TEST_CASE("a table has two columns in every line; a name with .tsv must be one") {
@@ -162,7 +171,7 @@ TEST_CASE("a table has two columns in every line; a name with .tsv must be one")
   CHECK(lines_of("one\t\ntwo\t \n", TextRole::source) == Lines{"plain"});
   CHECK_FALSE(texts_of_role(table, "x.txt", TextRole::source, Tables::by_name).has_value());
   CHECK(texts_of_role(table, "x.TSV", TextRole::source, Tables::by_name).has_value());
-  refuse("one\teins\ntwo zwei\n", "x.tsv:2: found 1 columns, expected two", "x.tsv");
+  refuse("one\teins\ntwo zwei\n", "x.tsv:2: found 1 column, expected two", "x.tsv");
 }
 
 TEST_CASE("text that begins with a tag, and everything else, is plain") {

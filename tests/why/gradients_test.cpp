@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <stdexcept>
+
 #include "attribution_golden.h"
 
 using namespace attn;
@@ -105,6 +108,40 @@ TEST_CASE("some steps alone have the rows that they have among all") {
   CHECK(some.source_dot.row(0).isApprox(all.source_dot.row(2), 1e-6F));
   CHECK(some.target_l2.row(1).isApprox(all.target_l2.row(0), 1e-6F));
   CHECK(some.scores[0] == doctest::Approx(all.scores[2]));
+}
+
+TEST_CASE("scores that share their forward passes have the gradients that they have alone") {
+  const LoadedModel loaded = toy();
+  WordScores word = toy_scores();
+  word.foils.clear();
+  const std::array scores{word, toy_scores()};
+  const auto near = [](const Matrix& a, const Matrix& b) { return a.isApprox(b, 1e-5F); };
+  KeptGradients kept;
+  for (int use = 0; use < 2; ++use) {  // the second one finds the weights of the first
+    kept.with(loaded.transformer, [&](WordGradients& gradients) {
+      const std::vector<EmbeddingGradients> both = gradients.gradients(std::span(scores));
+      // With few points, the steps of both scores stay open for different numbers of them.
+      const IntegrationOptions options{1, 2, 0.05, 64};
+      const std::vector<IntegratedGradients> sums =
+          gradients.integrated(std::span(scores), options);
+      for (std::size_t s = 0; s < scores.size(); ++s) {
+        const EmbeddingGradients alone = gradients.gradients(scores[s]);
+        CHECK(both[s].scores == alone.scores);
+        CHECK(near(both[s].source_dot, alone.source_dot));
+        CHECK(near(both[s].target_grad_l2, alone.target_grad_l2));
+        const IntegratedGradients sum = gradients.integrated(scores[s], options);
+        CHECK(sums[s].points == sum.points);
+        CHECK(near(sums[s].source_dot, sum.source_dot));
+        CHECK(near(sums[s].target_l2, sum.target_l2));
+      }
+      CHECK(sums[0].points != sums[1].points);
+    });
+  }
+  WordScores other = toy_scores();
+  other.steps = {1};
+  const std::array different{word, other};
+  WordGradients gradients(loaded.transformer);
+  CHECK_THROWS_AS(gradients.gradients(std::span(different)), std::logic_error);
 }
 
 TEST_CASE("entries of tokens behind a step are 0") {

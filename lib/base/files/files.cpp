@@ -103,6 +103,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
 std::string read_text_file(const std::string& path, std::size_t max_bytes) {
   std::string text = read_file(path, max_bytes);
   reject_utf16(text, printable(path));
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // a byte order mark
   return text;
 }
 

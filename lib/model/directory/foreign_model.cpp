@@ -35,6 +35,19 @@ constexpr const char* kArgos =
 constexpr const char* kGguf =
     "a GGUF file (llama.cpp), which cannot be converted back; use the Hugging Face model that it "
     "was made from";
+constexpr const char* kFairseq =
+    "a checkpoint of fairseq or OpenNMT (.pt); use the model's conversion to transformers, if its "
+    "authors publish one";
+constexpr const char* kBergamot =
+    "a quantized model of Bergamot (Firefox Translations), which cannot be converted back; convert "
+    "the .npz file that it was made from, with python -m "
+    "transformers.models.marian.convert_marian_to_pytorch";
+constexpr const char* kAdapter =
+    "an adapter (LoRA) without its model; merge it into the model with peft's merge_and_unload and "
+    "save_pretrained";
+constexpr const char* kWebPage =
+    "a web page in the place of a model's file; download the file itself, for example with hf "
+    "download";
 constexpr const char* kOnnx =
     "an ONNX model; use the PyTorch or safetensors model that it was exported from";
 
@@ -67,6 +80,12 @@ bool is_ctranslate2(std::string_view bytes) {
          bytes.substr(kNameBegin, kNames).find("Spec") != bytes.npos;
 }
 
+/// True for what a browser shows; a download without access returns a page.
+bool is_web_page(std::string_view bytes) {
+  const std::string start = ascii_lower(bytes.substr(0, 15));
+  return start.starts_with("<!doctype html") || start.starts_with("<html");
+}
+
 /// True for marian-conv's files: version 1 in eight bytes, then the number of tensors.
 bool is_marian_binary(std::string_view bytes) {
   constexpr std::size_t kHeader = 16;
@@ -95,6 +114,22 @@ std::optional<std::string> describe_file(const fs::path& path) {
     return "a TensorFlow Lite model; use the checkpoint it was made from";
   }
   if (bytes.starts_with("PK"sv) && extension == ".npz") return kMarianNpz;
+  if (name.find(".intgemm") != name.npos) return kBergamot;
+  if (name == "params.best") return "a model of Sockeye; its format is read by Sockeye alone";
+  const bool of_trainer =
+      name == "optimizer.pt" || name == "scheduler.pt" || name.starts_with("rng_state");
+  if ((extension == ".pt" || extension == ".pth") && !of_trainer) return kFairseq;
+  if (name.find(".ckpt") != name.npos && extension == ".index") {
+    return "a checkpoint of TensorFlow 1; use the model's conversion to transformers";
+  }
+  if (name == "openvino_model.xml" || name == "openvino_encoder_model.xml") {
+    return "an OpenVINO model; use the model that it was exported from";
+  }
+  if (name == "adapter_config.json") return kAdapter;
+  if (extension == ".gz" || extension == ".tgz" || extension == ".zip" || extension == ".tar") {
+    return "an archive; unpack it and name the directory that holds config.json";
+  }
+  if (is_web_page(bytes) && extension != ".html") return kWebPage;
   if (extension == ".bin" && is_ctranslate2(bytes)) return kCTranslate2;
   if (extension == ".bin" && is_marian_binary(bytes)) return kMarianBin;
   return std::nullopt;

@@ -1,6 +1,8 @@
 #include "record/json/receipts_json.h"
 
 #include "base/strings/utf8.h"
+#include "record/json/json_parts.h"
+#include "record/json/maps_json.h"
 
 namespace attn {
 namespace {
@@ -58,6 +60,39 @@ void write_word(JsonWriter& json, const WordReceipt& receipt) {
   });
 }
 
+/// Writes a member for maps that were computed: [layer][head][query][key], or text.
+void write_cells(JsonWriter& json, std::string_view key, const AttentionMaps& maps, bool packed) {
+  if (maps.layers == 0) return;
+  json.key(key);
+  if (packed) return write_packed(json, maps.weights, maps.queries, maps.keys);
+  write_heads(json, maps.layers, maps.heads,
+              [&](int layer, int head) { write_rows(json, maps.map(layer, head), maps.keys); });
+}
+
+void write_measured(JsonWriter& json, std::string_view site, const MeasuredMaps& maps,
+                    bool packed) {
+  json.member(site, [&] {
+    json.object([&] {
+      write_cells(json, "value", maps.value, packed);
+      write_cells(json, "contribution", maps.contribution, packed);
+    });
+  });
+}
+
+MeasuredMaps read_measured(const JsonReader& maps, std::string_view site, const MapShape& shape) {
+  const JsonReader measures = maps[site];
+  const auto read = [&](std::string_view key) {
+    AttentionMaps cells;
+    const auto found = measures.find(key);
+    if (!found) return cells;
+    cells = {
+        to_int(shape.layers), to_int(shape.heads), to_int(shape.queries), to_int(shape.keys), {}};
+    read_dense(*found, shape, cells.weights);
+    return cells;
+  };
+  return {read("value"), read("contribution")};
+}
+
 std::vector<ReceiptEntry> read_entries(const JsonReader& entries) {
   std::vector<ReceiptEntry> read;
   entries.for_each([&](const JsonReader& entry) {
@@ -92,19 +127,32 @@ WordReceipt read_word(const JsonReader& word) {
 
 }  // namespace
 
-void write_receipts(JsonWriter& json, const WordReceipts& receipts) {
+void write_receipts(JsonWriter& json, const WordReceipts& receipts, bool packed) {
   json.object([&] {
     json.key("words");
     json.array(receipts.words, [&](const WordReceipt& receipt) { write_word(json, receipt); });
     if (!receipts.decoder_lens.empty()) json.member("decoder_lens", receipts.decoder_lens);
+    if (receipts.cross.value.layers == 0) return;
+    json.member("maps", [&] {
+      json.object([&] {
+        write_measured(json, "encoder_self", receipts.encoder_self, packed);
+        write_measured(json, "decoder_self", receipts.decoder_self, packed);
+        write_measured(json, "cross", receipts.cross, packed);
+      });
+    });
   });
 }
 
-WordReceipts read_receipts(const JsonReader& receipts) {
+WordReceipts read_receipts(const JsonReader& receipts, const SiteShapes& shapes) {
   WordReceipts read;
   receipts["words"].for_each(
       [&](const JsonReader& word) { read.words.push_back(read_word(word)); });
   if (const auto lens = receipts.find("decoder_lens")) read.decoder_lens = lens->strings();
+  if (const auto maps = receipts.find("maps")) {
+    read.encoder_self = read_measured(*maps, "encoder_self", shapes.encoder_self);
+    read.decoder_self = read_measured(*maps, "decoder_self", shapes.decoder_self);
+    read.cross = read_measured(*maps, "cross", shapes.cross);
+  }
   return read;
 }
 

@@ -3,14 +3,20 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "record/json/maps_reader.h"
 #include "record/word_receipt.h"
 
 namespace attn {
 
-/// Writes {"words":[…]}, and "decoder_lens" if there is one.
-void write_receipts(JsonWriter& json, const WordReceipts& receipts);
+/// Writes {"words":[…]}, and "decoder_lens" and "maps" if there are any; maps as text if `packed`.
+void write_receipts(JsonWriter& json, const WordReceipts& receipts, bool packed = false);
 
-/// Reads what write_receipts() wrote. Throws InputError naming the place.
-WordReceipts read_receipts(const JsonReader& receipts);
+/// The array sizes of a record's maps.
+struct SiteShapes {
+  MapShape encoder_self, decoder_self, cross;
+};
+
+/// Reads what write_receipts() wrote, but for packed maps. Throws InputError naming the place.
+WordReceipts read_receipts(const JsonReader& receipts, const SiteShapes& shapes);
 
 }  // namespace attn

@@ -259,7 +259,7 @@ void RecordWriter::write_hypothesis(const HypothesisRecord& hypothesis) {
       write_alignment(json_, *hypothesis.alignment, !form_.packed);
     }
     if (form_.receipts && hypothesis.receipts) {
-      json_.member("why", [&] { write_receipts(json_, *hypothesis.receipts); });
+      json_.member("why", [&] { write_receipts(json_, *hypothesis.receipts, form_.packed); });
     }
   });
 }

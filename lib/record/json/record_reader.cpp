@@ -163,6 +163,9 @@ HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRe
   input["tokens"].array(length, "tokens, one per token that was produced");
   MapShape shape = shape_of(record.model, AttentionSite::decoder_self);
   shape.queries = shape.keys = length;
+  SiteShapes shapes{shape_of(record.model, AttentionSite::encoder_self), shape, shape};
+  shapes.encoder_self.queries = shapes.encoder_self.keys = shapes.cross.keys =
+      record.source.tokens.size();
   Attention decoder =
       read_attention(hypothesis, AttentionSite::decoder_self, "decoder_self", shape);
   shape.keys = record.source.tokens.size();
@@ -180,7 +183,9 @@ HypothesisRecord read_hypothesis(const JsonReader& hypothesis, const AttentionRe
   if (const auto alignment = hypothesis.find("alignment")) {
     read.alignment = read_alignment(*alignment);
   }
-  if (const auto receipts = hypothesis.find("why")) read.receipts = read_receipts(*receipts);
+  if (const auto receipts = hypothesis.find("why")) {
+    read.receipts = read_receipts(*receipts, shapes);
+  }
   if (const auto found = hypothesis.find("alternatives")) {
     read.alternatives = read_alternatives(*found, length);
   }

@@ -11,10 +11,10 @@
 #include "base/scoped_timer.h"
 #include "base/strings/utf8.h"
 #include "config/key_reader.h"
-#include "record/json/receipts_json.h"
 #include "record/json/record_json.h"
 #include "service/api/response_limits.h"
 #include "service/api/text_lines.h"
+#include "service/api/why_request.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
 #include "service/translate_lines.h"
@@ -22,7 +22,6 @@
 #include "service/why.h"
 #include "translate/recorder.h"
 #include "view/page/page_html.h"
-#include "why/why_json.h"
 
 namespace attn {
 namespace {
@@ -49,7 +48,7 @@ TranslationSettings request_settings(const ReadyModel& ready, const SearchOption
 ApiRequest first_page_request() {
   ApiRequest request;
   request.text = "The group went home";
-  request.report = request.vectors = request.tree = true;
+  request.report = request.vectors = request.tree = request.measures = true;
   return request;
 }
 
@@ -286,8 +285,13 @@ struct ApiHandler::PageRecords {
     const ScopedTimer timed(&prepared.timings, &Timings::record);
     for (AttentionRecord& record : found) {
       if (request.report) add_head_metrics(record);
-      // The receipts of an experiment would be those of the unchanged model.
-      if (record.changes.empty()) add_receipts({translator, prepared.model, settings}, record);
+      // The receipts of an experiment would be those of the unchanged model. A page that follows
+      // typing shows the last record and its first translation; the others come with the measures.
+      const bool all = prepared.request.measures;
+      if (record.changes.empty() && (all || &record == &found.back())) {
+        add_receipts({translator, prepared.model, settings}, record,
+                     {.maps = request.measures, .all = all});
+      }
       records.push_back(page_record(record, {.vectors = request.vectors, .search = request.tree}));
     }
   }
@@ -332,43 +336,14 @@ std::string ApiHandler::attend(const ApiRequest& request, const std::atomic<bool
   return to_json_line(record);
 }
 
-namespace {
-
-/// Throws InputError for methods that run the model many times over a long sentence, which would
-/// keep other requests waiting.
-void check_why_size(const WhyMethods& methods, const PreparedSentence& sentence) {
-  constexpr std::size_t most = 128;
-  const bool reads_trace_only = !methods.occlusion && !methods.lens && !methods.gradients &&
-                                !methods.integrated && !methods.patch;
-  if (reads_trace_only || sentence.ids.size() <= most) return;
-  throw InputError(
-      "the request: the sentence has {} tokens, and methods other than receipt and contributions "
-      "accept at most {} here; attn-demo why has no such limit",
-      sentence.ids.size(), most);
-}
-
-}  // namespace
-
 std::string ApiHandler::why(const ApiRequest& request, const std::atomic<bool>& stop,
                             Timings& timings) const {
   const PreparedRequest prepared = prepare_request(request, Splitting::never, stop, timings);
-  WhyQuestion question;
-  if (!request.methods.empty()) {
-    question.methods = for_field("methods", [&] {
-      return parse_why_methods(fmt::format("{}", fmt::join(request.methods, ",")));
-    });
-  }
-  check_why_size(question.methods, prepared.line.parts.front());
-  question.by_tokens = request.by_tokens;
-  question.target = request.target;
-  question.word = request.word;
-  question.instead = request.instead;
-  question.corrupt = request.corrupt;
-  const WhyAnswer answer = answer_why({prepared.translator, prepared.model, prepared.settings},
-                                      prepared.line.parts.front(), question);
+  const WhyAnswer answer =
+      answer_why_request(request, {prepared.translator, prepared.model, prepared.settings},
+                         prepared.line.parts.front());
   const ScopedTimer timed(&timings, &Timings::record);
-  if (!request.summed) return why_json(answer.why);
-  return json_line([&](JsonWriter& json) { write_receipts(json, answer.words); });
+  return why_response(request, answer);
 }
 
 std::string ApiHandler::page(const ApiRequest& request, const std::atomic<bool>& stop,
@@ -388,8 +363,10 @@ std::string ApiHandler::page(const ApiRequest& request, const std::atomic<bool>&
   return page_data({.records = page.records, .live = live});
 }
 
-std::string ApiHandler::file(const ApiRequest& request, const std::atomic<bool>& stop,
+std::string ApiHandler::file(const ApiRequest& asked, const std::atomic<bool>& stop,
                              Timings& timings) const {
+  ApiRequest request = asked;
+  request.measures = true;
   const PreparedRequest prepared = prepare_request(request, Splitting::automatic, stop, timings);
   const bool alone = request.target || request.compare || request.what_if.given();
   const auto text_parts = [&] {

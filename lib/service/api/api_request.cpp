@@ -259,6 +259,7 @@ ApiRequest parse_request(const Json& body, Endpoint kind) {
     request.caret = whole_of(keys, {"caret", 0, max_text_bytes}).value_or(0);
     request.whole = keys.boolean("whole").value_or(false);
     request.choices = keys.boolean("choices").value_or(false);
+    request.measures = keys.boolean("measures").value_or(false);
   }
   keys.refuse_unused();
   if (!given) throw InputError("the request: body.text is missing; expected {{\"text\": \"…\"}}");

@@ -31,6 +31,8 @@ struct ApiRequest {
   std::size_t caret = 0;    ///< the page: byte of the text whose part is shown if none is named
   bool whole = false;       ///< the page: also the translations of all parts
   bool vectors = false, tree = false, report = false;
+  /// The page: the maps of lengths and contributions, and the receipts of all translations.
+  bool measures = false;
   std::string word, instead, corrupt;  ///< why: as in WhyQuestion
   std::vector<std::string> methods;    ///< why
   bool by_tokens = false, summed = false;
@@ -43,7 +45,7 @@ struct ApiRequest {
 enum class Endpoint {
   translate,  ///< text, format, model and the search options
   attend,     ///< also part, target, without, force, swap, vectors, tree, report
-  page,       ///< also compare, caret, whole, choices
+  page,       ///< also compare, caret, whole, choices, measures
   why,  ///< text, model, target, the search options; word, instead, corrupt, methods, units, summed
   libretranslate,  ///< LibreTranslate's q, source, target, format, alternatives and api_key
   detect,          ///< LibreTranslate's q and api_key

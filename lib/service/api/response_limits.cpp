@@ -49,6 +49,10 @@ double record_bytes(const ApiRequest& request, const Translator& translator,
                          hypotheses * model.decoder_layers * (target + source) *
                              numbers_of_layer(2, width_of(model, false), model.decoder_ffn_dim));
   }
+  if (request.measures) {
+    bytes += kWeight * hypotheses *
+             (encoder_heads * source * source + 2 * decoder_heads * target * (target + source));
+  }
   if (request.tree && !request.target) {
     const double nodes = 2.0 * decode.num_beams * target;
     bytes += kWeight * nodes * decoder_heads * (target / 2 + source);
@@ -98,7 +102,8 @@ void check_record_size(const ApiRequest& request, const Translator& translator,
 
 ApiRequest fit_page(ApiRequest request, const Translator& translator, const DecodeConfig& decode,
                     const std::vector<PreparedSentence>& sentences) {
-  for (bool ApiRequest::*detail : {&ApiRequest::tree, &ApiRequest::vectors}) {
+  for (bool ApiRequest::*detail :
+       {&ApiRequest::tree, &ApiRequest::vectors, &ApiRequest::measures}) {
     if (record_bytes(request, translator, decode, sentences) > max_page_detail_bytes) {
       request.*detail = false;
     }

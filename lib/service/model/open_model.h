@@ -50,6 +50,8 @@ struct ReadyModel {
   std::string prefix;  ///< prefix of every source text (TranslationSettings::prefix)
   MatmulPrecision precision = MatmulPrecision::float32;
   std::vector<FieldText> notes;
+  /// Found by find_alignment_heads(), for a model whose config names none.
+  std::vector<HeadIndex> alignment_heads = {};
   /// Owns temporary files of this run, which are removed with it.
   std::shared_ptr<void> temporary;
 };

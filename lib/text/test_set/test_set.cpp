@@ -40,6 +40,20 @@ std::string root_name(std::string_view bytes) {
 
 constexpr std::array<std::string_view, 4> kSgml{"srcset", "refset", "tstset", "mteval"};
 constexpr std::array<std::string_view, 2> kXml{"dataset", "tmx"};
+/// Roots and parts of other formats, which no sentence begins with; the reader refuses them.
+constexpr std::array<std::string_view, 9> kOther{"html", "xliff", "svg", "rss",       "seg",
+                                                 "tu",   "tuv",   "doc", "trans-unit"};
+
+/// True if the text begins with an element that shows that it is no plain text.
+bool begins_with_format(std::string_view bytes) {
+  const std::string root = root_name(bytes);
+  const auto is_in = [&](const auto& names) {
+    return std::ranges::find(names, root) != names.end();
+  };
+  if (root.empty()) return false;
+  const std::string_view tag = bytes.substr(0, bytes.find('>'));
+  return is_in(kSgml) || is_in(kXml) || is_in(kOther) || tag.find(" xmlns") != tag.npos;
+}
 
 enum class Markup { none, xml, sgml };
 
@@ -51,8 +65,7 @@ Markup markup_of(std::string_view bytes) {
   if (start.starts_with("<?xml")) return Markup::xml;
   const std::string root = root_name(bytes);
   if (std::ranges::find(kSgml, root) != kSgml.end()) return Markup::sgml;
-  if (std::ranges::find(kXml, root) != kXml.end()) return Markup::xml;
-  if (start.starts_with("<!doctype")) return Markup::xml;
+  if (begins_with_format(bytes) || start.starts_with("<!doctype")) return Markup::xml;
   const std::size_t last = bytes.find_last_not_of(kSpaces);
   const bool several_lines = bytes.substr(0, last).find('\n') != bytes.npos;
   return several_lines && is_well_formed_xml(bytes) ? Markup::xml : Markup::none;
@@ -76,9 +89,10 @@ std::optional<TestSet> parse_table(std::string_view bytes, const std::string& pa
     const bool two = tab != line.npos && line.find('\t', tab + 1) == line.npos;
     if (!two && !line.empty()) {
       if (!named) return std::nullopt;
-      throw InputError("{}:{}: found {} columns, expected two separated by a tab: source, target",
-                       printable(path), set.texts[0].lines.size() + 1,
-                       std::count(line.begin(), line.end(), '\t') + 1);
+      const auto columns = std::count(line.begin(), line.end(), '\t') + 1;
+      throw InputError("{}:{}: found {} column{}, expected two separated by a tab: source, target",
+                       printable(path), set.texts[0].lines.size() + 1, columns,
+                       columns == 1 ? "" : "s");
     }
     set.texts[0].lines.emplace_back(two ? line.substr(0, tab) : line);
     set.texts[1].lines.emplace_back(two ? line.substr(tab + 1) : line);
@@ -123,9 +137,7 @@ bool is_declared_markup(std::string_view bytes) {
   bytes = without_start(bytes);
   const std::string start = ascii_lower(bytes.substr(0, 10));
   if (start.starts_with("<?xml") || start.starts_with("<!doctype")) return true;
-  const std::string root = root_name(bytes);
-  return std::ranges::find(kSgml, root) != kSgml.end() ||
-         std::ranges::find(kXml, root) != kXml.end();
+  return begins_with_format(bytes);
 }
 
 std::optional<TestSet> parse_test_set(std::string_view bytes, const std::string& path,
@@ -176,7 +188,8 @@ std::optional<RoleTexts> texts_of_role(std::string_view bytes, const std::string
   }
   const std::size_t lines = found.texts.front().lines.size();
   if (set->skipped > 0)
-    note += fmt::format("; {} units without both languages are left out", set->skipped);
+    note += fmt::format("; {} without both languages left out",
+                        set->skipped == 1 ? "1 unit" : fmt::format("{} units", set->skipped));
   if (found.texts.size() > 1) note += fmt::format("; {} references", found.texts.size());
   found.note = fmt::format("{}: read as {}, {} {}{}", printable(path), set->format, lines,
                            lines == 1 ? "segment" : "segments", note);

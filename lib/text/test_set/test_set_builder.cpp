@@ -210,13 +210,29 @@ void TestSetBuilder::end_segment(std::size_t line) {
   into->ids.push_back(document_ + "/" + segment_id_);
 }
 
-/// Arranges the units of a TMX file as two texts.
-void TestSetBuilder::finish_units() {
-  std::vector<std::string> languages;
+/// Returns the languages of all units in the order of their first occurrence.
+std::vector<std::string> TestSetBuilder::languages() const {
+  std::vector<std::string> found;
   for (const Unit& unit : units_) {
     for (const auto& [language, text] : unit.variants) {
-      if (!contains(languages, language)) languages.push_back(language);
+      if (!contains(found, language)) found.push_back(language);
     }
+  }
+  return found;
+}
+
+/// Arranges the units of a TMX file as two texts.
+void TestSetBuilder::finish_units() {
+  std::vector<std::string> languages = this->languages();
+  if (languages.size() > 2) {  // en-US and en are one language
+    const auto drop_region = [](std::string& language) {
+      language = language.substr(0, language.find_first_of("-_"));
+    };
+    for (Unit& unit : units_) {
+      for (auto& [language, text] : unit.variants) drop_region(language);
+    }
+    drop_region(source_language_);
+    languages = this->languages();
   }
   if (languages.size() != 2) {
     std::string found;
@@ -232,7 +248,7 @@ void TestSetBuilder::finish_units() {
   TestSetText source{TextRole::source, "", {}, {}};
   TestSetText target{TextRole::reference, "", {}, {}};
   for (const Unit& unit : units_) {
-    if (unit.variants.size() != 2) {
+    if (unit.variants.size() != 2 || unit.variants[0].first == unit.variants[1].first) {
       ++set_.skipped;
       continue;
     }

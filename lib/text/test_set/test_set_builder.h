@@ -39,6 +39,7 @@ class TestSetBuilder {
   void start_wmt(std::string_view name, const MarkupAttributes& attributes, std::size_t line);
   void start_tmx(std::string_view name, const MarkupAttributes& attributes, std::size_t line);
   void end_segment(std::size_t line);
+  std::vector<std::string> languages() const;
   void finish_units();
   bool inside(std::string_view name) const;
 

@@ -31,13 +31,10 @@ const approximationView = (() => {
     return (number) => known[key].subarray(number * n * m, (number + 1) * n * m);
   }
 
-  function signedColour(value) {
-    if (!(value < 0)) return shadeOf(value).rgb;
-    return ramps[isDark() ? "darkNegative" : "lightNegative"][rampIndex(-value)].rgb;
-  }
+  const signedColour = (value) => shadeOf(value).rgb;
 
   function weightsPicture(title) {
-    return { name: "weights", title, w: meanOf(scene.heads.map((h) => scene.pieces(h.layer, h.head))).w,
+    return { name: "weights", title, w: meanOf(scene.heads.map((h) => scene.weights.pieces(h.layer, h.head))).w,
       colour: signedColour };
   }
 

@@ -70,8 +70,10 @@ function rampIndex(weight) {
   return Math.round(255 * (state.shade === "root" ? Math.sqrt(part) : part));
 }
 
+/** Returns the shade of a weight, or of another number's share of the largest one. */
 function shadeOf(weight) {
-  return ramps[isDark() ? "dark" : "light"][rampIndex(weight)];
+  const ramp = isDark() ? "dark" : "light";
+  return weight < 0 ? ramps[`${ramp}Negative`][rampIndex(-weight)] : ramps[ramp][rampIndex(weight)];
 }
 
 const themeColors = new Map();

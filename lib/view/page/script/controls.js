@@ -170,6 +170,13 @@ const controls = (() => {
         state.view);
     switches.digits.update([choice("none", "none"), choice("two", "0.00"),
         choice("exact", "exact", "the number as the record holds it")], state.digits);
+    find("measure").hidden = !hasMeasures(scene.record, scene.hypothesis);
+    if (!find("measure").hidden) {
+      switches.measure.update(CHOICES.measure.map((measure) => {
+        const obstacle = measureObstacle(scene.kind, measure);
+        return { value: measure, label: MEASURES[measure].label, hint: obstacle || MEASURES[measure].hint, disabled: obstacle !== "" };
+      }), scene.measure);
+    }
     find("why").hidden = !scene.seen;
     if (scene.seen) {
       switches.why.update([choice("weight", "weight", "the shade is the weight"),
@@ -182,6 +189,12 @@ const controls = (() => {
     }
     switches.shade.update([choice("linear", "weight", "the shade follows the weight"),
         choice("root", "√ weight", "the shade follows the root of the weight, so that small weights are easier to see")], state.shade);
+  }
+
+  /** Shows another measure; a live page asks for its maps if the record lacks them. */
+  function chooseMeasure(measure) {
+    change({ measure });
+    if (live.settings() && measure !== scene.measure) live.want({});
   }
 
   function nextTheme() {
@@ -208,6 +221,7 @@ const controls = (() => {
     switches.unit = segmented("unit", "Unit", (unit) => change({ unit }));
     switches.view = segmented("view", "View", (view) => change({ view }));
     switches.digits = segmented("digits", "Numbers", (digits) => change({ digits }));
+    switches.measure = segmented("measure", "Maps", chooseMeasure);
     switches.why = segmented("why", "Colour", (why) => change({ why }));
     switches.over = segmented("over", "Over", (over) => change({ over }));
     switches.shade = segmented("shade", "Shade", (shade) => change({ shade }));

@@ -14,7 +14,7 @@ const KINDS = {
   },
   cross: {
     name: "cross-attention", short: "Cross", side: "decoder",
-    says: "Each step looks at the source words.",
+    says: "To write each word, this head looks at the source words.",
     keys: "looked at (key)", queries: "being written (query)",
   },
 };

@@ -99,7 +99,7 @@ function segmented(id, legend, onChoose) {
         replaceChildren(host, make("legend", { text: legend }),
           make("div", { class: "segments" }, choices.map((choice) =>
             make("label", { class: "segment", title: choice.hint },
-              make("input", { type: "radio", name: id, value: choice.value, "aria-label": choice.spoken,
+              make("input", { type: "radio", name: id, value: choice.value, "aria-label": choice.spoken, disabled: choice.disabled,
                 on: { change: () => onChoose(choice.value) } }),
               make("span", { text: choice.label })))));
       }

@@ -84,8 +84,8 @@ const heatMap = (() => {
     filled = new Map();
     if (!heads) {
       heads = make("div", { class: "heat-heads", role: "row", "aria-rowindex": 1 },
-        make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1,
-            "aria-label": "rows look, columns are looked at" }));
+        make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1 },
+            make("span", { class: "unseen", text: "rows look, columns are looked at" })));
       grid.append(heads);
     }
     kept.columns = keepChildren(heads, kept.columns, scene.columns.map(({ label }) => label), columnOf);
@@ -123,7 +123,7 @@ const heatMap = (() => {
     cells.forEach((cell, k) => {
       const text = weightText(q, k);
       cell.dataset.value = text;
-      cell.setAttribute("aria-label", `${text}, ${row}, looks at ${scene.columns[k].label}`);
+      cell.setAttribute("aria-label", `${text}, ${row},${MEASURES[scene.measure].cell}${scene.columns[k].label}`);
       cell.setAttribute("aria-selected", String(Boolean(state.cell) && state.cell.q === q
           && state.cell.k === k));
       cell.classList.toggle("is-explained", Boolean(state.cell) && state.cell.q === q && state.cell.k === k);
@@ -245,8 +245,9 @@ const heatMap = (() => {
         const shade = shadeOf(w[i]);
         context.fillStyle = groundOf(masked[i], shade, i);
         context.fillRect(left, top, wide, tall);
-        if (!layout.numbers || masked[i] || (narrow && w[i] < 0.005)) continue;
-        context.fillStyle = w[i] < 0.005 ? faint : byReason ? ink : shade.text;
+        const small = Math.abs(w[i]) < 0.005;
+        if (!layout.numbers || masked[i] || (narrow && small)) continue;
+        context.fillStyle = small ? faint : byReason ? ink : shade.text;
         context.fillText(cellText(w[i]), left + wide / 2, top + tall / 2 + scale * 0.5);
       }
     }
@@ -256,8 +257,8 @@ const heatMap = (() => {
   }
 
   function cellText(weight) {
-    if (state.digits === "exact" && weight === weight) return scene.exact ? shortest(weight) : computed(weight);
-    return fixed(weight, 2);
+    if (state.digits === "exact" && weight === weight) return scene.exact ? shortest(weight) : computed(weight * scene.top);
+    return shownNumber(weight, 2);
   }
 
   /** Frames the highlighted row or cell. */

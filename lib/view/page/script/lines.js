@@ -119,27 +119,36 @@ const linesView = (() => {
       return;
     }
     const lowest = least();
+    const scale = port / fullest(matrix);
     const thinnest = scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST;
     for (let q = 0; q < n; ++q) {
       let sum = 0;
-      for (let k = 0; k < m; ++k) sum += w[q * m + k] > 0 ? w[q * m + k] : 0;
-      let y = rowTop + (q + 0.5) * rowStep - (sum * port) / 2;
+      for (let k = 0; k < m; ++k) sum += Math.abs(w[q * m + k]) || 0;
+      let y = rowTop + (q + 0.5) * rowStep - (sum * scale) / 2;
       for (let k = 0; k < m; ++k) {
         const at = q * m + k;
-        const thickness = w[at] > 0 && !masked[at] ? w[at] * port : 0;
+        const size = Math.abs(w[at]) || 0;
+        const thickness = masked[at] ? 0 : size * scale;
         const from = y + thickness / 2;
         const to = columnTop + (k + 0.5) * columnStep;
         y += thickness;
         const place = placeOfLine(q, k);
-        const path = w[at] >= lowest && thickness >= thinnest ? lineAt(place, q, k) : dropLine(place);
+        const path = size >= lowest && thickness >= thinnest ? lineAt(place, q, k) : dropLine(place);
         if (path) {
           const reason = state.why === "reason" ? reasonAt(at) : null;
-          const stroke = reason ? reasonLine(reason) : "";
+          const stroke = reason ? reasonLine(reason) : w[at] < 0 ? "var(--less)" : "";
           if (path.style.stroke !== stroke) path.style.stroke = stroke;
           placeLine(path, { from, to, bend, thickness });
         }
       }
     }
+  }
+
+  /** Returns the sum of the row that needs the most room: 1 for weights, which sum to 1. */
+  function fullest({ n, m, w }) {
+    if (scene.measure === "weight") return 1;
+    const sums = Array.from({ length: n }, (_, q) => w.subarray(q * m, (q + 1) * m).reduce((sum, share) => sum + (Math.abs(share) || 0), 0));
+    return Math.max(1, ...sums);
   }
 
   /** Draws the lines of several heads, one colour per head, side by side where they leave a
@@ -155,15 +164,16 @@ const linesView = (() => {
       const shift = count > 1 ? (i / (count - 1) - 0.5) * port * 0.8 : 0;
       for (let at = 0; at < n * m; ++at) {
         const [q, k] = [Math.floor(at / m), at % m];
-        if (map.masked[at] || !(map.w[at] >= least()) || map.w[at] === 0) continue;
+        const size = Math.abs(map.w[at]);
+        if (map.masked[at] || !(size >= least()) || size === 0) continue;
         const path = lineAt(placeOfLine(q, k, i), q, k);
         path.style.stroke = colour;
         path.dataset.layer = layer;
         path.dataset.head = head;
-        path.append(makeSvg("title", { text: `${headName(scene.kind, layer, head)}: ${fixed(map.w[at], 2)}` }));
+        path.append(makeSvg("title", { text: `${headName(scene.kind, layer, head)}: ${shownNumber(map.w[at], 2)}` }));
         placeLine(path, { from: rowTop + (q + 0.5) * rowStep + shift,
             to: columnTop + (k + 0.5) * columnStep + shift, bend,
-            thickness: Math.max(0.8, map.w[at] * Math.min(6, Math.max(2.5, port / count))) });
+            thickness: Math.max(0.8, Math.min(1, size) * Math.min(6, Math.max(2.5, port / count))) });
       }
     });
   }
@@ -223,7 +233,7 @@ const linesView = (() => {
       const cell = cellOf(index);
       const at = cell ? cell[0] * m + cell[1] : -1;
       const shown = cell && !masked[at];
-      putText(value, !cell ? "" : masked[at] ? (masked[at] === 2 ? "–" : "·") : fixed(w[at], 2));
+      putText(value, !cell ? "" : masked[at] ? (masked[at] === 2 ? "–" : "·") : shownNumber(w[at], 2));
       button.classList.toggle("is-masked", Boolean(cell) && !shown);
       putStyle(label, "background-color", shown ? shadeOf(w[at]).css : "");
       putStyle(label, "color", shown ? shadeOf(w[at]).text : "");
@@ -231,16 +241,17 @@ const linesView = (() => {
   }
 
   function nameWords() {
+    const says = MEASURES[scene.measure];
     rowButtons.forEach((button, q) => {
       const seen = largest("row", q, 3).map(({ index, weight }) =>
-          `${scene.columns[index].label} ${fixed(weight, 2)}`);
-      putAttribute(button, "aria-label", `${spokenRow(scene.rows[q])}: looks at ${seen.join(", ")}`);
+          `${scene.columns[index].label} ${shownNumber(weight, 2)}`);
+      putAttribute(button, "aria-label", `${spokenRow(scene.rows[q])}: ${scene.measure === "weight" ? "looks at" : says.row.trim()} ${seen.join(", ")}`);
       putAttribute(button, "title", rowLabel(scene.rows[q]));
     });
     columnButtons.forEach((button, k) => {
       const seen = largest("column", k, 3).map(({ index, weight }) =>
-          `${rowLabel(scene.rows[index])} ${fixed(weight, 2)}`);
-      putAttribute(button, "aria-label", `${scene.columns[k].label}: looked at by ${seen.join(", ")}`);
+          `${rowLabel(scene.rows[index])} ${shownNumber(weight, 2)}`);
+      putAttribute(button, "aria-label", `${scene.columns[k].label}: ${scene.measure === "weight" ? "looked at by" : says.column.trim()} ${seen.join(", ")}`);
       putAttribute(button, "title", scene.columns[k].label);
     });
     const first = state.lock || { axis: "row", index: 0 };

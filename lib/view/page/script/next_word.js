@@ -176,7 +176,7 @@ const nextWordView = (() => {
     const others = scene.record.model.decoder_vocab_size - step.known;
     return make("table", { class: "next-table" },
       make("caption", { class: "unseen", text: "the likeliest pieces of this step" }),
-      make("thead", {}, make("tr", {}, make("th"), make("th", { scope: "col", text: "piece" }), make("th"),
+      make("thead", {}, make("tr", {}, make("td"), make("th", { scope: "col", text: "piece" }), make("td"),
         make("th", { scope: "col", class: "number", text: "probability" }), make("th", { scope: "col", class: "number", text: "log" }))),
       make("tbody", {}, rows),
       others > 0 ? make("tfoot", {}, make("tr", {}, make("td"), make("th", { scope: "row", class: "quiet", text: `the other ${thousands(others)}` }),

@@ -32,12 +32,13 @@ const overview = (() => {
     const { n, m, w, masked } = scene.map(thumb.layer, thumb.head);
     const rows = Math.max(1, Math.min(n, MOST_PIXELS));
     const columns = Math.max(1, Math.min(m, MOST_PIXELS));
-    const peak = new Float64Array(rows * columns).fill(-1);  // −1: only masked cells
+    const peak = new Float64Array(rows * columns).fill(NaN);  // NaN: only masked cells
     for (let q = 0; q < n; ++q) {
       const row = Math.floor((q * rows) / n) * columns;
       for (let k = 0; k < m; ++k) {
         const at = row + Math.floor((k * columns) / m);
-        if (!masked[q * m + k] && !(w[q * m + k] <= peak[at])) peak[at] = w[q * m + k] || 0;
+        const weight = w[q * m + k] || 0;
+        if (!masked[q * m + k] && !(Math.abs(weight) <= Math.abs(peak[at]))) peak[at] = weight;
       }
     }
     const { canvas } = thumb;
@@ -47,7 +48,7 @@ const overview = (() => {
     const image = context.createImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < peak.length; ++i) {
-      if (peak[i] >= 0) pixels[i] = shadeOf(peak[i]).pixel;  // masked: the background shows through
+      if (peak[i] === peak[i]) pixels[i] = shadeOf(peak[i]).pixel;  // masked: the background shows through
     }
     context.putImageData(image, 0, 0);
   }
@@ -150,7 +151,7 @@ const overview = (() => {
       build(scene.shape);
     }
     putAttribute(host, "aria-label", `all heads of ${KINDS[scene.kind].name}, layers down, heads across`);
-    drawKey = [identity(scene.record), identity(scene.hypothesis), scene.kind, scene.words, state.shade,
+    drawKey = [identity(scene.record), identity(scene.hypothesis), scene.kind, scene.words, scene.measure, state.shade,
         isDark()].join();
     for (const thumb of thumbs) if (thumb.inSight || printing) draw(thumb);
     mark(reportOf(scene.record, scene.hypothesis, scene.kind));

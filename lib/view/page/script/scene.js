@@ -36,8 +36,9 @@ function meanOf(matrices) {
 }
 
 /** Merges tokens into words: weights are summed over the tokens of the key word and averaged
- *  over those of the query word. Rows still sum to 1. A cell is masked if all its tokens are. */
-function mergeWords(matrix, rowGroups, columnGroups) {
+ *  over those of the query word. Rows still sum to 1. A cell is masked if all its tokens are.
+ *  Contributions are summed over both (`adds`), because the logits of a word's tokens add up. */
+function mergeWords(matrix, rowGroups, columnGroups, adds = false) {
   const n = rowGroups.length;
   const m = columnGroups.length;
   const why = matrix.why ? new Uint8Array(n * m) : null;
@@ -52,7 +53,7 @@ function mergeWords(matrix, rowGroups, columnGroups) {
           if (why && why[q * m + k] === 0) why[q * m + k] = matrix.why[i * matrix.m + j];
         }
       }
-      merged.w[q * m + k] = sum / (row.end - row.first);
+      merged.w[q * m + k] = adds ? sum : sum / (row.end - row.first);
     });
   });
   return merged;
@@ -123,47 +124,79 @@ function makeScene() {
     : axesOf(record, hypothesis, state.kind);
   const words = state.unit === "words";
   const { rows, columns } = labelAxes(axes, words);
-  const pieces = (layer, head) => matrixOf(rowsOf(record, hypothesis, state.kind, layer, head),
-      axes.causal, axes.reads.length, axes.columns.length, tooLarge ? null
-        : reasonsOf(record, hypothesis, state.kind, { layer, head, n: axes.reads.length, m: axes.columns.length }));
-  const inUnit = (matrix) => (words ? mergeWords(matrix, rows, columns) : matrix);
+  const [n, m] = [axes.reads.length, axes.columns.length];
+  const heads = shownHeads(shape);
+  const measure = measureShown(record, hypothesis, state.kind);
+  const measured = measure === "weight" ? null : measuredMaps(record, hypothesis, state.kind, measure);
+  /** Returns the numbers of one head: weights, or shares of the largest number of a measure. */
+  const numbersOf = (layer, head, of) => {
+    if (!of) return rowsOf(record, hypothesis, state.kind, layer, head);
+    const first = (layer * shape.heads + head) * n;
+    return Array.from({ length: n }, (_, q) => of.w.subarray((first + q) * m, (first + q + 1) * m).map((value) => value / of.top));
+  };
+  const mapsOf = (of) => {
+    const pieces = (layer, head) => matrixOf(numbersOf(layer, head, of), axes.causal, n, m, tooLarge ? null
+      : reasonsOf(record, hypothesis, state.kind, { layer, head, n, m }));
+    const inUnit = (matrix) => (words ? mergeWords(matrix, rows, columns, of !== null && measure === "contribution") : matrix);
+    const map = (layer, head) => inUnit(pieces(layer, head));
+    const mean = () => (heads.length > 0 ? inUnit(meanOf(heads.map((h) => pieces(h.layer, h.head)))) : null);
+    return { pieces, map, mean };
+  };
+  const weights = mapsOf(null);
+  const shown = measured ? mapsOf(measured) : weights;
   const made = {
-    sentence, record, hypothesis, shape, axes, rows, columns, pieces,
+    sentence, record, hypothesis, shape, axes, rows, columns, heads, measure,
+    /** The weights themselves, whatever the maps show; with their matrix, title, name and `exact`. */
+    weights,
+    /** The number that 1 stands for in the maps. */
+    top: measured ? measured.top : 1,
     kind: state.kind,
     tooLarge,
     seen: patternOf(record, hypothesis, state.kind),
     words,
     merges: words && (rows.length < axes.reads.length || columns.length < axes.columns.length),
-    heads: shownHeads(shape),
-    map: (layer, head) => inUnit(pieces(layer, head)),
+    map: shown.map,
     /** Changes when the axes do: the picture of another key cannot be animated into this one. */
     key: JSON.stringify([state.kind, words, state.mean === "overlay", rows.map(rowLabel), columns.map((column) => column.label)]),
   };
-  made.exact = made.heads.length === 1 && !made.merges;
-  made.matrix = made.heads.length > 0 ? inUnit(meanOf(made.heads.map((h) => pieces(h.layer, h.head))))
-                                      : null;
+  weights.exact = made.heads.length === 1 && !made.merges;
+  weights.matrix = weights.mean();
+  made.exact = weights.exact && !measured;
+  made.matrix = measured ? shown.mean() : weights.matrix;
   made.overlay = state.mean === "overlay" && made.matrix
     ? made.heads.map((place) => ({ ...place, map: made.map(place.layer, place.head) })) : null;
   made.isEmpty = rows.length === 0 || columns.length === 0 || shape.layers === 0;
-  made.title = sceneTitle(made);
-  made.name = state.mean === "one" ? headName(made.kind, state.layer, state.head) : "";
+  weights.title = sceneTitle(made);
+  weights.name = state.mean === "one" ? headName(made.kind, state.layer, state.head) : "";
+  made.title = measured ? weights.title.replace(KINDS[made.kind].name, `$&, ${MEASURES[measure].name}`) : weights.title;
+  made.name = measure === "weight" || weights.name === "" ? weights.name : measure === "value" ? `${weights.name}@value` : "";
   return made;
 }
 
 function sceneTitle({ kind, heads, shape }) {
-  const name = KINDS[kind].name;
+  const { name } = KINDS[kind];
   if (state.mean === "one") return `${name} · layer ${state.layer} · head ${state.head}`;
   const where = state.mean !== "all" ? `layer ${state.layer}` : `${plural(shape.layers, "layer")}`;
   if (state.mean === "overlay") return `${name} · ${where} · ${plural(heads.length, "head")} in colours`;
   return `${name} · ${where} · mean of ${plural(heads.length, "head")}`;
 }
 
-/** Returns a weight of the scene as text: as recorded, or with six significant digits if it was
- *  computed here. */
+/** Returns a number of a matrix as text: as recorded (`exact`), or with six significant digits if it
+ *  was computed here. `top` is what 1 stands for. */
+function cellNumber({ m, w, masked }, q, k, exact, top = 1) {
+  const at = q * m + k;
+  if (masked[at]) return masked[at] === 2 ? "not computed" : "masked";
+  return exact ? shortest(w[at]) : computed(w[at] * top);
+}
+
+/** Returns the number of a cell of the scene as text. */
 function weightText(q, k) {
-  const at = q * scene.matrix.m + k;
-  if (scene.matrix.masked[at]) return scene.matrix.masked[at] === 2 ? "not computed" : "masked";
-  return scene.exact ? shortest(scene.matrix.w[at]) : computed(scene.matrix.w[at]);
+  return cellNumber(scene.matrix, q, k, scene.exact, scene.top);
+}
+
+/** Returns a number of the maps with this many decimals. */
+function shownNumber(share, digits) {
+  return fixed(share * scene.top, digits);
 }
 
 /** Returns the largest weights of a row or a column as [{index, weight}], largest first. */

@@ -73,7 +73,7 @@ const stage = (() => {
     const cell = now && now.other !== undefined ? { q: now.index, k: now.other } : null;
     if (cell) {
       const row = scene.rows[cell.q];
-      replaceChildren(readout, rowText(row), " looks at ",
+      replaceChildren(readout, rowText(row), MEASURES[scene.measure].cell,
           dataText(scene.columns[cell.k].label, { class: "strong" }), ": ",
         make("span", { class: "number strong", text: weightText(cell.q, cell.k) }), reasonText(cell));
     } else if (now) {
@@ -82,11 +82,11 @@ const stage = (() => {
       const parts = list.flatMap(({ index, weight }, i) => [
         i > 0 ? ", " : "",
         isRow ? dataText(scene.columns[index].label, { class: "strong" }) : rowText(scene.rows[index]),
-        " ", make("span", { class: "number", text: fixed(weight, 3) }),
+        " ", make("span", { class: "number", text: shownNumber(weight, 3) }),
       ]);
       replaceChildren(readout, isRow ? rowText(scene.rows[now.index])
           : dataText(scene.columns[now.index].label, { class: "strong" }),
-        isRow ? " looks most at " : " is looked at most by ", parts, isRow ? [restText(now.index), probability(now.index)] : null);
+        MEASURES[scene.measure][isRow ? "row" : "column"], parts, isRow ? [restText(now.index), probability(now.index)] : null);
     } else {
       replaceChildren(readout, make("span", { class: "quiet",
           text: "Point at a word or a cell; click a word to lock it, a cell to see how its weight comes about." }));
@@ -133,14 +133,22 @@ const stage = (() => {
     document.activeElement.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "auto" });
   }
 
+  /** Explains the arrow in the labels of steps by one of them. */
+  function stepHint() {
+    const step = scene.rows[Math.min(1, scene.rows.length - 1)];
+    if (scene.words || !step || step.writes === null || step.reads === step.writes) return "";
+    const [reads, writes] = [step.reads, step.writes].map((text) => `“\u2068${text}\u2069”`);  // isolated from the text around it
+    return ` The step ${reads} → ${writes} has read ${reads} and writes ${writes}. A cell is a weight; each row sums to 1.`;
+  }
+
   function update() {
     if (shownKey !== scene.key) pointed = null;
     putText(find("stage-title"), scene.title);
     putText(find("stage-name"), scene.name);
     find("stage-name").hidden = scene.name === "";
-    putText(find("stage-says"), kindSays() + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint());
+    putText(find("stage-says"), kindSays() + MEASURES[scene.measure].says + stepHint() + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint());
     find("word-rule").hidden = !scene.words;
-    putText(find("heat-title"), `↓ ${KINDS[scene.kind].queries} · → ${KINDS[scene.kind].keys}`);
+    putText(find("heat-title"), `Row ↓ ${KINDS[scene.kind].queries} · column → ${KINDS[scene.kind].keys}`);
     showRests();
     const nothing = scene.tooLarge ? `A map of ${scene.record.source.tokens.length} tokens is too large for this page; the record holds what was computed (seen.${scene.kind}.weights).`
       : scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
@@ -221,7 +229,7 @@ const stage = (() => {
   /** Returns the special symbol on which most of the weight of the words' rows rests: {label,
    *  weight}, the mean over the rows; or null. */
   function restingPlace() {
-    if (!scene.matrix || scene.isEmpty || state.mean !== "one") return null;
+    if (!scene.matrix || scene.isEmpty || state.mean !== "one" || scene.measure !== "weight") return null;
     const { m, w, masked } = scene.matrix;
     const written = scene.axes.writes || scene.axes.reads;
     // A row that sees one key alone has no choice.
@@ -277,7 +285,8 @@ const stage = (() => {
 
   /** Draws the scale of shades, which is the same for every map. */
   function drawScale() {
-    const key = [state.shade, isDark()].join();
+    const signed = scene.measure === "contribution";
+    const key = [state.shade, isDark(), scene.measure, scene.top].join();
     if (key === legendKey) return;
     legendKey = key;
     const canvas = find("legend-scale");
@@ -285,13 +294,19 @@ const stage = (() => {
     const root = state.shade === "root";
     for (let x = 0; x < canvas.width; ++x) {
       const place = x / (canvas.width - 1);
-      context.fillStyle = shadeOf(root ? place * place : place).css;
+      const share = signed ? 2 * place - 1 : place;
+      context.fillStyle = shadeOf(root ? share * Math.abs(share) : share).css;
       context.fillRect(x, 0, 1, canvas.height);
     }
-    replaceChildren(find("legend-ticks"), (root ? [0, 0.05, 0.2, 0.5, 1]
-        : [0, 0.25, 0.5, 0.75, 1]).map((weight) => {
-      const tick = make("span", { class: "tick", text: weight });
-      tick.style.left = `${(root ? Math.sqrt(weight) : weight) * 100}%`;
+    putText(find("legend-name"), MEASURES[scene.measure].legend);
+    putAttribute(find("legend-scale").parentNode, "aria-label", scene.measure === "weight"
+      ? "the shade of a weight: from 0, as light as the paper, to 1, the strongest"
+      : `the shade of a number: ${signed ? "orange is negative; " : ""}as light as the paper at 0, the strongest at ${computed(scene.top)}`);
+    const ticks = signed ? [-1, 0, 1] : root ? [0, 0.05, 0.2, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+    replaceChildren(find("legend-ticks"), ticks.map((share) => {
+      const tick = make("span", { class: "tick", text: scene.measure === "weight" ? share : fixed(share * scene.top, scene.top < 2 ? 2 : 1) });
+      const place = root ? Math.sign(share) * Math.sqrt(Math.abs(share)) : share;
+      tick.style.left = `${(signed ? (place + 1) / 2 : place) * 100}%`;
       return tick;
     }));
   }

@@ -21,6 +21,7 @@ const state = {
   shade: "linear",  // or "root": the square root makes small weights easier to see
   digits: "two",        // or "exact", "none"
   why: "weight",  // what colours a cell; or "reason": why a pattern computes it
+  measure: "weight",  // what the maps show; or "value", "contribution"
   least: null,  // hundredths of weight below which no line is drawn; null: chosen to suit the map
   word: null,  // the written word whose receipt is shown; null: a word of four letters or more
   step: FIRST_STEP,  // the step of the translation whose next word is shown
@@ -41,6 +42,7 @@ const CHOICES = {
   shade: ["linear", "root"],
   digits: ["two", "exact", "none"],
   why: ["weight", "reason"],
+  measure: Object.keys(MEASURES),
   over: ["one", "all"],
   theme: ["auto", "light", "dark"],
 };
@@ -137,7 +139,7 @@ function addressOf() {
   if (state.least !== null) parts.push(`least=${state.least}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
   const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "linear", digits: "two",
-      why: "weight", over: "one", theme: "auto" };
+      why: "weight", measure: "weight", over: "one", theme: "auto" };
   for (const [key, first] of Object.entries(beginnings)) {
     if (state[key] !== first) parts.push(`${key}=${state[key]}`);
   }

@@ -15,7 +15,7 @@ const stepsView = (() => {
 
   function step(index, title, says, ...content) {
     return make("li", { class: "step" },
-      make("h4", {}, make("span", { class: "step-number", "aria-hidden": "true", text: index }), title),
+      make("h3", {}, make("span", { class: "step-number", "aria-hidden": "true", text: index }), title),
       make("p", { class: "step-says" }, says), content);
   }
 
@@ -264,7 +264,7 @@ const stepsView = (() => {
   function meanTable(q, k) {
     const at = q * scene.columns.length + k;
     const parts = scene.heads.map((place) => ({ ...place,
-        weight: scene.map(place.layer, place.head).w[at] }));
+        weight: scene.weights.map(place.layer, place.head).w[at] }));
     return make("div", {},
       make("p", {}, `This cell is the mean of ${plural(parts.length, "head")} that are switched on. Choose one for its step-by-step.`),
       make("ul", { class: "parts" }, parts.map(({ layer, head, weight }) => make("li", {},
@@ -272,13 +272,13 @@ const stepsView = (() => {
           on: { click: () => { change({ layer, head, mean: "one" }); announce(scene.title); } } },
           headName(scene.kind, layer, head), number(weight, 4))))),
       equation("mean = ", make("span", { class: "result", "data-step": "mean",
-          text: computed(scene.matrix.w[at]) })));
+          text: computed(scene.weights.matrix.w[at]) })));
   }
 
   function mergeTable(q, k) {
     const [row, column] = [scene.rows[q], scene.columns[k]];
     const labels = pieceLabels();
-    const pieces = scene.heads.map((place) => scene.pieces(place.layer, place.head));
+    const pieces = scene.heads.map((place) => scene.weights.pieces(place.layer, place.head));
     const matrix = meanOf(pieces);
     const span = ({ first, end }) => Array.from({ length: end - first }, (_, i) => first + i);
     const names = scene.axes.writes ? tokenLabels(scene.axes.writes) : labels.rows;
@@ -287,7 +287,7 @@ const stepsView = (() => {
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the pieces of this cell" },
           make("table", { class: "row-table" },
         make("caption", { class: "unseen", text: "the pieces of this cell" }),
-        make("thead", {}, make("tr", {}, make("th"),
+        make("thead", {}, make("tr", {}, make("td"),
             span(column).map((k) => make("th", { scope: "col", class: "number" },
             dataText(labels.columns[k]))), make("th", { class: "number", text: "sum" }))),
         make("tbody", {}, span(row).map((q) => make("tr", {},
@@ -298,7 +298,7 @@ const stepsView = (() => {
               matrix.w[q * matrix.m + k]))) })))))),
       equation("mean of the sums = ", make("span",
           { class: "result", "data-step": "merged",
-          text: computed(scene.matrix.w[q * scene.columns.length + k]) })),
+          text: computed(scene.weights.matrix.w[q * scene.columns.length + k]) })),
       make("button", { type: "button", class: "text-button", text: "show the pieces",
         on: { click: () => change({ unit: "tokens", cell: { q: row.first, k: column.first } }) } }));
   }
@@ -318,7 +318,7 @@ const stepsView = (() => {
   /** Returns the cell of the largest weight between two words, or of the largest one if there is
    *  none between words; null for an empty map. */
   function largestCell() {
-    const { n, m, w, masked } = scene.matrix;
+    const { n, m, w, masked } = scene.weights.matrix;
     const isWord = ({ label, first }, tokens) => !isSpecial(tokens[first] || label);
     const rows = scene.rows.map((row) => isWord(row, scene.axes.writes || scene.axes.reads));
     const columns = scene.columns.map((column) => isWord(column, scene.axes.columns));
@@ -346,8 +346,8 @@ const stepsView = (() => {
     replaceChildren(find("steps-title"), dataText(rowLabel(row)),
         make("span", { class: "quiet", text: " looks at " }),
       dataText(scene.columns[cell.k].label), make("span", { class: "quiet", text: " with " }),
-      make("span", { class: "number", id: "steps-weight", text: weightText(cell.q, cell.k) }));
-    replaceChildren(host, make("p", { class: "quiet steps-place", text: [scene.title, scene.name].filter(Boolean).join(" · ") }),
+      make("span", { class: "number", id: "steps-weight", text: cellNumber(scene.weights.matrix, cell.q, cell.k, scene.weights.exact) }));
+    replaceChildren(host, make("p", { class: "quiet steps-place", text: [scene.weights.title, scene.weights.name].filter(Boolean).join(" · ") }),
         contentOf(cell.q, cell.k));
   }
 

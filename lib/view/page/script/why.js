@@ -46,11 +46,11 @@ const whyView = (() => {
       return barLine(dataText(printable(entry.text), { class: special ? "quiet" : "strong" }), entry.value, most,
         fall ? ["without it ", number(-fall.drop), " · as <unk> ", number(-fall.unk)] : null);
     };
-    return make("div", { class: "why-bars", role: "list", "aria-label": label },
-      make("h4", { text: "source words" }), sum.source.map((entry) => lineOf(entry, true)),
-      make("h4", { text: "words written before" }), sum.prefix.map((entry) => lineOf(entry, false)),
-      make("h4", { text: "everything else: feed-forwards, biases, position" }),
-      barLine("rest", rest, most, null),
+    const part = (title, lines) => [make("h3", { text: title }), make("div", { role: "list", "aria-label": title }, lines)];
+    return make("div", { class: "why-bars", role: "group", "aria-label": label },
+      part(falls.size > 0 ? "source words; in small print, how the logit changes without the word or with <unk> in its place" : "source words", sum.source.map((entry) => lineOf(entry, true))),
+      sum.prefix.length > 0 ? part("words written before", sum.prefix.map((entry) => lineOf(entry, false))) : null,
+      part("everything else: feed-forwards, biases, position", [barLine("rest", rest, most, null)]),
       make("p", { class: "why-sum" }, "sum ", number(totalOf(sum))));
   }
 
@@ -85,13 +85,12 @@ const whyView = (() => {
   function lensTable({ logit_lens: states, decoder_lens: after }) {
     const names = ["embedding", ...states.slice(1).map((_, i) => `layer ${i}`)];
     const written = tokenLabels(scene.hypothesis.tokens);
-    const heads = ["", ...written];
     const rows = states.map((steps, l) => make("tr", {}, make("th", { scope: "row", text: names[l] || `layer ${l - 1}` }),
       steps.map((step, t) => make("td", { class: step.ids[0] === scene.hypothesis.ids[t] ? "strong" : "quiet",
         title: `probability ${fixed(Math.exp(step.log_probs[0]), 3)}` }, dataText(tokenLabels([step.tokens[0]])[0])))));
     return [make("p", { class: "quiet", text: "Each state of the decoder, read as if it were the last one (logit lens). In bold: what was written." }),
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "logit lens" }, make("table", { class: "vectors" },
-        make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, dataText(head))))), make("tbody", {}, rows))),
+        make("thead", {}, make("tr", {}, make("td"), written.map((head) => make("th", { scope: "col" }, dataText(head))))), make("tbody", {}, rows))),
       make("p", { class: "quiet", text: "The whole translation, if the decoder reads the encoder after that many layers (DecoderLens):" }),
       make("ol", { class: "why-lens", start: "0" }, after.map(({ text }) => make("li", {}, dataText(printable(text) || "(empty)"))))];
   }
@@ -99,7 +98,7 @@ const whyView = (() => {
   /** Draws a grid of recovered shares. */
   function shareGrid(title, rows, rowName, columns) {
     return make("figure", { class: "compare-figure" }, make("figcaption", { text: title }), make("table", { class: "why-grid" },
-      make("thead", {}, make("tr", {}, make("th"), columns.map((name) => make("th", { scope: "col" }, dataText(name))))),
+      make("thead", {}, make("tr", {}, make("td"), columns.map((name) => make("th", { scope: "col" }, dataText(name))))),
       make("tbody", {}, rows.map((row, r) => make("tr", {}, make("th", { scope: "row", text: rowName(r) }), row.map((share, c) => {
         const cell = make("td", { class: "number", title: `${rowName(r)}, ${columns[c]}: ${fixed(100 * share, 1)} % of the difference comes back`,
           text: fixed(share, 2) });

@@ -1,6 +1,7 @@
 #include "view/svg/map/attention_svg.h"
 
 #include "base/error.h"
+#include "view/measure_text.h"
 #include "view/svg/map/map_panels.h"
 
 namespace attn {
@@ -47,9 +48,10 @@ SelectedMap select_map(const AttentionRecord& record, const AttentionSvgOptions&
   }
   const AttentionMaps* found = find_maps(record, choice.site, choice.hypothesis);
   const AttentionMaps& maps = found != nullptr ? *found : none;
-  SelectedMap selected{{choice.site, maps, map_labels(record, choice.site, choice.hypothesis),
-                        relative_bias_of(record, choice)},
-                       {}};
+  SelectedMap selected{
+      {choice.site, maps, map_labels(record, choice.site, choice.hypothesis),
+       relative_bias_of(record, choice), choice.measure, choice.of_layers, choice.largest},
+      {}};
   if (maps.layers == 0 || maps.heads == 0) return selected;
   selected.place = {choice.layer.value_or(maps.layers - 1), choice.head.value_or(0)};
   check_index(selected.place.layer, maps.layers, "layer", choice.site);
@@ -98,12 +100,17 @@ PictureText text_of(const AttentionRecord& record, const AttentionSvgOptions& ch
                          : explanation(choice.site);
   const bool non_token_weights =
       maps != nullptr && maps->seen && maps->seen->non_token_weights.any();
-  text.description += fmt::format(
-      "A row's weights sum to 1{}; the darker a cell (in a dark viewer the brighter), the larger "
-      "its weight.",
-      non_token_weights ? fmt::format(" with those on {}, which are no columns",
-                                      maps->seen->non_token_weights.keys->name)
-                        : "");
+  if (choice.measure) {
+    text.title += *choice.measure == MapMeasure::value ? ", value-weighted" : ", ALTI";
+    text.description += measure_sentence(*choice.measure, choice.largest);
+  } else {
+    text.description += fmt::format(
+        "A row's weights sum to 1{}; the darker a cell (in a dark viewer the brighter), the larger "
+        "its weight.",
+        non_token_weights ? fmt::format(" with those on {}, which are no columns",
+                                        maps->seen->non_token_weights.keys->name)
+                          : "");
+  }
   text.sentences = sentence_lines(record, choice.hypothesis);
   if (choice.site == AttentionSite::encoder_self) text.sentences.resize(1);
   if (!record.changes.empty()) {

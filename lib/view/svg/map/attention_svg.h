@@ -12,6 +12,7 @@
 #include <string>
 
 #include "record/attention_record.h"
+#include "record/shown_maps.h"
 
 namespace attn {
 
@@ -26,6 +27,9 @@ struct AttentionSvgOptions {
   /// given, [queries · keys].
   std::span<const float> mean = {};
   std::span<const float> exact_mean = {};  ///< the same mean of Performer's exact weights
+  std::optional<MapMeasure> measure = {};  ///< what the record's maps hold in the place of weights
+  bool of_layers = false;                  ///< a measure has one map per layer
+  float largest = 1;                       ///< the length that a measure draws as 1
 };
 
 /// Draws every head of the attention site small, one row per layer and one column per head, and one

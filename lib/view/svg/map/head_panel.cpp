@@ -98,7 +98,9 @@ std::string_view part_word(MapPart part) {
 }
 
 /// Returns "cross:2:1 (of 3 layers × 4 heads)", with the name that options take.
-std::string heading(AttentionSite site, const AttentionMaps& maps, const LargeMap& large) {
+std::string heading(const MapSource& source, const LargeMap& large) {
+  const AttentionSite site = source.site;
+  const AttentionMaps& maps = source.maps;
   switch (large.part) {
     case MapPart::projected_keys:
       return fmt::format("E of layer {}: tokens in a mixture's key", *large.layer);
@@ -114,6 +116,12 @@ std::string heading(AttentionSite site, const AttentionMaps& maps, const LargeMa
   }
   HeadName name{site, large.layer, large.head};
   if (!large.head) name.pick = HeadSelector::mean;
+  if (source.of_layers) name.head.reset();
+  if (source.measure) {
+    return fmt::format("{}@{} (of {}{})", to_string(name), measure_key(*source.measure),
+                       counted(maps.layers, "layer"),
+                       source.of_layers ? "" : " × " + counted(maps.heads, "head"));
+  }
   return fmt::format("{} (of {} × {})", to_string(name), counted(maps.layers, "layer"),
                      counted(maps.heads, "head"));
 }
@@ -133,7 +141,7 @@ class HeadMapPanel {
         rows_(plan_row_labels(axes_, cell_, head_largest_font, head_row_label)),
         columns_(plan_columns(axes_, cell_)),
         numbers_(number_font(cell_)),
-        heading_(heading(source.site, source.maps, large)) {
+        heading_(heading(source, large)) {
     // The words above the row labels need room, too.
     if (!axes_.outputs.empty()) {
       rows_.inputs = std::max(rows_.inputs, 34.0);

@@ -47,9 +47,12 @@ class OverviewPanel {
         pitch_y_(std::max<double>(smallest_pitch, maps_.queries * cell_ + overview_gap)) {}
 
   Panel draw() {
-    const std::string heading =
-        fmt::format("All heads: {} layer{} × {} head{}", maps_.layers, maps_.layers == 1 ? "" : "s",
-                    maps_.heads, maps_.heads == 1 ? "" : "s");
+    const std::string layers =
+        fmt::format("{} layer{}", maps_.layers, maps_.layers == 1 ? "" : "s");
+    const std::string heading = source_.of_layers
+                                    ? layers
+                                    : fmt::format("All heads: {} × {} head{}", layers, maps_.heads,
+                                                  maps_.heads == 1 ? "" : "s");
     append_format(panel_.svg, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n", heading);
     append_head_labels();
     for (int layer = 0; layer < maps_.layers; ++layer) {
@@ -71,6 +74,7 @@ class OverviewPanel {
   double bottom() const { return y_of(maps_.layers - 1) + maps_.queries * cell_; }
 
   void append_head_labels() {
+    if (source_.of_layers) return;
     for (int head = 0; head < maps_.heads; ++head) {
       append_format(panel_.svg, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">head {}</text>\n",
                     x_of(head), top_ - 6, head);
@@ -236,8 +240,8 @@ double level_x(double level) {
 }
 
 /// Draws the bar and returns the position of its end.
-double append_bar(std::string& out) {
-  out += "<text class=\"quiet\" x=\"0\" y=\"11\">weight</text>\n<g class=\"bar\">\n";
+double append_bar(std::string& out, std::string_view name) {
+  append_format(out, "<text class=\"quiet\" x=\"0\" y=\"11\">{}</text>\n<g class=\"bar\">\n", name);
   const double width = bar_step * level_width;
   for (int level = 0; level < color_levels; level += bar_step) {
     // Each color is centred on its own level.
@@ -261,11 +265,17 @@ double append_bar(std::string& out) {
   return end;
 }
 
+/// Returns what the shades stand for.
+std::string_view bar_name(const MapSource& source) {
+  if (!source.measure) return "weight";
+  return *source.measure == MapMeasure::value ? "length" : "share";
+}
+
 }  // namespace
 
 Panel color_legend_panel(const MapSource& source) {
   Panel panel;
-  double x = append_bar(panel.svg) + sample_gap + 6;
+  double x = append_bar(panel.svg, bar_name(source)) + sample_gap + 6;
   const auto add = [&](std::string_view mark, std::string_view text) {
     panel.svg += mark.empty() ? ""
                               : fmt::format(
@@ -277,6 +287,9 @@ Panel color_legend_panel(const MapSource& source) {
                   text);
     x = text_x + std::ceil(text_width(text, text_size)) + sample_gap;
   };
+  if (source.measure == MapMeasure::value) {
+    add("", fmt::format("1 is the largest length, {:.4g}", source.largest));
+  }
   if (source.axes.causal) add("masked", "masked");
   if (leaves_out(source)) {
     panel.svg = std::string(left_out_style) + panel.svg;

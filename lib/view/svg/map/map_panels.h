@@ -19,6 +19,9 @@ struct MapSource {
   MapLabels axes;
   const HeadVectors* relative_bias =
       nullptr;  ///< relative position bias (AttentionVectors); null: none
+  std::optional<MapMeasure> measure = {};  ///< what the maps hold in the place of weights
+  bool of_layers = false;                  ///< a measure has one map per layer
+  float largest = 1;                       ///< the length that a measure draws as 1
 };
 
 /// The space that a panel may fill, in pixels.

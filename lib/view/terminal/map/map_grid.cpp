@@ -301,6 +301,7 @@ namespace {
 /// layer 0".
 std::string part_title(const ShownMap& map) {
   const std::string name = to_string(map.name);
+  if (map.measure) return fmt::format("{}@{}", name, measure_key(*map.measure));
   const std::string place = name.substr(name.find(':') + 1);
   switch (map.part) {
     case MapPart::exact:

@@ -245,15 +245,15 @@ class SiteRenderer {
   int in_band_ = 1;
 };
 
-/// True if no head was switched off. Softmax never produces a map of zeros, so any map of zeros
-/// belongs to a head that is off.
+/// True if all maps are weights and no head was switched off. Softmax never produces a map of
+/// zeros, so any map of zeros belongs to a head that is off.
 bool rows_sum_to_1(const std::vector<ShownMaps>& shown) {
   const auto is_off = [](const ShownMap& map) {
     return std::all_of(map.weights.begin(), map.weights.end(), [](float w) { return w == 0; });
   };
   return std::none_of(shown.begin(), shown.end(), [&](const ShownMaps& kind) {
     return std::any_of(kind.maps.begin(), kind.maps.end(), [&](const ShownMap& map) {
-      return map.part == MapPart::weights && is_off(map);
+      return map.measure || (map.part == MapPart::weights && is_off(map));
     });
   });
 }

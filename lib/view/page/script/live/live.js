@@ -172,7 +172,8 @@ const live = (() => {
     running = control;
     const begun = performance.now();
     try {
-      const asking = post("/api/page", { report: true, choices: !choices.has(modelAsked()), whole: whole.key !== wholeKey(), ...caret() },
+      const asking = post("/api/page", { report: true, choices: !choices.has(modelAsked()), whole: whole.key !== wholeKey(),
+        measures: state.measure !== "weight", ...caret() },
           control.signal);
       status.busy = true;
       tell();
@@ -197,7 +198,7 @@ const live = (() => {
 
   async function complete(control) {
     try {
-      const text = await post("/api/page", { report: true, vectors: true, tree: true }, control.signal);
+      const text = await post("/api/page", { report: true, vectors: true, tree: true, measures: true }, control.signal);
       if (running !== control) return;
       show(text, branch);
       branch = null;
@@ -346,6 +347,7 @@ const live = (() => {
   async function startAlone(parts) {
     try {
       takeSettings(await alone.start(parts));
+      bench.start();
     } catch (problem) {
       settings.broken = true;
       failed(problem);

@@ -10,6 +10,7 @@ const alone = (() => {
   let started = null;  // rejects if nothing can run here
   let parts = null;  // {module, script}; null: not there yet, or never
   let training = null;  // {name, pairs, files: [{name, bytes}]}: the model that can be trained here
+  let sentences = [];  // the text by which the page measures its speed
 
   function progress(fraction) {
     find("alone-progress").value = fraction;
@@ -55,7 +56,7 @@ const alone = (() => {
   }
 
   /** Unpacks the page's contents and starts the program; `given` is {letters, module, script,
-   *  name, eight_bits, files: [{id, name}], training: {name, pairs, files}}. */
+   *  name, eight_bits, files: [{id, name}], training: {name, pairs, files}, speed}. */
   async function start(given) {
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the program here needs");
     if (typeof DecompressionStream !== "function") {
@@ -74,11 +75,12 @@ const alone = (() => {
       return unpacked.get(id);
     };
     const filesIn = (files) => Promise.all(files.map(async ({ name, id }) => ({ name, bytes: await bytesIn(id) })));
-    const [module, script, files, toy] = await Promise.all([bytesIn(given.module).then(compile), bytesIn(given.script),
-      filesIn(given.files), filesIn(given.training.files)]);
+    const [module, script, files, toy, speed] = await Promise.all([bytesIn(given.module).then(compile), bytesIn(given.script),
+      filesIn(given.files), filesIn(given.training.files), bytesIn(given.speed)]);
     parts = { module, script: URL.createObjectURL(new Blob([script], { type: "text/javascript" })) };
     const settings = await program.open({ ...parts, model: { name: given.name, eightBits: given.eight_bits, files } });
     training = { ...given.training, files: toy };
+    sentences = new TextDecoder().decode(speed).trim().split("\n");
     find("alone").hidden = true;
     return settings;
   }
@@ -134,5 +136,6 @@ const alone = (() => {
   const open = (model) => program.open({ ...parts, model });
 
   return { start: (given) => { started = start(given); return started; }, ask: program.ask, chosen, dropped, read, open,
-    parts: () => parts, training: () => training };
+    parts: () => parts, training: () => training,
+    sentences: () => sentences };
 })();
