@@ -108,8 +108,16 @@ TEST_CASE("show: bad arguments") {
 }
 
 TEST_CASE("show: none stands alone") {
-  check_error([] { parse_map_selection({"none", "cross"}); }, ExitCode::usage, "none: other maps");
-  check_error([] { parse_map_selection({"all", "none"}); }, ExitCode::usage, "none: other maps");
+  check_error(
+      [] {
+        parse_map_selection({"none", "cross"});
+      },
+      ExitCode::usage, "none: you also named other maps");
+  check_error(
+      [] {
+        parse_map_selection({"all", "none"});
+      },
+      ExitCode::usage, "none: you also named other maps");
 }
 
 ModelSummary model_of(int encoder_layers, int decoder_layers, int encoder_heads,

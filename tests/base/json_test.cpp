@@ -61,7 +61,7 @@ const std::vector<BadJson> kBad = {
     {"missing value", R"({"a":})", "bad:1:6: found '}', expected a value"},
     {"number as key", "{1: 2}", "bad:1:2: found '1', expected a key in double quotes"},
     {"bare key", "{a: 2}", "bad:1:2: found 'a', expected a JSON value; write strings and keys in"},
-    {"single quotes", "['a']", "bad:1:2: found ''', expected a JSON value; strings and keys"},
+    {"single quotes", "['a']", "bad:1:2: found ''', expected a JSON value; write strings and keys"},
     {"wrong bracket", "[1}", "bad:1:3: found '}', expected ',' or ']'"},
     {"open array", "[1, 2", "bad:1:6: found the end of the text, expected ',' or ']'"},
     {"open object", "{\"a\": 1\n", "bad:2:1: found the end of the text, expected ',' or '}'"},

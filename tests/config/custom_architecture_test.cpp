@@ -130,7 +130,7 @@ TEST_CASE("own parts that cannot be are refused in one line") {
   refuse_own(R"("position": "rotary", "head_dim": 5)",
              "x.json: position \"rotary\" rotates pairs of a head's columns, and a head has 5; "
              "choose an even head_dim");
-  refuse_own(R"("position": "rotary")", "and it has 3; choose an even head_dim");
+  refuse_own(R"("position": "rotary")", "and a head has 3; choose an even head_dim");
   const std::string buckets = R"("position": "relative", "relative_attention_num_buckets": )";
   refuse_own(buckets + "0", "x.json: model.relative_attention_num_buckets is 0; use 4 to");
   refuse_own(buckets + "7", "x.json: model.relative_attention_num_buckets is 7; use an even");

@@ -156,7 +156,7 @@ TEST_CASE("wrong values of the other sections") {
                 "tokenizer.byte_fallback contradicts tokenizer.model");
   folder.refuse(R"({"tokenizer": {"joint": "yes"}})", "tokenizer.joint is \"yes\"; expected true");
   folder.refuse(R"({"tokenizer": {"model": "m", "type": "word"}})",
-                "tokenizer.type has no meaning beside tokenizer.model");
+                "tokenizer.type contradicts tokenizer.model");
   folder.refuse(R"({"tokenizer": {"sampling": "no"}})", "tokenizer.sampling is \"no\"; expected a");
   folder.refuse(R"({"tokenizer": {"sampling": -0.1}})",
                 "tokenizer.sampling -0.1 is out of range; use 0 (off) to 10");

@@ -41,7 +41,7 @@ const std::vector<BadFile> kBad = {
     {"header begins with a byte-order mark", build("\xef\xbb\xbf{}", 0), "expected '{'"},
     {"header begins with a control character", build("\x1b{}", 0), "begins with '\\u{1b}'"},
     {"header padded with line breaks", build("{}\n", 0),
-     "ends with byte 0x0a, expected '}' and bl"},
+     "ends with byte 0x0a, expected '}' and whitespace"},
     {"header padded with zeros", build("{}\0\0"s, 0), "(header):1:3: found a zero byte"},
     {"text after the header", build("{}{}", 0), "(header):1:3: found '{', expected nothing after"},
     {"header cut short", build("{\"w\":", 0), "found the end of the text"},

@@ -116,7 +116,7 @@ TEST_CASE("linformer refuses a sentence beyond its projections") {
   run.extras.key_projection = run.extras.value_projection = view(e);
   CHECK(run(rows_of(20)).allFinite());
   check_error([&] { (void)run(rows_of(21)); }, ExitCode::input,
-              "a sentence of 21 tokens is longer than linformer's projections of 20 places");
+              "a sentence of 21 tokens is longer than linformer's projections of 20 positions");
 }
 
 TEST_CASE("a causal performer's blocks are what each row makes of the keys up to its own") {

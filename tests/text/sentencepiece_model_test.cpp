@@ -69,7 +69,7 @@ TEST_CASE("a sound model's pieces are read") {
 
 TEST_CASE("damage of the wire format is refused") {
   refuse_pieces("", "an empty file");
-  refuse_pieces("\x0A"s, "cuts");
+  refuse_pieces("\x0A"s, "cut off by the end of the file");
   refuse_pieces("\x0A\x7F"s + "abc", "a field of 127 bytes, but only 3 are left");
   refuse_pieces("\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s, "are left");
   refuse_pieces(std::string(11, '\xFF'), "beyond 64 bits");

@@ -130,7 +130,7 @@ TEST_CASE("XML that is not well-formed, has entities or is another format is ref
   refuse("<a xmlns='urn:x'>One</a>", "root element <a>");
   std::string deep = "<?xml version='1.0'?><dataset>";
   for (int i = 0; i < 200; ++i) deep += "<p>";
-  refuse(deep, "nest more than 100 deep");
+  refuse(deep, "nested more than 100 deep");
 }
 
 TEST_CASE("TMX: the header's language is the source, codes are dropped, marked text is kept") {
