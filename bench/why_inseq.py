@@ -3,8 +3,10 @@
 
     bench/why_inseq.py --model DIR --source TEXT --target TEXT [--points K] [--rounds N]
 
-inseq needs its own version of transformers, so this runs in an environment of its own:
-    pip install inseq sentencepiece
+inseq 0.7 expects a transformers before 5, so this runs in an environment of its own:
+    pip install inseq sentencepiece "transformers<5"
+With transformers 5 it runs, too, but only the first step's values agree: that version scales the decoder's
+given embeddings once more.
 Prints one JSON object: per method `ms`, the median of the processor's time on one thread (the first round
 warms up), and `values`, the L2 norms or sums over the embedding's columns of the source, [source][step].
 """
@@ -26,6 +28,15 @@ def cases(points):
     yield "integrated", "integrated_gradients", {"n_steps": points, "method": "riemann_middle"}, lambda scores: scores.sum(-1)
 
 
+def log_probability(args):
+    """log p of the next token: inseq has p and the cross-entropy of whole batches."""
+    logits = args.attribution_model.output2logits(args.forward_output)
+    return logits.log_softmax(-1).gather(-1, args.target_ids.reshape(logits.shape[0], 1)).squeeze(-1)
+
+
+inseq.register_step_function(fn=log_probability, identifier="log_probability")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True)
@@ -41,7 +52,7 @@ def main():
         times, scores = [], None
         for _ in range(options.rounds + 1):
             begin = time.process_time()
-            out = model.attribute(options.source, options.target, attribute_target=True, attributed_fn="logprob",
+            out = model.attribute(options.source, options.target, attribute_target=True, attributed_fn="log_probability",
                 show_progress=False, pretty_progress=False, **more)
             times.append((time.process_time() - begin) * 1000)
             scores = out.sequence_attributions[0].source_attributions

@@ -67,6 +67,11 @@ class Camera:
     def type(self, text):
         self.browser.press(*["Space" if key == " " else key for key in text])
 
+    def element(self, selector):
+        """Returns the box of an element."""
+        return self.browser.run("""const box = document.querySelector(arguments[0]).getBoundingClientRect();
+            return {x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height, scale: 1}""", selector)
+
     def box(self, first, last, below=0):
         """Returns a box of the page's width, from the top of one element to some pixels below another."""
         box = self.browser.run("""const [first, last] = [...arguments].map((one) => document.querySelector(one).getBoundingClientRect());
@@ -156,20 +161,29 @@ def train_until(camera, update):
 
 
 def training(program):
-    with Camera(1200, 1000) as camera:
+    with Camera(1200, 1250) as camera:
         standalone(camera, program)
         camera.browser.click("#train-open")
+        until("the heads", lambda: camera.browser.run("return document.querySelector('input[name=head][value=\"0\"]') !== null"))
+        camera.browser.run("document.querySelector('input[name=head][value=\"0\"]').click()")
         train_until(camera, SHOWN)
         camera.browser.run("document.getElementById('train').scrollIntoView({block: 'start', behavior: 'instant'})")
         pictures = [camera.picture()]
         train_until(camera, MAPS[-1])
         camera.browser.run("[...document.querySelectorAll('input[name=view]')].find((one) => one.value === 'heat').click()")
         for update in MAPS:
-            camera.browser.run("""const slider = document.getElementById("training-slider");
-                slider.value = sentences[0].moments.findIndex((one) => one.model.update === arguments[0]);
-                slider.dispatchEvent(new Event("input", {bubbles: true}))""", update)
+            found = camera.browser.run("""
+                const slider = document.getElementById("training-slider"), says = document.getElementById("training-says");
+                for (let moment = 0; moment <= Number(slider.max); ++moment) {
+                  slider.value = moment;
+                  slider.dispatchEvent(new Event("input", {bubbles: true}));
+                  if (says.textContent.startsWith(`update ${arguments[0]} `)) return true;
+                }
+                return false;""", f"{update:,}")
+            if not found:
+                raise SystemExit(f"the page has no moment of update {update}")
             time.sleep(0.5)
-            pictures.append(camera.picture(camera.box("#heat", "#heat")))
+            pictures.append(camera.picture(camera.element("#heat-grid")))
         sheet = Path(camera.file("sheet.html"))
         sources = ["data:image/png;base64," + base64.b64encode(data).decode() for data in pictures]
         maps = "".join(f"<figure><figcaption>update {update}</figcaption><img src='{source}'></figure>" for update, source in zip(MAPS, sources[1:]))

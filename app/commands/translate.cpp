@@ -204,7 +204,9 @@ class TranslateCommand {
       return record(lines);
     }
     std::vector<std::string> texts;
-    for (const LineReader::Line& line : lines) texts.push_back(line.bytes);
+    for (const LineReader::Line& line : lines) {
+      texts.push_back(is_html() ? line.bytes : without_cursor_moves(line.bytes));
+    }
     const auto prepared = [&](std::size_t text, const PreparedLine& line) {
       notes_.add(line, inputs_.translator.max_source_tokens(), lines[text].dropped);
     };

@@ -47,6 +47,14 @@ TextSettings markup_settings(const SearchOptions& search, const ViewOptions& vie
   return settings;
 }
 
+std::string without_cursor_moves(std::string line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool line_end = line.compare(i, 2, "\r\n") == 0;
+    if ((line[i] == '\r' && !line_end) || line[i] == '\v' || line[i] == '\f') line[i] = '\x1a';
+  }
+  return line;
+}
+
 std::string whole_text(LineSource& lines) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20, kBatch = 256;
   std::string text;

@@ -25,6 +25,10 @@ void check_html_input(const ViewOptions& view, std::string_view with);
 TextSettings markup_settings(const SearchOptions& search, const ViewOptions& view,
                              const LineSettings& lines);
 
+/// Replaces whitespace that moves a terminal's cursor, a carriage return without a line feed, a
+/// vertical tab and a form feed, by SUB, which is counted and shown as all control characters are.
+std::string without_cursor_moves(std::string line);
+
 /// Reads all lines as one text. Throws InputError if it is too long.
 std::string whole_text(LineSource& lines);
 

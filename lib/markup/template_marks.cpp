@@ -176,6 +176,15 @@ std::size_t template_mark_end(std::string_view text, std::size_t begin) {
 
 namespace {
 
+/// True for names of tokens that models read: T5's <extra_id_0>, MADLAD's <2de>, <mask>.
+bool is_model_token(std::string_view name) {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"bos", "cls", "eos", "mask", "pad", "sep", "unk"});
+  const bool language = name.size() > 2 && name.front() == '2' && is_ascii_letter(name[1]);
+  return language || name.starts_with("extra_id_") ||
+         std::ranges::find(kNames, name) != kNames.end();
+}
+
 PlainTag read_plain_tag(std::string_view text, std::size_t begin) {
   // Elements that may stand alone, or whose other end is in another line.
   static constexpr auto kElements = std::to_array<std::string_view>(
@@ -191,8 +200,8 @@ PlainTag read_plain_tag(std::string_view text, std::size_t begin) {
   if (tag.closes) ++i;
   const std::size_t name = i;
   while (i - name < kLongestName && (is_name(at(i)) || (i > name && is_any_of(at(i), ":.-")))) ++i;
-  if (i == name) return {};
   tag.name = text.substr(name, i - name);
+  if (tag.name.empty() || is_model_token(tag.name)) return {};
   bool attributes = false;
   while (!tag.closes) {
     std::size_t next = i;
@@ -252,6 +261,10 @@ std::vector<PlainTag> find_plain_tags(std::string_view text) {
       open.push_back(tags.size());
     }
     tags.push_back(tag);
+  }
+  // "<s>" and "</s>" alone are the start and the end of a text for many models.
+  if (std::ranges::none_of(tags, [](const PlainTag& tag) { return tag.partner >= 0; })) {
+    std::erase_if(tags, [](const PlainTag& tag) { return tag.name == "s"; });
   }
   return tags;
 }

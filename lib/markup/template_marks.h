@@ -31,7 +31,8 @@ struct PlainTag {
 };
 
 /// Finds the tags of plain text, in order. Stricter than HTML, because "a <b and c> d" is text:
-/// attributes need a value, and nothing but a name may follow "</". An end tag belongs to the last
+/// attributes need a value, and nothing but a name may follow "</". Names of tokens that models
+/// read (<extra_id_0>, <2de>, <mask>) are no tags. An end tag belongs to the last
 /// open tag of its name. Takes linear time.
 std::vector<PlainTag> find_plain_tags(std::string_view text);
 

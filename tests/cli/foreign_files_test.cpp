@@ -154,7 +154,7 @@ TEST_CASE("options of other programs are answered with ours") {
       {{"train", "c.json", "--num_train_epochs", "3"}, "--set train.epochs=VALUE sets it"},
       {{"translate", "x", "--beamsize", "3"}, "did you mean --beam?"},
       {{"translate", "x", "--tgt", "f"}, "did you mean --targets?"},
-      {{"evaluate", "--source", "--reference", "f"}, "did you mean --target?"},
+      {{"evaluate", "--source", "x", "--reference", "f"}, "did you mean --target?"},
       {{"convert", "--quantization", "int8"}, "did you mean --dtype?"}};
   for (const auto& [arguments, words] : cases) {
     CAPTURE(arguments[1] + " " + arguments[2]);

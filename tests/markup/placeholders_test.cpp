@@ -137,7 +137,11 @@ TEST_CASE("ordinary text holds no placeholders") {
                                  "www.",
                                  "a@b",
                                  "$",
-                                 "[NATO] [sic]"}) {
+                                 "[NATO] [sic]",
+                                 "fill <extra_id_0> and <mask>",
+                                 "<2de> Hello",
+                                 "a </s> b",
+                                 "<unk>"}) {
     CAPTURE(text);
     CHECK(find_placeholders(text, true).empty());
   }

@@ -10,6 +10,7 @@
 #include "record/head_report.h"
 #include "service/model/open_model.h"
 #include "translate/head_importance.h"
+#include "translate/translator.h"
 
 namespace attn {
 

@@ -13,11 +13,6 @@
 namespace attn {
 namespace {
 
-bool is_code(std::string_view text) {
-  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
-  return (text.size() == 2 || text.size() == 3) && std::all_of(text.begin(), text.end(), small);
-}
-
 std::string in_small_letters(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
