@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times attn-demo and CTranslate2, in turns, on random checkpoints with the shapes of t5-small and NLLB-200's
+"""Times attn-demo and CTranslate2 alternately, on random checkpoints with the shapes of t5-small and NLLB-200's
 distilled 600M.
 
     python bench/compare_families.py --text FILE [--shape t5-small|nllb-600m]… [--rounds 5] [--threads 1] [--models DIR]

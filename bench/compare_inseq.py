@@ -6,7 +6,7 @@ both.
 
 inseq (inseq.org) attributes what transformers generates; its method "attention" gives each written
 token the cross-attention of every layer and head. Both translate the sentence and give these
-weights, in turns, --rounds times. Prints both matrices of one head, the largest difference over all
+weights, alternately, --rounds times. Prints both matrices of one head, the largest difference over all
 heads, and the median seconds.
 
 Which of the two is what the model computes? transformers itself says, over the same ids; and once more

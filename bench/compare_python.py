@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the package with the command, in turns: the same lines and the same options.
+"""Compares the package with the command, running them alternately: the same lines and the same options.
 
     bench/compare_python.py PROGRAM [--corpus FILE] [--lines N] [--rounds N]
 

@@ -7,8 +7,9 @@ For the demo sentence and one of 12 words: the receipt, gradients, integrated gr
 baseline (K points), occlusion and activation patching, by this package and by the PyTorch code below on
 transformers' MarianMTModel. That code batches where a model takes batches: all steps of the gradients,
 all points of a step, all occluded sentences, and all patches of a layer; only the cells that the package
-computes. Both get the same translation, so that no search is timed, run in turns on one thread, and the
-first round warms up (unless it takes seconds). Times are those of the processor, so that other work on the machine counts little. Prints the largest difference, medians and ratios as a Markdown table. Methods
+computes. Both get the same translation, so that no search is timed, run alternately on one thread, and the
+first round warms up (unless it takes seconds). Times are CPU times, so that other work on the machine
+matters little. Prints the largest difference, medians and ratios as a Markdown table. Methods
 that are not in it (contributions, lenses) are in the package's row "all but integrated gradients".
 The row "record" is the translation's attention record, which every call of why() makes first.
 Needs this package (pip install .) and
@@ -283,7 +284,7 @@ def inseq_cells(options, found, name, own, expected):
 
 
 def row(options, inseq, name, ours, theirs, expected, rounds):
-    """Returns the medians of rounds in turns as a row of the table. If a round takes seconds, it runs only
+    """Returns the medians of alternating rounds as a row of the table. If a round takes seconds, it runs only
     once."""
     times, found = ([], []), None
     for turn in range(rounds + 1):

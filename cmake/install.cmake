@@ -5,7 +5,7 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(TARGETS attn-demo RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS attn-demo-serve RUNTIME DESTINATION libexec)
 install(DIRECTORY configs data DESTINATION ${CMAKE_INSTALL_DATADIR}/attn-demo)
-# Of the page that translates alone, where scripts/build_web.sh has made it.
+# Parts of the standalone page, if scripts/build_web.sh has made them.
 set(web_module ${PROJECT_SOURCE_DIR}/build/web/attn-demo.wasm ${PROJECT_SOURCE_DIR}/build/web/attn-demo.js)
 install(FILES ${web_module} DESTINATION ${CMAKE_INSTALL_DATADIR}/attn-demo/web OPTIONAL)
 install(CODE "

@@ -6,7 +6,7 @@
 page      page.png: the page of a translation that `translate --html` wrote
 typing    typing.png: a sentence grows in `serve`, an animated picture (APNG) for README.md. It leaves out what is
           between the translation and the maps
-alone     alone.png: a sentence in the page that translates alone
+alone     alone.png: a sentence in the standalone page
 training  training-alone.png: the toy learns in the same page
 
 The last two need build/web (scripts/build_web.sh). Needs chromium and chromium-driver (scripts/install_packages.sh).
@@ -124,7 +124,7 @@ def typing(program):
 
 
 def standalone(camera, program):
-    """Opens the page that translates alone."""
+    """Opens the standalone page."""
     path = camera.file("alone.html")
     subprocess.run([program, "page", "--alone", path], check=True, stdout=subprocess.DEVNULL)
     camera.open(f"file://{path}#theme=light")

@@ -64,7 +64,7 @@ void add_convert(CLI::App& app, Run& run) {
       ->type_name("DIR")
       ->required()
       ->group(help_group::makes);
-  command->add_option("--dtype", options->dtype, "float16, bfloat16, float32 or int8 [float16]")
+  command->add_option("--dtype", options->dtype, "Number format of the stored weights [float16]")
       ->type_name("float16|bfloat16|float32|int8")
       ->group(help_group::makes);
   command->footer(

@@ -351,7 +351,7 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
       ->group(help_group::runs);
   command
       .add_flag("--head-importance", o.head_importance,
-                "Switch off each head in turn and rank the heads by how much the references lose")
+                "Rank the heads by the log-probability that references lose without each of them")
       ->group(help_group::terminal);
   command.add_flag("--report", o.report, "Measure what each head does on these pairs")
       ->group(help_group::terminal);

@@ -36,7 +36,7 @@ HeadName parse_parts(const std::string& kind, const std::string& layer, const st
 }  // namespace
 
 void add_head_options(CLI::App& command, ExplainOptions& options) {
-  command.add_option("--kind", options.kind, "encoder, decoder or cross [cross]")
+  command.add_option("--kind", options.kind, "Kind of attention [cross]")
       ->type_name("encoder|decoder|cross")
       ->group(help_group::explained);
   command.add_option("--layer", options.layer, "Layer, from 0 [the last, or the best head's]")
@@ -55,7 +55,8 @@ void add_head_options(CLI::App& command, ExplainOptions& options) {
       ->group(help_group::explained);
   command
       .add_flag("--why", options.why,
-                "Show how one item of a receipt is computed: what a key added to the word's logit")
+                "Show how one item that attn-demo why prints is computed: what a key added to the "
+                "word's logit")
       ->group(help_group::explained);
   command
       .add_option("--key", options.key,

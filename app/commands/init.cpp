@@ -64,7 +64,7 @@ void add_init(CLI::App& app, Run& run) {
       ->type_name("DIR")
       ->required()
       ->group(help_group::makes);
-  command->add_option("--dtype", options->dtype, "float32, float16, bfloat16 or int8 [float32]")
+  command->add_option("--dtype", options->dtype, "Number format of the stored weights [float32]")
       ->type_name("float32|float16|bfloat16|int8")
       ->group(help_group::makes);
   command->footer(

@@ -349,7 +349,7 @@ void add_lengths_to(CLI::App& command, InspectArguments& arguments) {
   length("source_length", arguments.source_length, "Source tokens [20]");
   length("target_length", arguments.target_length, "Target tokens [20]");
   command
-      .add_option("--lengths", arguments.lengths, "Only show growth, at these lengths: 16,64,256")
+      .add_option("--lengths", arguments.lengths, "Only show the cost at these lengths: 16,64,256")
       ->type_name("N,N,…")
       ->group(help_group::terminal);
   command.add_flag("--presets", arguments.presets, "List the well-known shapes")

@@ -9,7 +9,7 @@ void ModelOptions::add_to(CLI::App& command) {
   command.add_option("--config", config, "Experiment file; its model gets random weights")
       ->type_name("FILE")
       ->group(help_group::model);
-  command.add_option("--preset", preset, "A well-known encoder-decoder shape, with random weights")
+  command.add_option("--preset", preset, "The shape of a well-known model, with random weights")
       ->type_name("NAME")
       ->group(help_group::model);
   const auto number = [&](std::optional<std::uint64_t>& value, const WholeField& field,
@@ -46,7 +46,7 @@ void ModelOptions::add_model_to(CLI::App& command) {
 void ModelOptions::add_models_to(CLI::App& command) {
   add_directories_to(command,
                      "Model directory (config.json, model.safetensors, …), or a shipped model's "
-                     "name; several translate together");
+                     "name; give several to translate with an ensemble");
 }
 
 void ModelOptions::add_directories_to(CLI::App& command, const std::string& description) {
@@ -72,8 +72,8 @@ void ModelOptions::add_maps_of_to(CLI::App& command) {
 void ModelOptions::add_globals_to(CLI::App& command) {
   command
       .add_option("--global", globals,
-                  "Positions of the source's global tokens, for LED and other models that have "
-                  "them: 0,5; none [0]")
+                  "Positions of the source's global tokens (LED and similar models): for example "
+                  "0,5, or the word none [0]")
       ->type_name("N,N,…")
       ->group(help_group::model);
 }

@@ -333,7 +333,7 @@ void add_page(CLI::App& app, Run& run) {
   options->source.add_model_to(*command);
   command
       ->add_option("--dtype", options->dtype,
-                   "Weights of the model inside: int8, float16 or float32 [int8]")
+                   "With --alone: number format of the model's weights in the page [int8]")
       ->type_name("int8|float16|float32")
       ->group(help_group::makes);
   command
@@ -345,8 +345,9 @@ void add_page(CLI::App& app, Run& run) {
   options->view.add_maps_to(*command);
   options->view.add_files_to(*command);
   command->footer(
-      "Several moments of a training run become a slider over training, below the curve\n"
-      "of the train.jsonl that stands beside a probe.jsonl.\n\n"
+      "If the records come from several updates of a training run (probe.jsonl), the\n"
+      "page has a slider over the updates. If the same folder has a train.jsonl, its\n"
+      "loss curve is drawn above the slider.\n\n"
       "Examples:\n"
       "  attn-demo translate \"The group went home\" --report --json maps.json\n"
       "  attn-demo page maps.json --html page.html\n"

@@ -154,7 +154,7 @@ void add_tokenizer(CLI::App& app, Run& run) {
       app.add_subcommand("tokenizer", "Train a tokenizer on text: unigram, BPE or whole words");
   command
       ->add_option("CONFIG", options->config,
-                   "Experiment file, whose section tokenizer and data.train are used")
+                   "Experiment file; its tokenizer section and its data.train are used")
       ->type_name("FILE")
       ->group(help_group::reads);
   command
@@ -170,7 +170,7 @@ void add_tokenizer(CLI::App& app, Run& run) {
   add("--source", options->source, "Text in the source language, one sentence per line", "FILE")
       ->group(help_group::reads);
   add("--target", options->target, "Text in the target language", "FILE")->group(help_group::reads);
-  add("--type", options->type, "unigram, bpe or word [unigram]", "unigram|bpe|word");
+  add("--type", options->type, "Kind of tokenizer [unigram]", "unigram|bpe|word");
   add_number(*command, options->vocab_size, WholeField{"vocab_size", 3, to_size(kMaxVocabSize)},
              "Maximum number of vocabulary entries, including </s> and <unk> but not <pad> [8000]")
       ->type_name("N")

@@ -43,8 +43,9 @@ void check_usage(const TranslateOptions& options, const ModelChoice& model) {
                                        : fmt::format("{}, which needs no search", given));
   }
   if (!options.targets.empty() && (!options.by_line() || options.target_given)) {
-    throw UsageError("--targets needs --input FILE, line by line, and cannot be combined with {}",
-                     options.target_given ? "--target" : "sentences as arguments");
+    throw UsageError(
+        "--targets needs --input FILE, the sources of its lines, and cannot be combined with {}",
+        options.target_given ? "--target" : "sentences as arguments");
   }
   model.maps_index();
   if (model.several() && options.keeps_lines_whole()) {

@@ -17,8 +17,9 @@ namespace attn {
 void ViewOptions::add_maps_to(CLI::App& command) {
   command
       .add_option("--show", show,
-                  "Maps to print: encoder, decoder or cross, best, cross:2:mean, cross:2:1@value, "
-                  "cross:2@alti, all or none [the last layer's, and the head that aligns best]")
+                  "Maps to print: a kind (encoder, decoder, cross), a head (cross:2:1), a mean "
+                  "(cross:2:mean), another measure (cross:2:1@value, cross:2@alti), best, all or "
+                  "none [best]")
       ->type_name("KIND[:LAYER[:HEAD]]")
       ->take_all()
       ->allow_extra_args(false)
@@ -69,16 +70,19 @@ void ViewOptions::add_to(CLI::App& command) {
   add_files_to(command);
   command
       .add_flag("--vectors", vectors,
-                "Include every query, key and value vector in JSON and pages [small pages]")
+                "Include every query, key and value vector in JSON and pages [only in pages that "
+                "stay small]")
       ->group(help_group::files);
   command
-      .add_flag("--tree", tree,
-                "With --beam: include the search in JSON and pages [small pages], and draw it in "
-                "pictures")
+      .add_flag(
+          "--tree", tree,
+          "With --beam: include the search in JSON, pictures and pages [only in pages that stay "
+          "small]")
       ->group(help_group::files);
   command
       .add_flag("--why", why,
-                "Include in JSON and pages where each written word's logit came from [small pages]")
+                "Include in JSON and pages what contributed to each written word's logit [only in "
+                "pages that stay small]")
       ->group(help_group::files);
   command
       .add_flag("--report", report,

@@ -161,8 +161,8 @@ void add_question_options(CLI::App& command, WhyOptions& options) {
   text("--word", options.word, "The written word: its text, or the number of a token, from 0 [all]",
        "N|TEXT");
   text("--instead", options.instead,
-       "Compare with this word; without --word, with a translation that differs in one word [the "
-       "runner-up]",
+       "With --word: the word to compare with. Otherwise: a translation that differs in one word "
+       "[the runner-up]",
        "TEXT");
   text("--methods", options.methods,
        "receipt, occlusion, contributions, lens, gradients, integrated, patch, or all; separate "

@@ -243,7 +243,7 @@ void LineSource::take_test_set(LineReader& reader, std::string first_line) {
   std::string bytes = std::move(first_line);
   while (const std::optional<LineReader::Line> line = reader.next()) {
     if (line->dropped > 0 || bytes.size() > kMost) {
-      throw InputError("{}: found markup with {}, expected a test set as a file: --input FILE",
+      throw InputError("{}: found markup with {}; pass a test set as a file instead: --input FILE",
                        name_, line->dropped > 0 ? "very long lines" : "more than 1 GB");
     }
     bytes += '\n';

@@ -32,8 +32,8 @@ class JsonReader {
 
   const JsonReader& object() const;
   const JsonReader& array() const;
-  /// Checks for an array of `count` elements. `of` says in messages what they are ("rows, one a
-  /// query").
+  /// Checks that this is an array of `count` elements. Messages name the elements by `of`, for
+  /// example "rows, one per query".
   const JsonReader& array(std::size_t count, std::string_view of) const;
   const std::string& string() const;
   float number() const;  ///< must fit a 32-bit float

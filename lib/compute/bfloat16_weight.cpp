@@ -39,7 +39,7 @@ struct BothTiles {
   AlignedFloats left, right;
 };
 
-/// Packs a whole factor on the threads.
+/// Packs a complete matrix, one factor of a multiplication, on all threads.
 template <typename Pack>
 void pack_all(Pack pack, const TileSource& source, std::uint16_t* tiles) {
   const Index each = term_tiles(source.terms) * kTileSize;

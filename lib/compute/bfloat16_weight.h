@@ -36,7 +36,7 @@ class Bfloat16Weight {
   AlignedFloats tiles_;
 };
 
-/// Returns the floats that pack() takes from an arena.
+/// Returns how many floats pack() takes from an arena.
 std::size_t bfloat16_floats(Index in, Index out);
 
 /// Computes c += aᵀ · b, like add_transposed_matmul(). Requires tile_kernels().

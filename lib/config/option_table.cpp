@@ -28,16 +28,17 @@ constexpr Names kSplits = {"never", "sentences", "auto"};
 
 using S = SearchOptions;
 
-constexpr OptionSpec kTerm = {.name = "term",
-                              .member = &S::terms,
-                              .places = on_translate | on_evaluate,
-                              .value_name = "SRC=TGT",
-                              .fallback = "no term",
-                              .group = kSearchGroup,
-                              .help =
-                                  "Where SRC occurs, the translation contains TGT, or a form of "
-                                  "TGT1|TGT2; such a sentence is searched with at least 8 beams",
-                              .other_names = "constraints force_words force_words_ids"};
+constexpr OptionSpec kTerm = {
+    .name = "term",
+    .member = &S::terms,
+    .places = on_translate | on_evaluate,
+    .value_name = "SRC=TGT",
+    .fallback = "no term",
+    .group = kSearchGroup,
+    .help =
+        "Where SRC occurs, the translation contains TGT, or one of the forms "
+        "TGT1|TGT2; such a sentence is searched with at least 8 beams",
+    .other_names = "constraints force_words force_words_ids"};
 /// The same option under its plural name, for interfaces that take lists.
 constexpr OptionSpec kTerms = [] {
   OptionSpec terms = kTerm;
@@ -137,8 +138,8 @@ const std::array kTable = {
                .value_name = "REGEX",
                .fallback = "placeholders and Markdown",
                .group = kInputGroup,
-               .help = "Do not translate what this regular expression matches; this also holds for "
-                       "placeholders such as {name} and %s"},
+               .help = "In addition to placeholders such as {name} and %s, copy what this regular "
+                       "expression matches"},
     OptionSpec{.name = "no_repeat_ngram",
                .member = &S::no_repeat_ngram,
                .places = kNotExplained,

@@ -17,8 +17,8 @@ struct TerScore {
   double reference_length = 0;  ///< in words; the mean if there are several references
 };
 
-/// Counts for each sentence its edits against the reference that needs the fewest, and the mean
-/// length of the references. Words are separated by spaces and case is ignored, as in sacreBLEU by
+/// For each sentence, counts the edits to the closest reference, and the mean length of the
+/// references. Words are separated by spaces and case is ignored, as in sacreBLEU by
 /// default. Texts are UTF-8. Throws std::invalid_argument unless there are references, and each set
 /// has as many sentences as `hypotheses`, at least one.
 SentenceStatistics ter_counts(std::span<const std::string> hypotheses, References references);

@@ -25,7 +25,7 @@ constexpr std::string_view approximation_name(ApproximationType kind) {
 struct RecordedLshHead {
   LshBuckets order;
   std::vector<int> best;  ///< [queries] −1 if there is no other token
-  /// [queries] of the softmax over all other keys, the share on the keys that the query met.
+  /// [queries] of the softmax over all other keys, the share on those compared with the query.
   std::vector<float> mass;
 };
 

@@ -99,12 +99,14 @@ struct AttentionMaps {
 // The recall of hashing: does it find the key with the largest score of each query?
 
 struct LshRecall {
-  std::vector<std::uint8_t> found;  ///< [queries] 1 if the query met its best key in some round
-  int of = 0;                       ///< number of queries that have a best key
-  double mass = 0;                  ///< mean of RecordedLshHead::mass over the queries
+  /// [queries] 1 if the query was compared with its best key in some round.
+  std::vector<std::uint8_t> found;
+  int of = 0;       ///< number of queries that have a best key
+  double mass = 0;  ///< mean of RecordedLshHead::mass over the queries
 
   int found_count() const;
-  /// Returns the share of these queries that met their best key; nullopt if no query has one.
+  /// Returns the share of these queries that were compared with their best key; nullopt if no query
+  /// has one.
   std::optional<float> share() const;
 };
 

@@ -33,7 +33,7 @@ struct WhyMethodScore {
   DeletionSums drop;          ///< with the word dropped
   DeletionSums unk;           ///< with <unk> in its place
   double seconds = 0;         ///< over all pairs, besides the pass that all methods read
-  std::string obstacle = {};  ///< the reason why this model has no such values; empty: it has
+  std::string obstacle = {};  ///< the reason why this model has no such values; empty if it has
 };
 
 struct WhyEvaluation {

@@ -69,8 +69,8 @@ class PageContent {
   PageDetail given_{.receipts = false};  ///< what the first record has
 };
 
-// A single HTML file that translates alone: the live page with the program as WebAssembly and a
-// model inside.
+// The standalone page: a single HTML file that translates by itself. It is the live page, with the
+// program as WebAssembly and a model inside.
 
 /// Returns the page, with the model's weights written as `dtype`; with I8, it multiplies like
 /// `--precision int8`. It begins with a sentence's record, so that there is something to see

@@ -22,8 +22,8 @@ struct Term {
 std::vector<int> count_terms(const std::vector<Term>& terms, std::string_view text);
 
 /// Returns the terms of a sentence as tokens, each form as the tokenizer splits it at the start of
-/// a sentence and inside it. A form with unknown tokens is left out; `say` receives a note for a
-/// term without any other form.
+/// a sentence and inside it. A form with unknown tokens is left out. If a term has no form left,
+/// `say` receives a note.
 SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view text,
                              const Tokenizer& tokenizer,
                              const std::function<void(const std::string&)>& say);

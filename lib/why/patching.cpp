@@ -73,7 +73,7 @@ Matrix copies_of(const Matrix& x, Index count) {
   return x.replicate(count, 1);
 }
 
-/// Calls run(first, count) for parts of `count` sentences of this many rows.
+/// Splits `count` sentences of `rows` rows each into parts, and calls run(first, count) for each.
 void in_batches(Index count, Index rows, const std::function<void(Index, Index)>& run) {
   const Index most = std::max<Index>(1, kPatchedRows / rows);
   for (Index first = 0; first < count; first += most) run(first, std::min(most, count - first));

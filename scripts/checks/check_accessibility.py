@@ -9,7 +9,7 @@ worse. FILE is axe.min.js of axe-core (https://github.com/dequelabs/axe-core). A
 
     pip download --no-deps axe-playwright-python && unzip axe_playwright_python-*.whl '*/axe.min.js'
 
-Needs chromium and chromedriver. The page that translates alone is left out if scripts/build_web.sh has not run.
+Needs chromium and chromedriver. The standalone page is left out if scripts/build_web.sh has not run.
 """
 import argparse
 import contextlib
@@ -60,7 +60,7 @@ def make_pages(program, folder):
         pages["alone"] = (path("alone.html"), "")
         pages["alone, measuring"] = (path("alone.html"), "#bench=2")
     else:
-        print("the page that translates alone: left out, because build/web has no module")
+        print("the standalone page: left out, because build/web has no module")
     return pages
 
 

@@ -194,7 +194,7 @@ TEST_CASE("performer: the exact weights and the difference stand beside the esti
   CHECK(Document(bytes_of(svg)).find("g", "head").size() == 3);
 }
 
-TEST_CASE("lsh: buckets, the sorted order, and which rows met their best key") {
+TEST_CASE("lsh: buckets, the sorted order, and which rows found their best key") {
   const TemporaryDirectory scene;
   const std::string config = kind_config(scene, kLsh);
   const Json record = record_of_kind(config);
@@ -224,7 +224,7 @@ TEST_CASE("lsh: buckets, the sorted order, and which rows met their best key") {
   CHECK(shown.out.find("encoder:1:1: tokens by [bucket] in each round; | ends a chunk of 2") !=
         std::string::npos);
   CHECK(shown.out.find("\n  round 1 [") != std::string::npos);
-  CHECK(shown.out.find(fmt::format("  {} of 5 rows met their best key", met)) != std::string::npos);
+  CHECK(shown.out.find(fmt::format("  {} of 5 rows found their best key", met)) != std::string::npos);
   const Document picture(bytes_of(svg));
   const std::vector<int> rounds = picture.find("g", "round");
   REQUIRE(rounds.size() == 2);

@@ -141,7 +141,7 @@ TEST_CASE("explain --compare attention: each kind translates, and scores the exa
   const auto line_of = [&](std::size_t step) {
     return json["steps"][step]["lines"][0].get<std::string>();
   };
-  // bigbird sees all of five tokens.
+  // With five tokens, bigbird sees all of them.
   CHECK(
       line_of(3) ==
       fmt::format("the translation stays; the target's log-probability: −{:.4f}, as before", -sum));

@@ -1,6 +1,6 @@
 // Tests the matrix multiplications of training with shapes that are not multiples of any block
-// size: adding x W to y, preparing weights again, and aᵀ b. They are compared with double
-// arithmetic, across threads, and in parts with the whole.
+// size: adding x W to y, preparing weights again, and aᵀ b. Results are compared with double
+// arithmetic, between numbers of threads, and between a whole multiplication and its parts.
 #include <doctest/doctest.h>
 
 #include <cmath>

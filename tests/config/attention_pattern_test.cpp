@@ -100,7 +100,7 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "longformer", "window": 8, "global": [3, 3]})",
          "model.encoder_attention.global [3,3] has a position twice; keep one of them");
   refuse(R"({"type": "chunks", "block_size": 8, "global": 0})",
-         "model.encoder_attention.global is 0; expected a list of places, as [0]");
+         "model.encoder_attention.global is 0; expected a list of positions, such as [0]");
   refuse(R"({"type": "chunks", "block_size": 513})",
          "encoder_attention.block_size is 513; use 1 to 512 with 512 positions");
   refuse(R"({"type": "chunks", "block_size": 9, "shift": true})",

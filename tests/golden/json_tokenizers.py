@@ -3,7 +3,7 @@ ones with each component of older files.
 
     build(folder, rules)   writes folder/NAME/tokenizer.json, and tokenizer_config.json where the class writes one
 
-With `rules` (a file of SentencePiece's normalisation rules) the tables in the files are small. Needs
+With `rules` (a file of SentencePiece's normalization rules) the tables in the files are small. Needs
 transformers, tokenizers, sentencepiece and protobuf.
 """
 import io

@@ -99,7 +99,8 @@ TEST_CASE("hostile pickles: lengths, places and values that are not there") {
       {"two values", torch_bytes(pickle("NN")), "2 values, expected one"},
       {"bytes behind the end", torch_bytes(pickle("N") + "N"), "1 byte after its end"},
       {"a key without a value", torch_bytes(pickle("}(Nu")), "a key without a value"},
-      {"parts of a tuple", torch_bytes(pickle(")Na")), "parts for something that has none"},
+      {"parts of a tuple", torch_bytes(pickle(")Na")),
+       "parts for a value that is no container of this kind"},
       {"a million marks and lists", torch_bytes(pickle(std::string(1 << 20, '(') + "]")),
        "1 value and 1048576 marks at its end, expected one value"},
       {"five million lists", torch_bytes(pickle(std::string(5'000'000, ']'))),
@@ -119,7 +120,7 @@ TEST_CASE("hostile pickles: recursion and memo bombs") {
   for (int i = 0; i < 100'000; ++i) calls += "h\2h\1R";
   refuse_all({
       {"a list in itself", torch_bytes(pickle("]q\1h\1a")), "holds no table of tensors by name"},
-      {"a table of itself", torch_bytes(pickle("}q\1h\1h\1s")), "a key that is not a text"},
+      {"a table of itself", torch_bytes(pickle("}q\1h\1h\1s")), "a key that is not text"},
       {"a hundred thousand deep", torch_bytes(pickle(deep)), "values, expected one"},
       {"ten to the thousandth", torch_bytes(pickle(bomb)), "values, expected one"},
       {"a tuple called with often", torch_bytes(pickle(calls)), "values, expected one"},
@@ -141,7 +142,7 @@ TEST_CASE("tensors that are none") {
       {"a name twice",
        torch_bytes(table(text("w") + TorchTensor{}.bytes() + text("w") + TorchTensor{}.bytes())),
        "tensor 'w' stands twice"},
-      {"a key of a number", torch_bytes(table(integer(1) + "N")), "a key that is not a text"},
+      {"a key of a number", torch_bytes(table(integer(1) + "N")), "a key that is not text"},
       {"a storage shorter than it says", bytes({}, 23), "has a storage of 6 F32 in 23 bytes"},
       {"a storage of 2^62 elements", bytes({.elements = std::int64_t{1} << 62}),
        "has a storage of 4611686018427387904 F32 in 24 bytes"},

@@ -114,14 +114,14 @@ class Lsh(Beside):
     def test_who_met_the_best_key(self):
         self.open("#kind=encoder_self&layer=0&head=0")
         share = self.approximation()["best_met"][0][0]
-        self.assertIn(f"{round(share * 5)} of 5 rows met their best key", self.browser.text("#beside-says"))
-        self.assertIn("tokens 0.600 lie on keys that were met", self.browser.text("#beside-says"))
+        self.assertIn(f"{round(share * 5)} of 5 rows found their best key", self.browser.text("#beside-says"))
+        self.assertIn("tokens, 0.600 belong to keys that were compared", self.browser.text("#beside-says"))
         shown = self.shown_map()
         for q, best in enumerate(self.approximation()["best"][0][0]):
             met = shown[q][best] != "not computed"
             self.assertTrue(self.readout_at("met", q, best).endswith("its best key, met" if met else "its best key, not met"))
         self.assertEqual(len(self.texts("#beside-legend .legend-item")), 4)
-        self.assertEqual(self.browser.text("#stage-says"), "Each source word looks at those that it met by hash.")
+        self.assertEqual(self.browser.text("#stage-says"), "Each source word looks at those with a similar hash.")
 
     def test_a_mean_has_no_buckets(self):
         self.open("#kind=encoder_self&mean=all")

@@ -251,7 +251,7 @@ class Film(PageCase):
         self.assertGreater(steps[0], 100)
         self.assertAlmostEqual(self.js("return Number(document.querySelector('.curve-star').getAttribute('x'))"), places[3], delta=0.01)
         self.assertEqual(self.browser.text("#training-text"), "writes Die Gruppe ging nach Hause")
-        self.assertIn("every moment has the same width", self.browser.text("#training-figures"))
+        self.assertIn("every recorded update has the same width", self.browser.text("#training-figures"))
 
     def test_a_given_translation_is_not_written_and_every_moment_with_room_is_named(self):
         updates = [*range(22), 250, 500, 750, 1000, 1250, 1500]

@@ -173,23 +173,23 @@ void refuse_pieces(const Charsmap& map, const std::string& part) {
   check_error([&] { check_charsmap(bytes, 40, "m"); }, ExitCode::input, part);
 }
 
-TEST_CASE("a sound table of normalisation rules passes") {
+TEST_CASE("a sound table of normalization rules passes") {
   CHECK_NOTHROW(check_charsmap(sound_charsmap().bytes(), 0, "m"));
 }
 
-TEST_CASE("tables of normalisation rules that lead outside are refused") {
+TEST_CASE("tables of normalization rules that lead outside are refused") {
   Charsmap map = sound_charsmap();
   map.set(0, 0, 256, false);
-  refuse_pieces(map, "table entry 0 leads to 256 of 256");
+  refuse_pieces(map, "table entry 0 points to entry 256 of 256");
   map = sound_charsmap();
   map.set('a' ^ 2, 'a', 1u << 20, true);
   refuse_pieces(map, "of 256");
   map = sound_charsmap();
   map.units[4] = 1u << 31 | 2;
-  refuse_pieces(map, "leads to string byte 2 of 2");
+  refuse_pieces(map, "points to string byte 2 of 2");
   map = sound_charsmap();
   map.units[4] = 0x7FFFFFFF;  // a value does not even need the flag of a value to be read as one
-  refuse_pieces(map, "leads to ");
+  refuse_pieces(map, "points to ");
   map = sound_charsmap();
   map.strings = "b";
   refuse_pieces(map, "do not end with a zero byte");
@@ -200,22 +200,22 @@ TEST_CASE("tables of normalisation rules that lead outside are refused") {
   refuse_pieces(map, "string byte 1 of 3");
   map = sound_charsmap();
   map.strings.clear();
-  refuse_pieces(map, "whose table has 1024");
+  refuse_pieces(map, "whose table claims 1024");
   map = sound_charsmap();
   map.units.resize(255);
-  refuse_pieces(map, "whose table has 1020");
+  refuse_pieces(map, "whose table claims 1020");
   map.units.clear();
-  refuse_pieces(map, "whose table has 0");
+  refuse_pieces(map, "whose table claims 0");
 }
 
 TEST_CASE("rules without end, and too many that begin alike, are refused") {
   Charsmap map = sound_charsmap();
   map.set('a' ^ 2, 'a', 'a', false);  // "a" leads back to the root's children
-  refuse_pieces(map, "a normalisation rule without end");
+  refuse_pieces(map, "a normalization rule without end");
   map = sound_charsmap();
   map.set(0, 'a', 'a', true);  // the root is its own child: "aaa…" matches any number of times
   map.units['a'] = 1u << 31;
-  refuse_pieces(map, "a normalisation rule without end");
+  refuse_pieces(map, "a normalization rule without end");
   // A chain: the unit of each "aa…a" has the next base, and a leaf.
   map = Charsmap();
   map.units.resize(256 * 40);
@@ -232,7 +232,7 @@ TEST_CASE("rules without end, and too many that begin alike, are refused") {
   chain(32);
   CHECK_NOTHROW(check_charsmap(map.bytes(), 0, "m"));
   chain(33);
-  refuse_pieces(map, "more than 32 normalisation rules that begin alike");
+  refuse_pieces(map, "more than 32 normalization rules that begin alike");
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST_CASE("damaged files") {
           "precompiled_charsmap is no base64");
   refused(
       with(pairs, "/normalizer", R"({"type": "Precompiled", "precompiled_charsmap": "AAAAAAAA"})"),
-      "normalisation rules");
+      "normalization rules");
   refused(with(pairs, "/normalizer", R"({"type": "Replace", "pattern": {"String": ""}})"),
           "pattern");
   refused(with(pairs, "/normalizer", R"({"type": "Prepend", "prepend": 3})"), "prepend");
@@ -195,8 +195,8 @@ TEST_CASE("damaged files") {
   refused(with(pairs, "/model/merges/0", R"("a b c")"), "expected two pieces");
   refused(with(pairs, "/model/merges/0", R"(["a"])"), "expected two pieces");
   refused(with(pairs, "/model/unk_token", R"("<none>")"), "\"<none>\" is missing");
-  refused(with(unigram, "/model/unk_id", "4"), "unk_id is no id from 0 to 3");
-  refused(with(unigram, "/model/unk_id", "-1"), "unk_id is no id from 0 to 3");
+  refused(with(unigram, "/model/unk_id", "4"), "unk_id is not an id from 0 to 3");
+  refused(with(unigram, "/model/unk_id", "-1"), "unk_id is not an id from 0 to 3");
   refused(with(unigram, "/model/vocab/0", R"(["a"])"), "expected a piece and its score");
   refused(with(unigram, "/model/vocab", "[]"), "vocab is missing");
   refused(with(pairs, "/added_tokens/0/content", R"("<s>")"),

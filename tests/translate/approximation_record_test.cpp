@@ -183,7 +183,7 @@ TEST_CASE("lsh's record: tokens in the order of their buckets, and who met the b
       double mass = 0;
       for (int key = 0; key < 45; ++key) mass += at(at(met, query), key) ? at(exact, key) : 0;
       CHECK(static_cast<double>(at(hashed.mass, query)) == doctest::Approx(mass).epsilon(1e-5));
-      // The recorded cells are those that tokens met.
+      // The recorded cells are those whose query and key were compared.
       std::size_t cells = 0;
       for (const CellRun& run : maps.pattern_cells_of(layer, head)->row(query)) {
         for (int key = run.first; key < run.end; ++key) CHECK(at(at(met, query), key));

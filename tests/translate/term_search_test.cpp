@@ -1,4 +1,4 @@
-// Tests searches for translations with given terms, against an exhaustive search of tiny
+// Tests the search for translations with given terms against an exhaustive search on tiny
 // vocabularies.
 #include "translate/search/term_search.h"
 

@@ -32,7 +32,7 @@ class Int8Weight {
   AlignedFloats sums_;    ///< [panels · width], 32-bit integers
 };
 
-/// Returns the floats that pack() takes from an arena.
+/// Returns how many floats pack() takes from an arena.
 std::size_t int8_floats(Index in, Index out);
 
 }  // namespace attn

@@ -18,7 +18,7 @@ namespace attn {
 
 /// Rows, or columns, of a result tile.
 inline constexpr Index kTileSide = 16;
-/// Terms in a factor's tile.
+/// Terms of each sum in one tile of a factor.
 inline constexpr Index kTileTerms = 32;
 /// Numbers in a factor's tile.
 inline constexpr Index kTileSize = kTileSide * kTileTerms;

@@ -116,10 +116,10 @@ void read_globals(KeyReader& reader, AttentionPattern& pattern) {
     pattern.globals = {0};
     return;
   }
-  if (!value->is_array()) reader.fail_type("global", *value, "a list of places, as [0]");
+  if (!value->is_array()) reader.fail_type("global", *value, "a list of positions, such as [0]");
   for (const Json& one : *value) {
     const std::optional<int> place = as_int(one);
-    if (!place) reader.fail_type("global", *value, "a list of places, as [0]");
+    if (!place) reader.fail_type("global", *value, "a list of positions, such as [0]");
     pattern.globals.push_back(*place);
   }
   std::sort(pattern.globals.begin(), pattern.globals.end());

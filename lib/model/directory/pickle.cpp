@@ -265,7 +265,7 @@ class PickleReader {
     require(count + 1);
     if (count % each != 0) fail("a key without a value");
     const std::vector<PickleValue*> parts = pop_all(count);
-    if (stack_.back()->kind != kind) fail("parts for something that has none");
+    if (stack_.back()->kind != kind) fail("parts for a value that is no container of this kind");
     auto& all = stack_.back()->parts;
     all.insert(all.end(), parts.begin(), parts.end());
     return true;
@@ -299,7 +299,7 @@ class PickleReader {
   std::string_view pop_text() {
     require(1);
     const PickleValue* value = pop();
-    if (value->kind != Kind::text) fail("a name that is no text");
+    if (value->kind != Kind::text) fail("a name that is not text");
     return value->text;
   }
 

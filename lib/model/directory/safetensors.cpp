@@ -117,7 +117,8 @@ class HeaderReader {
     read_shape(tensor, entry.at("shape"));
     const auto bytes = checked_multiply(tensor.elements, type.bytes);
     if (!bytes)
-      fail_tensor(name, "shape {} exceeds 64 bits of bytes", shown_json(entry.at("shape")));
+      fail_tensor(name, "shape {} needs more bytes than 64 bits can count",
+                  shown_json(entry.at("shape")));
     read_range(tensor, entry.at("data_offsets"));
     if (tensor.end - tensor.begin != *bytes) {
       fail_tensor(name, "data_offsets hold {} bytes, expected {} for {} of shape {}",
@@ -207,7 +208,8 @@ class HeaderReader {
       tensor.shape.push_back(dimension.get<std::uint64_t>());
       const auto product = checked_multiply(tensor.elements, tensor.shape.back());
       if (!product) {
-        fail_tensor(tensor.name, "shape {} exceeds 64 bits of elements", shown_json(value));
+        fail_tensor(tensor.name, "shape {} has more elements than 64 bits can count",
+                    shown_json(value));
       }
       tensor.elements = *product;
     }

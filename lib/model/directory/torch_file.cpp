@@ -114,7 +114,7 @@ class TorchReader {
     for (std::size_t i = 0; i < value.parts.size(); i += 2) {
       const PickleValue& key = *value.parts[i];
       const PickleValue& tensor = *value.parts[i + 1];
-      if (key.kind != Kind::text) fail("its data.pkl has a key that is not a text");
+      if (key.kind != Kind::text) fail("its data.pkl has a key that is not text");
       if (!names.insert(key.text).second) fail("tensor '{}' stands twice", excerpt(key.text));
       if (tensor.kind == Kind::call) read_parameter(std::string(key.text), tensor);
     }

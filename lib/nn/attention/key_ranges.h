@@ -29,9 +29,9 @@
 
 namespace attn {
 
-/// Keys that the rows of a tile see, as numbers in a list. Row r has the number own + r. It sees
-/// the numbers in [first, end) from own + r − back to own + r + ahead, except those at a distance
-/// of at most `hole`.
+/// Keys that the rows of a tile see, as positions in a list. Row r is at position own + r. It sees
+/// the positions from own + r − back to own + r + ahead that are in [first, end), except those at
+/// a distance of at most `hole`.
 struct KeyRange {
   static constexpr Index kFar = std::numeric_limits<Index>::max() / 4;
 

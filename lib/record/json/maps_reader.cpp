@@ -66,7 +66,7 @@ void read_biases(const JsonReader& rows, const MapShape& shape, PatternCells& pa
       const float number = bias.number();
       if (run == end) {
         bias.fail(fmt::format("of the keys {} to {}", of.first, of.end - 1),
-                  "the keys of a run of its pattern");
+                  "consecutive keys that its pattern allows");
       }
       run->bias = number;
     });
@@ -185,7 +185,7 @@ void read_mixtures(const JsonReader& approximation, MapShape& shape, AttentionMa
   const Json* first = &weights.value();
   for (int depth = 0; depth < 3 && !first->empty(); ++depth) first = &first->front();
   shape.keys = first->is_array() ? first->size() : 0;
-  if (shape.keys == 0 && shape.queries > 0) weights.fail("without mixtures", "one at least");
+  if (shape.keys == 0 && shape.queries > 0) weights.fail("without mixtures", "at least one");
   maps.keys = to_int(shape.keys);
   read_heads(weights, shape, [&](const JsonReader& map) {
     map.for_each([&](const JsonReader& row) {

@@ -1,4 +1,4 @@
-// Requests to a live page's model, from a browser or from a page that translates alone: strict
+// Requests to a live page's model, from a browser or from a standalone page: strict
 // JSON, without unknown keys.
 #pragma once
 

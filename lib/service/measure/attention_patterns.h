@@ -27,9 +27,9 @@ struct AttentionBenchmark {
 /// can be causal.
 std::vector<std::string> patterns_to_benchmark(const std::string& list, bool causal);
 
-/// Returns the pattern with this command-line name, with parameters that do not grow with the
-/// length (stride: √length). Throws UsageError if there is none of that name, or none that is
-/// causal.
+/// Returns the pattern with this command-line name. Its parameters do not depend on the length,
+/// except the stride, which is √length. Throws UsageError if no pattern has that name, or if it
+/// should be causal and cannot.
 AttentionPattern pattern_for_benchmark(const std::string& kind, Index length, bool causal);
 
 /// Runs the trials, which differ only in pattern and length, one after another. Each runs in a

@@ -85,7 +85,7 @@ class TokenizerJsonReader {
     }
     check_pieces(model);
     if (!unknown || *unknown < 0 || *unknown >= std::ssize(pieces)) {
-      model.fail("unk_id", fmt::format("is no id from 0 to {}", pieces.size() - 1));
+      model.fail("unk_id", fmt::format("is not an id from 0 to {}", pieces.size() - 1));
     }
     unknown_ = pieces[to_size(*unknown)].text;
     p_.clean_up_spaces = settings_.clean_up_spaces;

@@ -90,12 +90,12 @@ class CharsmapCheck {
  public:
   CharsmapCheck(std::string_view charsmap, std::size_t offset, const std::string& where)
       : offset_(offset), where_(where) {
-    if (charsmap.size() <= kUnit) fail("normalisation rules of less than 5 bytes");
+    if (charsmap.size() <= kUnit) fail("normalization rules of fewer than 5 bytes");
     const std::size_t trie_size = little_endian(charsmap, 0);
     if (trie_size == 0 || trie_size % (kBlockUnits * kUnit) != 0 ||
         trie_size >= charsmap.size() - kUnit) {
-      fail(fmt::format("normalisation rules of {} bytes whose table has {}", charsmap.size(),
-                       trie_size));
+      fail(fmt::format("{} bytes of normalization rules, whose table claims {} bytes",
+                       charsmap.size(), trie_size));
     }
     CharsmapParts parts = charsmap_parts(charsmap);
     strings_ = parts.strings;
@@ -103,15 +103,15 @@ class CharsmapCheck {
   }
 
   void run() {
-    if (strings_.back() != '\0') fail("normalisation strings that do not end with a zero byte");
-    if (!is_valid_utf8(strings_)) fail("normalisation strings that are not UTF-8");
+    if (strings_.back() != '\0') fail("normalization strings that do not end with a zero byte");
+    if (!is_valid_utf8(strings_)) fail("normalization strings that are not UTF-8");
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (i == 0 || !(units_[i] & kValueBit)) check_unit(i);
     }
     group_children();
     matches_.assign(units_.size(), kUnknown);
     if (longest(base_of(0), 0) > kMaxMatches) {
-      fail(fmt::format("more than {} normalisation rules that begin alike", kMaxMatches));
+      fail(fmt::format("more than {} normalization rules that begin alike", kMaxMatches));
     }
   }
 
@@ -130,12 +130,13 @@ class CharsmapCheck {
   void check_unit(std::size_t i) const {
     const std::size_t base = base_of(i);
     if ((base | (kBlockUnits - 1)) >= units_.size()) {
-      fail(fmt::format("normalisation table entry {} leads to {} of {}", i, base, units_.size()));
+      fail(fmt::format("normalization table entry {} points to entry {} of {}", i, base,
+                       units_.size()));
     }
     if (!has_leaf(i)) return;
     const std::size_t string = units_[base] & ~kValueBit;
     if (string >= strings_.size() || is_continuation_byte(strings_[string])) {
-      fail(fmt::format("normalisation table entry {} leads to string byte {} of {}", i, string,
+      fail(fmt::format("normalization table entry {} points to string byte {} of {}", i, string,
                        strings_.size()));
     }
   }
@@ -161,7 +162,7 @@ class CharsmapCheck {
   /// limit.
   int longest(std::size_t base, int depth) {
     if (matches_[base] != kUnknown) return matches_[base];
-    if (depth > kMaxKeyBytes) fail("a normalisation rule without end");
+    if (depth > kMaxKeyBytes) fail("a normalization rule without end");
     int most = 0;
     for (std::size_t i = starts_[base]; i < starts_[base + 1]; ++i) {
       const std::size_t child = children_[i];

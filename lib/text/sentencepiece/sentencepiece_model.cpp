@@ -174,7 +174,7 @@ class ModelCheck {
     std::set<std::uint32_t> seen;
     while (fields.next(field)) {
       if (!known(field,
-                 {{2, ProtobufWireType::bytes, "table of normalisation rules"},
+                 {{2, ProtobufWireType::bytes, "table of normalization rules"},
                   {3, ProtobufWireType::varint, "add_dummy_prefix"},
                   {4, ProtobufWireType::varint, "remove_extra_whitespaces"},
                   {5, ProtobufWireType::varint, "escape_whitespaces"}},

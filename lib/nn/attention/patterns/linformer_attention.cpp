@@ -98,7 +98,7 @@ Matrix whole_rows_for(const Parameter& projection, const AttentionGroup& group) 
   return rows;
 }
 
-/// Adds E and F, which projected the keys and values, to the weights that an observer gets.
+/// Gives an observer E and F, the projections of keys and values, together with the weights.
 class LinformerObserver : public AttentionObserver {
  public:
   LinformerObserver(const AttentionInput& input, AttentionObserver& then)

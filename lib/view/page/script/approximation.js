@@ -1,7 +1,7 @@
 // The additional matrices of linformer, performer and lsh (`approximation` in docs/json.md):
 // projected keys, the exact weights and their difference, or the tokens sorted by hash.
 
-/** Returns how often queries met their best key, and the mean weight that they met, of one LSH
+/** Returns how often queries found their best key, and the mean weight of the compared keys, of one LSH
  *  head. */
 function metBest(found, layer, head) {
   const best = found.best[layer][head];
@@ -142,7 +142,7 @@ const approximationView = (() => {
     const met = metBest(found, layer, head);
     pictures = [metPicture(found, met)];
     return { title: "Buckets", note: "Random rotations hash the queries, which are the keys, too; in each round the tokens, sorted by bucket, are cut into chunks, and a chunk sees itself and the one before it.",
-      says: `${met.count} of ${plural(met.of, "row")} met their best key, the one with the largest score. Of full attention's weights on other tokens ${fixed(met.mass, 3)} lie on keys that were met.`,
+      says: `${met.count} of ${plural(met.of, "row")} found their best key, the one with the largest score. Of full attention's weights on other tokens, ${fixed(met.mass, 3)} belong to keys that were compared.`,
       more: strips(found) };
   }
 

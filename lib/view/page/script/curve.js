@@ -93,7 +93,7 @@ const curveView = (() => {
   let drawn = null;
 
   function spoken(curve, updates) {
-    return `training from update ${updates[0]} to ${updates[updates.length - 1]}: the slider below says the figures of each moment`;
+    return `training from update ${updates[0]} to ${updates[updates.length - 1]}: the slider below shows the scores of each recorded update`;
   }
 
   /** Draws the cursor, and a dot on every line at the current moment. */
@@ -122,7 +122,7 @@ const curveView = (() => {
         item("is-dev", "dev loss", validation ? figure(validation[1], 3) : "–", "on the dev part, label-smoothed, without dropout"),
         item("is-bleu", "BLEU", validation ? figure(validation[2], 1) : "–", "of the dev part, 0 to 100"),
         item("is-chrf", "chrF", validation ? figure(validation[3], 1) : "–", "of the dev part, 0 to 100")] : null,
-      make("span", { text: "every moment has the same width, whatever lies between" }),
+      make("span", { text: "every recorded update has the same width, whatever lies between" }),
       curve.best === undefined ? null : make("span", { class: `curve-item${curve.best === update ? " strong" : ""}`,
         text: curve.best === update ? "★ kept as the best" : `★ update ${thousands(curve.best)} was kept as the best` })];
   }

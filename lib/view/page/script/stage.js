@@ -248,7 +248,7 @@ const stage = (() => {
     const found = approximationOf(scene.record, scene.hypothesis, scene.kind);
     const says = found && found.type === "linformer" ? `Each source word looks at ${plural(scene.columns.length, "mixture")} of all words.`
       : scene.kind === "encoder_self" && scene.matrix && scene.matrix.masked.includes(2)
-        ? (found ? "Each source word looks at those that it met by hash." : "Each source word looks at those of its pattern.")
+        ? (found ? "Each source word looks at those with a similar hash." : "Each source word looks at those of its pattern.")
       : KINDS[scene.kind].says;
     return found && found.type === "performer" ? `${says} Random features estimate these weights.` : says;
   }

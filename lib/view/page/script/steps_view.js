@@ -158,7 +158,7 @@ const stepsView = (() => {
     if (!found || found.type === "linformer") return null;
     return make("p", { class: "note", "data-step": "approximation" }, found.type === "performer"
       ? "This head does no softmax: random features estimate it, and the recorded weight is what they amount to."
-      : `Keys are the queries, normalised. A key that was met in several rounds counts as often, and a token's own key only where it met no other; this arithmetic leaves both out${steps.query ? ", the recorded weight does not" : ""}.`);
+      : `Keys are the queries, normalized. A key that was compared in several rounds counts once for each, and a token's own key counts only if it was compared with no other; this arithmetic leaves both out${steps.query ? ", the recorded weight does not" : ""}.`);
   }
 
   function valueStep(steps, queryName, keyName, number) {

@@ -73,11 +73,12 @@ class LshBucketStrips {
   Panel draw() {
     const LshRecall found = lsh_recall(source_.maps, place_.layer, place_.head);
     const std::string heading =
-        fmt::format("{}: {} of {} met their best key",
+        fmt::format("{}: {} of {} found their best key",
                     to_string(HeadName{source_.site, place_.layer, place_.head}),
                     found.found_count(), counted(found.of, "row"));
     const std::string share = fmt::format(
-        "{:.2f} of full attention's weights on others lie on keys that were met", found.mass);
+        "{:.2f} of full attention's weights on others belong to keys that were compared",
+        found.mass);
     append_format(out_,
                   "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n"
                   "<text class=\"quiet small\" x=\"0\" y=\"30\">{}</text>\n",

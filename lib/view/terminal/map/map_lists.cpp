@@ -198,8 +198,8 @@ std::string lsh_bucket_text(const AttentionMaps& maps, const HeadName& head,
   }
   const LshRecall found = lsh_recall(maps, *head.layer, *head.head);
   out +=
-      "  " + wrap_words(fmt::format("{} of {} met their best key; of full attention's weights on "
-                                    "others {:.2f} lie on keys that were met.",
+      "  " + wrap_words(fmt::format("{} of {} found their best key; of full attention's weights on "
+                                    "others, {:.2f} belong to keys that were compared.",
                                     found.found_count(), counted(found.of, "row"), found.mass),
                         width - 2, 2);
   return out;

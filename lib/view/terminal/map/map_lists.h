@@ -38,7 +38,7 @@ std::vector<TextLine> draw_top_weights(const MapAxes& axes, std::span<const Show
 // The LSH buckets of a sentence's tokens, and how many best keys they found, on a terminal.
 
 /// Returns one line per hashing round of one head with its tokens grouped by bucket, and a line
-/// that says how many rows met their best key. `labels` are the tokens' labels; no line is wider
+/// that says how many rows found their best key. `labels` are the tokens' labels; no line is wider
 /// than `width`.
 std::string lsh_bucket_text(const AttentionMaps& maps, const HeadName& head,
                             std::span<const std::string> labels, int width);

@@ -53,7 +53,7 @@ std::string site_line(const ShownMaps& shown, const AttentionMaps& of, int width
   const bool encoder = shown.site == AttentionSite::encoder_self;
   if (pattern && of.hashed(0, 0) != nullptr) {
     return wrap_words(fmt::format("Encoder self-attention: each source {0} (row) looks at the {0}s "
-                                  "that it met by hash.",
+                                  "with a similar hash.",
                                   shown.by_words ? "word" : "token"),
                       width);
   }

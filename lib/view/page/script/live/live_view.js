@@ -290,7 +290,7 @@ const liveView = (() => {
       event.target.value = "";
     });
     const onFiles = (name, run) => addEventListener(name, (event) => {
-      // dropped text goes where it always goes
+      // the browser handles dropped text as usual
       if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();
       run(event.dataTransfer);
