@@ -224,7 +224,8 @@ TEST_CASE("lsh: buckets, the sorted order, and which rows found their best key")
   CHECK(shown.out.find("encoder:1:1: tokens by [bucket] in each round; | ends a chunk of 2") !=
         std::string::npos);
   CHECK(shown.out.find("\n  round 1 [") != std::string::npos);
-  CHECK(shown.out.find(fmt::format("  {} of 5 rows found their best key", met)) != std::string::npos);
+  CHECK(shown.out.find(fmt::format("  {} of 5 rows found their best key", met)) !=
+        std::string::npos);
   const Document picture(bytes_of(svg));
   const std::vector<int> rounds = picture.find("g", "round");
   REQUIRE(rounds.size() == 2);
