@@ -100,8 +100,8 @@ void add_serve(CLI::App& app, Run& run) {
       ->type_name("FILE")
       ->group(help_group::runs);
   command->footer(
-      "Prints its address on stdout. POST /api/translate, /api/attend and /api/why answer with\n"
-      "JSON.\n\n"
+      "Prints its address on stdout. POST /api/translate, /api/attend and /api/why\n"
+      "answer with JSON.\n\n"
       "Examples:\n"
       "  attn-demo serve\n"
       "  attn-demo serve --port 8081 --model data/models/en-de --model my-model\n"

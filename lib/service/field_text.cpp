@@ -5,7 +5,7 @@
 namespace attn {
 
 std::string option_name(std::string_view field) {
-  if (field == "terms") return "--term";  // --terms takes a file
+  if (field == "terms") field.remove_suffix(1);  // the option with an s takes a file
   std::string name = "--" + std::string(field);
   std::replace(name.begin(), name.end(), '_', '-');
   return name;

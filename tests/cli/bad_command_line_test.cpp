@@ -164,7 +164,7 @@ TEST_CASE("bad input: flags and values") {
       {"--early-stopping empty",
        {"translate", "x", "--early-stopping", ""},
        kUsage,
-       {"--early-stopping", "true, false or never"}},
+       {"--early-stopping", "true|false|never"}},
       {"more best than beams",
        {"translate", "x", "--beam", "2", "--n-best", "3"},
        kUsage,
@@ -252,7 +252,7 @@ TEST_CASE("bad input: --show") {
   };
   check_all({
       show("corss", {"corss", "encoder, decoder or cross", "cross:0:1"}),
-      show("", {"--show", "encoder, decoder or cross"}),
+      show("", {"--show", "encoder, decoder, cross"}),
       show("Cross", {"Cross"}),
       show("cross:", {"layer"}),
       show("cross:x", {"layer", "\"x\""}),

@@ -156,7 +156,7 @@ TEST_CASE("bad input: patterns of attention") {
       encoder("blocks that do not fit", R"({"type": "bigbird", "block_size": 16})",
               {"block_size 16 does not fit", "at most 12"}),
       encoder("global beyond the positions",
-              R"({"type": "longformer", "window": 8, "global": [64]})", {"place 64", "0 to 63"}),
+              R"({"type": "longformer", "window": 8, "global": [64]})", {"position 64", "0 to 63"}),
       model("a kind that a decoder cannot have",
             R"("decoder_attention": {"type": "chunks", "block_size": 8})", {"looks ahead"}),
       model("positions of LED", R"("model_type": "led", "max_decoder_position_embeddings": 0)",

@@ -214,11 +214,11 @@ TEST_CASE("bad input: tensors of model.safetensors") {
                        entry["data_offsets"] = {t.begin(name) + 4, last + 4};
                      }
                    }),
-      with_tensors("shape whose product wraps", {kQuery, "exceeds 64 bits"},
+      with_tensors("shape whose product wraps", {kQuery, "more elements than 64 bits"},
                    [](Tensors& t) {
                      t.tensor(kQuery)["shape"] = {std::uint64_t{1} << 33, std::uint64_t{1} << 33};
                    }),
-      with_tensors("shape whose bytes wrap", {kQuery, "exceeds 64 bits"},
+      with_tensors("shape whose bytes wrap", {kQuery, "more bytes than 64 bits"},
                    [](Tensors& t) {
                      t.tensor(kQuery)["shape"] = {std::uint64_t{1} << 62, 1};
                    }),

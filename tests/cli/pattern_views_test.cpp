@@ -169,7 +169,7 @@ TEST_CASE("explain adds up under patterns, or says what is not shown") {
   const Result brief = explained(kSmallLed, "0", {"--short"});
   CHECK(brief.code == kInput);
   CHECK(brief.err.find("query 0 is a global token, whose query, keys and values come from "
-                       "projections of its own that are not shown") != std::string::npos);
+                       "separate projections that are not shown") != std::string::npos);
   const Result own = explained(kSmallPegasusX, "3", {"--short"});
   CHECK(own.code == kInput);
   CHECK(own.err.find("global tokens of the model's own") != std::string::npos);

@@ -203,7 +203,7 @@ TEST_CASE("languages that are missing, unknown or none are refused in one line")
        with({"--target-lang", ""})},
       {"a model that has none",
        kUsage,
-       {"--target-lang de: ", "no tokens of languages"},
+       {"--target-lang de: ", "has no language tokens; leave it out"},
        plain,
        {"--from", kSource + "/data/models/en-de", "--target-lang", "de"}},
       {"a tokenizer that is made",

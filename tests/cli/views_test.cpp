@@ -327,8 +327,8 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   };
   const auto [quiet, plain] = page({});
   CHECK(quiet.find("note: " + scene.file("p.html") +
-                   ": no queries, keys and values, which explain a cell: with them it would be "
-                   "larger than 5.0 MB; --vectors puts them in\n") != std::string::npos);
+                   ": no queries, keys and values, which explain a cell: with them it would take "
+                   "more than 5.0 MB; --vectors puts them in\n") != std::string::npos);
   CHECK(quiet.find("will take") == std::string::npos);
   REQUIRE(plain.size() == 60);
   for (const Json& record : plain) {
@@ -346,7 +346,7 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   const auto [few, trees] = page({"--beam", "4"});
   CHECK(few.find("note: " + scene.file("p.html") +
                  ": no queries, keys, values, which explain a cell, and search trees: with them it "
-                 "would be larger than 2.0 MB; --vectors and --tree put them in\n") !=
+                 "would take more than 2.0 MB; --vectors and --tree put them in\n") !=
         std::string::npos);
   CHECK(trees.dump().size() < 2'000'000);
   for (const Json& record : trees) CHECK(!record.contains("search"));
