@@ -199,7 +199,7 @@ void add_file_options(CLI::App& command, WhyOptions& options) {
 void add_why(CLI::App& app, Run& run) {
   auto options = std::make_shared<WhyOptions>();
   CLI::App* command =
-      app.add_subcommand("why", "Show why each word was written, in sums that add up");
+      app.add_subcommand("why", "Show why each word was written, as contributions that add up");
   command->add_option("SENTENCE", options->sentences, "The sentence")->group(help_group::reads);
   command->add_option("--target", options->target, "Explain this translation")
       ->type_name("TEXT")

@@ -130,8 +130,8 @@ std::vector<int> corrupted_choices(const Transformer& model, const WhyRequest& r
   return choices;
 }
 
-/// Compares the written token with the one that the corrupted source would write, or with the
-/// foil at a step that was asked for if both are the same.
+/// Compares the written token with the one that the model would write for the corrupted source. If
+/// both are the same at the requested step, compares it with the foil instead.
 void add_patching(const Transformer& model, const WhyRequest& request, Why& why) {
   const Trace& trace = request.trace;
   const std::vector<int> choices = corrupted_choices(model, request);

@@ -38,8 +38,7 @@ struct Product {
         bias(random_matrix(1, out, "b")),
         y(random_matrix(rows, out, "y")) {}
 
-  /// Returns y + x W + b by one table, with `part` rows of W at a time (all at once if part is
-  /// in).
+  /// Returns y + x W + b as one table of kernels computes it, `part` rows of W at a time.
   Matrix added(const Kernels& k, Index part) const {
     const Index in = x.cols();
     const Index out = y.cols();
