@@ -15,7 +15,7 @@
 #include "service/search_settings.h"
 #include "service/training/untrained_model.h"
 #include "service/translate_texts.h"
-#include "service/why.h"
+#include "service/why/why.h"
 #include "translate/search/search_queue.h"
 
 namespace attn_demo {

@@ -56,7 +56,7 @@ std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<i
 std::vector<ShownMaps> select_maps(const AttentionRecord& record, std::size_t hypothesis,
                                    const MapSelection& selection, bool by_words = false);
 
-/// A record whose maps hold a measure (service/measured_maps.h).
+/// A record whose maps hold a measure (service/why/measured_maps.h).
 struct MeasuredRecord {
   AttentionRecord record;
   float largest = 1;  ///< the length that the number 1 stands for

@@ -11,7 +11,7 @@
 #include "service/search_settings.h"
 #include "service/training/training_run.h"
 #include "service/what_if.h"
-#include "service/why.h"
+#include "service/why/why.h"
 
 namespace attn {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "service/why.h"
+#include "service/why/why.h"
 
 namespace attn {
 

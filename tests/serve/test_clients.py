@@ -115,7 +115,7 @@ class Clients(ServerCase):
             status, answer = send(body)
             self.assertEqual(status, 400, body[:80])
             self.assertIn(message, answer["error"])
-        self.assertIn("names no boundary", self.ask(browser, **{"Content-Type": "multipart/form-data"})[1]["error"])
+        self.assertIn("has no boundary", self.ask(browser, **{"Content-Type": "multipart/form-data"})[1]["error"])
         # Only these clients' paths take forms.
         self.assertEqual(self.ask(browser, "/api/translate", **{"Content-Type": "multipart/form-data; boundary=a"})[0], 415)
 

@@ -42,7 +42,7 @@ TEST_CASE("a shipped model is found by its name from every folder") {
   // A path that looks like one, or that exists, stays as it is.
   CHECK(model_directory("./de-en") == "./de-en");
   CHECK(model_directory(scene.path()) == scene.path());
-  test::check_error([] { model_directory("fr-en"); }, ExitCode::system,
+  test::check_error([] { require_model("fr-en", model_directory("fr-en")); }, ExitCode::system,
                     "fr-en: no such model directory, and no shipped model has this name (shipped: "
                     "en-de, cs-en, de-en); check the path");
 }

@@ -19,7 +19,7 @@
 #include "service/search_settings.h"
 #include "service/translate_lines.h"
 #include "service/what_if.h"
-#include "service/why.h"
+#include "service/why/why.h"
 #include "translate/recorder.h"
 #include "view/page/page_html.h"
 

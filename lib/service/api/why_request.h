@@ -4,7 +4,7 @@
 #include <string>
 
 #include "service/api/api_request.h"
-#include "service/why.h"
+#include "service/why/why.h"
 
 namespace attn {
 

@@ -148,13 +148,7 @@ std::string model_directory(const std::string& named) {
   if (fs::exists(named, error)) return named;
   if (std::string found = find_shipped_model(named); !found.empty()) return found;
   const std::optional<HubName> name = hub_name(named);
-  if (!name) {
-    if (named.find('/') != named.npos || shipped_models().empty()) return named;
-    throw SystemError(
-        "{}: no such model directory, and no shipped model has this name (shipped: {}); check the "
-        "path",
-        printable(named), fmt::join(short_names(shipped_models()), ", "));
-  }
+  if (!name) return named;
   const fs::path model = folder_of(*name);
   if (const auto found = snapshot_of(model, name->revision)) return *found;
   const std::vector<std::string> others = revisions_of(model);
@@ -170,7 +164,15 @@ std::string model_directory(const std::string& named) {
       name->revision == "main" ? "hf download " + name->model : fetching(*name));
 }
 
-void require_hub_weights(const std::string& named, const std::string& directory) {
+void require_model(const std::string& named, const std::string& directory) {
+  std::error_code error;
+  const bool word = named.find('/') == named.npos && named == directory;
+  if (word && !fs::exists(named, error) && !shipped_models().empty()) {
+    throw SystemError(
+        "{}: no such model directory, and no shipped model has this name (shipped: {}); check the "
+        "path",
+        printable(named), fmt::join(short_names(shipped_models()), ", "));
+  }
   const std::optional<HubName> name = hub_name(named);
   if (!name || named == directory || !weight_files(directory).empty()) return;
   const fs::path model = folder_of(*name);

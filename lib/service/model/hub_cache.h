@@ -14,8 +14,9 @@ namespace attn {
 /// the model.
 std::string model_directory(const std::string& named);
 
-/// Throws InputError if `named` is a model of the cache whose revision has no weights. The error
-/// names the revisions that have weights.
-void require_hub_weights(const std::string& named, const std::string& directory);
+/// Throws SystemError if `named` is a single word and neither a directory nor a shipped model; the
+/// error lists the shipped ones. Throws InputError if it is a model of the cache whose revision has
+/// no weights; the error names the revisions that have weights.
+void require_model(const std::string& named, const std::string& directory);
 
 }  // namespace attn

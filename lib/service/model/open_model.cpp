@@ -116,7 +116,7 @@ void refuse_run_directory(const std::string& directory) {
 ReadyModel load_from_directory(const std::string& named, Backend backend) {
   const std::string directory = model_directory(named);
   refuse_run_directory(directory);
-  require_hub_weights(named, directory);
+  require_model(named, directory);
   const Progress progress("reading " + directory);
   ReadyModel ready;
   std::optional<LoadedModel> loaded;

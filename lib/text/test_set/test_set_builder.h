@@ -19,7 +19,8 @@ class TestSetBuilder {
   /// `path` begins every message.
   explicit TestSetBuilder(const std::string& path) : path_(path) {}
 
-  /// Lines count from 1. All three throw InputError if the file does not match any known format at this point.
+  /// Lines count from 1. All three throw InputError if the file does not match any known format at
+  /// this point.
   void start(std::string_view name, const MarkupAttributes& attributes, std::size_t line);
   void text(std::string_view bytes, std::size_t line);
   void end(std::size_t line);

@@ -1,4 +1,4 @@
-#include "service/why.h"
+#include "service/why/why.h"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,7 @@
 #include "base/strings/utf8.h"
 #include "record/words.h"
 #include "service/field_text.h"
-#include "service/measured_maps.h"
+#include "service/why/measured_maps.h"
 #include "why/word_receipts.h"
 
 namespace attn {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "service/why.h"
+#include "service/why/why.h"
 #include "view/terminal/table.h"
 
 namespace attn {

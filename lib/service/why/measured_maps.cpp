@@ -1,4 +1,4 @@
-#include "service/measured_maps.h"
+#include "service/why/measured_maps.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "service/explain_receipt.h"
+#include "service/why/explain_receipt.h"
 
 #include <fmt/format.h>
 

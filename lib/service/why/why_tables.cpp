@@ -1,4 +1,4 @@
-#include "service/why_tables.h"
+#include "service/why/why_tables.h"
 
 #include <fmt/format.h>
 

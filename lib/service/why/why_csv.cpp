@@ -1,4 +1,4 @@
-#include "service/why_csv.h"
+#include "service/why/why_csv.h"
 
 #include <fmt/format.h>
 
