@@ -392,7 +392,7 @@ void add_evaluate(CLI::App& app, Run& run) {
       "    --why --gold data/gold/words.align\n"
       "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de --lowercase\n"
       "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de \\\n"
-      "    --against data/toy/test.en");
+      "    --against other.de");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });
 }

@@ -4,6 +4,12 @@
 #include "commands/arguments.h"
 
 namespace attn {
+namespace {
+
+constexpr const char* kDirectory =
+    "Model directory (config.json, model.safetensors, …), or a shipped model's name";
+
+}  // namespace
 
 void ModelOptions::add_to(CLI::App& command) {
   command.add_option("--config", config, "Experiment file; its model gets random weights")
@@ -37,16 +43,15 @@ void ModelOptions::add_heads_to(CLI::App& command) {
 void ModelOptions::add_model_to(CLI::App& command) {
   command
       .add_option_function<std::string>(
-          "--model", [this](const std::string& directory) { models = {directory}; },
-          "Model directory (config.json, model.safetensors, …), or a shipped model's name")
+          "--model", [this](const std::string& directory) { models = {directory}; }, kDirectory)
       ->type_name("DIR")
       ->group(help_group::model);
 }
 
-void ModelOptions::add_models_to(CLI::App& command) {
-  add_directories_to(command,
-                     "Model directory (config.json, model.safetensors, …), or a shipped model's "
-                     "name; give several to translate with an ensemble");
+void ModelOptions::add_models_to(CLI::App& command, bool ensembles) {
+  add_directories_to(
+      command,
+      std::string(kDirectory) + (ensembles ? "; give several to translate with an ensemble" : ""));
 }
 
 void ModelOptions::add_directories_to(CLI::App& command, const std::string& description) {

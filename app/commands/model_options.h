@@ -22,8 +22,9 @@ struct ModelOptions {
   /// Adds --config, --preset and the options that shape a random model, except --heads, which
   /// `inspect` parses differently.
   void add_to(CLI::App& command);
-  void add_model_to(CLI::App& command);   ///< --model, once
-  void add_models_to(CLI::App& command);  ///< --model, once or more
+  void add_model_to(CLI::App& command);  ///< --model, once
+  /// Adds --model, once or more. `ensembles`: several models translate together.
+  void add_models_to(CLI::App& command, bool ensembles = true);
   void add_served_to(CLI::App& command);  ///< the same, for models that are served separately
   void add_maps_of_to(CLI::App& command);
   void add_globals_to(CLI::App& command);    ///< --global

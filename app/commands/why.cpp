@@ -208,7 +208,7 @@ void add_why(CLI::App& app, Run& run) {
   add_question_options(*command, *options);
   add_file_options(*command, *options);
   add_color_to(*command);
-  options->source.add_models_to(*command);
+  options->source.add_models_to(*command, false);
   options->source.add_to(*command);
   options->source.add_globals_to(*command);
   options->source.add_prefix_to(*command);
