@@ -93,8 +93,8 @@ std::uint64_t GradientBatches::bytes(const ModelConfig& config) {
 }
 
 std::uint64_t GradientBatches::batch_bytes(const ModelConfig& config, std::size_t source,
-                                           std::size_t steps) {
-  const std::size_t fitting = to_size(kGradientRows) / (source + steps);
+                                           std::size_t steps, std::size_t examples) {
+  const std::size_t fitting = std::min(to_size(kGradientRows) / (source + steps), examples);
   const std::size_t count = std::clamp<std::size_t>(fitting, 1, to_size(kGradientWords));
   return activation_bytes(config, {.source_tokens = count * source,
                                    .target_tokens = count * steps,

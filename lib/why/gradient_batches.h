@@ -43,9 +43,9 @@ class GradientBatches {
 
   /// Returns the bytes of the copy.
   static std::uint64_t bytes(const ModelConfig& config);
-  /// Returns the bytes of the largest batch of examples of this size.
-  static std::uint64_t batch_bytes(const ModelConfig& config, std::size_t source,
-                                   std::size_t steps);
+  /// Returns the bytes of the largest batch of at most `examples` examples of this size.
+  static std::uint64_t batch_bytes(const ModelConfig& config, std::size_t source, std::size_t steps,
+                                   std::size_t examples);
 
   const ModelConfig& config() const { return trainable_.config(); }
 

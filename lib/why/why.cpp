@@ -200,6 +200,17 @@ Why explain_words(const Transformer& model, const WhyRequest& request) {
   return why;
 }
 
+std::uint64_t gradient_bytes(const ModelConfig& config, const WhyMethods& methods,
+                             std::size_t source, std::size_t steps) {
+  if (!methods.gradients && !methods.integrated) return 0;
+  // A step has an example for its word and one for its foil; integrated gradients fill batches.
+  const std::size_t examples =
+      methods.integrated ? std::numeric_limits<std::size_t>::max() : 2 * steps;
+  return checked_add(GradientBatches::bytes(config),
+                     GradientBatches::batch_bytes(config, source, steps, examples))
+      .value_or(std::numeric_limits<std::uint64_t>::max());
+}
+
 std::uint64_t why_bytes(const ModelConfig& config, const WhyMethods& methods, std::size_t source,
                         std::size_t steps) {
   const auto s = static_cast<double>(source), t = static_cast<double>(steps);
@@ -214,11 +225,8 @@ std::uint64_t why_bytes(const ModelConfig& config, const WhyMethods& methods, st
     numbers += encoder * s * s + decoder * t * (t + s) +
                2.0 * (config.encoder_heads + 1) * (s + t) * config.d_model;
   }
-  double bytes = numbers * sizeof(float);
-  if (methods.gradients || methods.integrated) {
-    bytes += static_cast<double>(GradientBatches::bytes(config)) +
-             static_cast<double>(GradientBatches::batch_bytes(config, source, steps));
-  }
+  const double bytes =
+      numbers * sizeof(float) + static_cast<double>(gradient_bytes(config, methods, source, steps));
   const std::uint64_t trace = trace_bytes(config, source, steps);
   constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
   if (bytes > 9e18 || trace == kUnlimited) return kUnlimited;

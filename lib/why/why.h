@@ -104,6 +104,11 @@ struct Why {
 /// the vocabulary, or if a method cannot be computed exactly for this model, naming the part.
 Why explain_words(const Transformer& model, const WhyRequest& request);
 
+/// Returns the bytes that gradients work in, part of why_bytes(); 0 without a method that needs
+/// them. Saturates at 2⁶⁴ − 1.
+std::uint64_t gradient_bytes(const ModelConfig& config, const WhyMethods& methods,
+                             std::size_t source, std::size_t steps);
+
 /// Returns the bytes that trace and results need at most; saturates at 2⁶⁴ − 1.
 std::uint64_t why_bytes(const ModelConfig& config, const WhyMethods& methods, std::size_t source,
                         std::size_t steps);

@@ -343,9 +343,11 @@ std::uint64_t answer_bytes(const ModelConfig& config, const WhyMethods& methods,
                            std::size_t source_tokens, std::size_t steps) {
   const std::uint64_t trace = trace_bytes(config, source_tokens, steps);
   const std::uint64_t all = why_bytes(config, methods, source_tokens, steps);
+  const std::uint64_t working =
+      checked_add(trace, gradient_bytes(config, methods, source_tokens, steps)).value_or(all);
   // The record's maps are no larger than the trace. As text, a number takes three times its bytes.
-  const auto results = checked_multiply(all - std::min(trace, all), 4);
-  const auto bytes = results ? checked_add(*results, trace) : std::nullopt;
+  const auto results = checked_multiply(all - std::min(working, all), 4);
+  const auto bytes = results ? checked_add(*results, working) : std::nullopt;
   const auto sum = bytes ? checked_add(*bytes, trace) : std::nullopt;
   return sum.value_or(std::numeric_limits<std::uint64_t>::max());
 }
