@@ -383,7 +383,8 @@ void add_evaluate(CLI::App& app, Run& run) {
   add_search_options(*command, options->search, on_evaluate);
   command->footer(
       "Examples:\n"
-      "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de\n"
+      "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
+      "    --output greedy.de\n"
       "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
       "    --beam 4 --output out.de --json scores.json\n"
       "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
@@ -392,7 +393,7 @@ void add_evaluate(CLI::App& app, Run& run) {
       "    --why --gold data/gold/words.align\n"
       "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de --lowercase\n"
       "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de \\\n"
-      "    --against other.de");
+      "    --against greedy.de");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });
 }
