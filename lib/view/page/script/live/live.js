@@ -378,8 +378,8 @@ const live = (() => {
   }
 
   /** Opens a model of the reader's own; `given` resolves to {name, files}. If several were
-   *  given, the last one is used. It translates `text`, by default the text on show. */
-  async function openModel(given, text = asked.text) {
+   *  given, the last one is used. It translates `text`, or what the reader has typed by then. */
+  async function openModel(given, text) {
     const mine = ++openings;
     status.said = "opening the model";
     status.error = "";
@@ -388,7 +388,7 @@ const live = (() => {
       const model = await alone.read(await given);
       if (mine !== openings) return;
       takeSettings(await alone.open(model));
-      await want({ text, model: null, target: null, without: [], force: [] });
+      await want({ text: text === undefined ? asked.text : text, model: null, target: null, without: [], force: [] });
     } catch (problem) {
       if (mine !== openings) return;
       status.said = "";
