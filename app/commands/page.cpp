@@ -123,26 +123,33 @@ class PageCommand {
   /// default.
   bool shows() const { return !view_.show.empty() || !view_.draws(); }
 
-  void read(const std::string& path) {
-    const std::size_t first = count_;
+  /// Calls use(line, where, last) for each line of a file of records.
+  template <typename Use>
+  static void for_each_line(const std::string& path, const Use& use) {
     const std::string text = read_file(path, PageContent::max_bytes);
     const std::vector<std::string_view> lines = split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const std::string where = fmt::format("{}:{}", printable(path), i + 1);
-      if (is_head_report_line(lines[i])) {
-        const std::size_t sentences = read_head_report_line(lines[i], where).sentences;
-        const bool ends_all = options_.records.size() == 1 && i + 1 == lines.size();
-        if (ends_all && count_ > 1 && sentences <= count_) heads_ = lines[i];
-        continue;
+      use(lines[i], fmt::format("{}:{}", printable(path), i + 1), i + 1 == lines.size());
+    }
+  }
+
+  void read(const std::string& path) {
+    const std::size_t first = count_;
+    for_each_line(path, [&](std::string_view text, const std::string& where, bool last) {
+      if (is_head_report_line(text)) {
+        const std::size_t sentences = read_head_report_line(text, where).sentences;
+        const bool ends_all = options_.records.size() == 1 && last;
+        if (ends_all && count_ > 1 && sentences <= count_) heads_ = text;
+        return;
       }
-      RecordLine line = read_record_line(lines[i], where);
+      RecordLine line = read_record_line(text, where);
       if (auto* record = std::get_if<AttentionRecord>(&line)) {
         take(std::move(*record), where);
       } else {
         take(std::get<WhatIfRecord>(line), where);
       }
       progress_.update(count_);
-    }
+    });
     show_line();
     if (const std::string log = find_training_log(path); !log.empty()) {
       files_.page().add_curve(page_curve(read_curve(log), first, count_));
@@ -182,13 +189,10 @@ class PageCommand {
           "--model {} --json FILE writes one",
           printable(path), printable(path));
     }
-    const std::string text = read_file(path, PageContent::max_bytes);
-    const std::vector<std::string_view> lines = split_lines(text);
     std::vector<AttentionRecord> records;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (is_head_report_line(lines[i])) continue;
-      const std::string where = fmt::format("{}:{}", printable(path), i + 1);
-      RecordLine line = read_record_line(lines[i], where);
+    for_each_line(path, [&](std::string_view text, const std::string& where, bool /*last*/) {
+      if (is_head_report_line(text)) return;
+      RecordLine line = read_record_line(text, where);
       auto* record = std::get_if<AttentionRecord>(&line);
       if (record == nullptr) {
         throw InputError(
@@ -196,7 +200,7 @@ class PageCommand {
             where);
       }
       records.push_back(std::move(*record));
-    }
+    });
     return records;
   }
 

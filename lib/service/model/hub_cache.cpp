@@ -167,11 +167,13 @@ std::string model_directory(const std::string& named) {
 void require_model(const std::string& named, const std::string& directory) {
   std::error_code error;
   const bool word = named.find('/') == named.npos && named == directory;
-  if (word && !fs::exists(named, error) && !shipped_models().empty()) {
+  if (word && !fs::exists(named, error)) {
+    const std::vector<std::string> shipped = short_names(shipped_models());
+    if (shipped.empty()) return;
     throw SystemError(
         "{}: no such model directory, and no shipped model has this name (shipped: {}); check the "
         "path",
-        printable(named), fmt::join(short_names(shipped_models()), ", "));
+        printable(named), fmt::join(shipped, ", "));
   }
   const std::optional<HubName> name = hub_name(named);
   if (!name || named == directory || !weight_files(directory).empty()) return;
