@@ -363,7 +363,7 @@ class PlaceholderFinder {
   std::vector<std::size_t> braces_, squares_, rounds_;
   std::vector<MarkupSpan> found_;
   std::vector<PlainTag> tags_;
-  /// Of the open links: where "]" is, and the end of what follows it.
+  /// For each open link, the place of its "]" and the end of what follows it.
   std::vector<std::pair<std::size_t, std::size_t>> link_ends_;
   std::vector<Delimiter> delimiters_;
   std::array<bool, 8> no_code_{};  ///< true: no run of this many backticks follows

@@ -22,7 +22,7 @@ enum class MapPart : std::uint8_t {
   projected_values,  ///< linformer: F, the share of each token in the value of each mixture
 };
 
-/// What a map shows in the place of weights (docs/why.md).
+/// The measure that a map shows instead of weights (docs/why.md).
 enum class MapMeasure : std::uint8_t {
   value,  ///< the lengths of what a head adds for each key
   alti,   ///< ALTI: the keys' shares of the block's output

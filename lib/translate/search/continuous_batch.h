@@ -154,8 +154,8 @@ class SentenceSearch {
 std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
                                               Index max_generated_tokens);
 
-/// Where a beam search records its steps, and the number of the sentence in its batch; null:
-/// nowhere.
+/// The record of a beam search's steps, and the number of the sentence in its batch; null: the
+/// steps are not recorded.
 struct BeamTrace {
   SearchTrace* trace = nullptr;
   Index sentence = 0;
