@@ -11,7 +11,8 @@ computes. Both get the same translation, so that no search is timed, run alterna
 first round warms up (unless it takes seconds). Times are CPU times, so that other work on the machine
 matters little. Prints the largest difference, medians and ratios as a Markdown table. Methods
 that are not in it (contributions, lenses) are in the package's row "all but integrated gradients".
-The row "record" is the translation's attention record, which every call of why() makes first.
+The row "record" is the translation's attention record, which every call of why() makes first; in PyTorch,
+one pass with output_attentions.
 Needs this package (pip install .) and
     pip install torch transformers sentencepiece
 With --inseq, two columns more: the same gradients by inseq (bench/why_inseq.py), run by that Python.
@@ -81,6 +82,12 @@ class Torch:
         logits = self.logits(source, target)
         return [torch.autograd.grad(self.scores(logits, steps, contrast).sum(), (source, target), retain_graph=not contrast)
                 for contrast in (False, True)]
+
+    @torch.no_grad()
+    def record(self):
+        """Returns the weights of cross-attention, [L, H, T, S]."""
+        out = self.model(input_ids=self.source[None], decoder_input_ids=self.input[None], use_cache=False, output_attentions=True)
+        return torch.cat(out.cross_attentions).numpy()
 
     def gradients(self):
         """Returns ‖x ⊙ g‖₂ of the source for log p(word), [T, S]; computes all four matrices."""
@@ -242,7 +249,7 @@ def cases(ours, theirs, text, corrupt, points):
         return lambda: ours.why(text, target=full.text, methods=methods, threads=1, **options)
     patched = full.patching
     fast = "receipt,occlusion,contributions,lens,gradients"
-    yield "record", lambda: ours.attend(text, target=full.text, threads=1), None, None
+    yield "record", lambda: ours.attend(text, target=full.text, threads=1), judge.record, ours.attend(text, target=full.text).cross
     yield "receipt", why(), judge.receipt, full.receipt["word"]["cross"]
     yield "occlusion", why("occlusion"), judge.occlusion, np.stack([full.occlusion["unk"], full.occlusion["drop"]])
     yield "gradients", why("gradients"), judge.gradients, full.gradients["log_prob"]["source_l2"]
@@ -272,14 +279,15 @@ def by_inseq(options, text, target):
 
 
 def inseq_cells(options, found, name, own, expected):
-    """The cells of two columns: its time, the ratio and how far its largest entry is from ours."""
+    """The cells of two columns: its time, the ratio and how far the first step's entries are from ours. The later
+    steps are not comparable: inseq 0.7 gives the decoder scaled embeddings, which transformers scales again."""
     if not options.inseq:
         return ""
     method = found.get(name.split(" ", 1)[0])
     if method is None:
         return " | |"
     values = np.array(method["values"]).T
-    apart = np.abs(values - expected).max() / np.abs(expected).max() if values.shape == expected.shape else math.nan
+    apart = np.abs(values[0] - expected[0]).max() / np.abs(expected[0]).max() if values.shape == expected.shape else math.nan
     return f" {method['ms']:.1f} ms | {method['ms'] / own:.1f} ({apart:.0e}) |"
 
 
@@ -321,7 +329,7 @@ def main():
     rows = ["| | attn-demo | PyTorch | PyTorch ÷ attn-demo | largest difference, of the largest entry |",
             "| --- | --- | --- | --- | --- |"]
     if options.inseq:
-        rows[0] += " inseq | inseq ÷ attn-demo (difference) |"
+        rows[0] += " inseq | inseq ÷ attn-demo (difference at the first step) |"
         rows[1] += " --- | --- |"
     print("\n".join(rows))
     for text, corrupt in SENTENCES:

@@ -95,6 +95,7 @@ most_bytes() { # NAME
   case $1 in
     checksums | merges | option_words | parallel_text | pharaoh | question | text | vocabulary) echo 512 ;;
     checkpoint | command_line | generation_config | json | piece_model | safetensors | test_set | tokenizer_config | train_log) echo 1024 ;;
+    markup) echo 256 ;;
     experiment | model_config | record | tokenizer_json | torch_file) echo 2048 ;;
     *) echo 5000 ;;
   esac

@@ -5,6 +5,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/strings/utf8.h"
 #include "config/custom_architecture.h"
 #include "config/family.h"
 #include "config/key_reader.h"
