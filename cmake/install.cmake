@@ -56,6 +56,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME attn-demo)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/package_tools.cmake)
 # Loaded when they are needed: pictures as PNG and PDF, and what is typed at a prompt.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "librsvg2-2, fonts-dejavu-core, libedit2")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "A translator whose attention you can see

@@ -10,7 +10,7 @@ case ${1:-} in
   build)
     folder=$(realpath -m "${2:?the folder of the package}")
     cd "$(dirname "$0")/.."
-    scripts/install_packages.sh file
+    scripts/install_packages.sh dpkg-dev file
     cmake --preset release -B build/package -DATTN_BUILD_TESTS=OFF -DATTN_BUILD_PYTHON=OFF
     cmake --build build/package
     cpack --config build/package/CPackConfig.cmake -B build/package/deb

@@ -666,13 +666,13 @@ class LivePage(ServerCase):
                 until("the other model", lambda: self.js("return document.querySelector('#facts span').title") == back)
                 self.assertEqual(self.text("#live-text"), german)
                 self.assertEqual(self.text("#live-turn"), "⇄ English to German")
-                self.assertEqual(self.js("return document.getElementById('live-text').placeholder"), "a sentence in German")
-                self.assertFalse(self.shown("#examples"))
+                self.assertEqual(self.js("return document.getElementById('live-text').placeholder"), "Die Gruppe ging nach Hause")
+                self.assertEqual(len(self.js("return [...document.querySelectorAll('#examples button')].map(b => b.textContent)")), 10)
                 english = self.text("#live-target")
                 self.browser.click("#live-turn")
                 until("the first model", lambda: self.js("return document.querySelector('#facts span').title") == shipped)
                 self.assertEqual(self.text("#live-text"), english)
-                # Nothing translates from French.
+                # Nothing translates from French, and there are no French examples.
                 self.open({"text": SENTENCE, "model": other}, server)
                 self.assertFalse(self.shown("#live-turn"))
             finally:

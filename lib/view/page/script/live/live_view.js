@@ -3,19 +3,33 @@
 
 const liveView = (() => {
   const LISTS = ["without", "force", "swap"];
-  // sentences to try, each with what it shows
-  const EXAMPLES = [
-    ["The group went home", "one English word, home, becomes two: nach Hause"],
-    ["The dog bit the man", "word order says who bites whom"],
-    ["The man bit the dog", "the same words; the German articles change"],
-    ["She gave him the book yesterday", "the participle goes to the end of the sentence"],
-    ["The old man sleeps in the garden", "in the becomes one word: im"],
-    ["He does not drink coffee", "a negation moves: keinen Kaffee"],
-    ["The cat that the dog chased was black", "a relative clause: its verb goes to the end"],
-    ["I know that she is at home", "a clause with dass: its verb goes to the end"],
-    ["Berlin is bigger than Munich", "names, and a comparison"],
-    ["The bank is closed today", "the adverb moves before the participle"],
-  ];
+  // sentences to try by the language of the source, each with what it shows
+  const EXAMPLES = {
+    en: [
+      ["The group went home", "one English word, home, becomes two: nach Hause"],
+      ["The dog bit the man", "word order says who bites whom"],
+      ["The man bit the dog", "the same words; the German articles change"],
+      ["She gave him the book yesterday", "the participle goes to the end of the sentence"],
+      ["The old man sleeps in the garden", "in the becomes one word: im"],
+      ["He does not drink coffee", "a negation moves: keinen Kaffee"],
+      ["The cat that the dog chased was black", "a relative clause: its verb goes to the end"],
+      ["I know that she is at home", "a clause with dass: its verb goes to the end"],
+      ["Berlin is bigger than Munich", "names, and a comparison"],
+      ["The bank is closed today", "the adverb moves before the participle"],
+    ],
+    de: [
+      ["Die Gruppe ging nach Hause", "two German words, nach Hause, become one: home"],
+      ["Der Hund biss den Mann", "the articles say who bites whom"],
+      ["Den Mann biss der Hund", "the object comes first: in English it moves behind the verb"],
+      ["Sie hat ihm gestern das Buch gegeben", "hat and gegeben, at both ends, become one verb: gave"],
+      ["Der alte Mann schläft im Garten", "im becomes two words: in the"],
+      ["Er trinkt keinen Kaffee", "keinen becomes a negation of the verb"],
+      ["Die Katze, die der Hund jagte, war schwarz", "a relative clause: its verb leaves the end"],
+      ["Ich weiß, dass sie zu Hause ist", "a clause with dass: its verb leaves the end"],
+      ["Ich rufe dich morgen an", "rufe and an, at both ends, become one verb: call"],
+      ["Mir ist kalt", "whoever is cold becomes the subject: I"],
+    ],
+  };
   const isLive = () => live.settings() !== null;
 
   // the browser fits the height without a layout per keystroke
@@ -176,12 +190,28 @@ const liveView = (() => {
     const article = (text) => `${/^[AEIOU]/.test(text) ? "an" : "a"} ${text}`;
     const tag = (language) => (language ? language[0].replace(/_/g, "-") : "");
     putText(find("live-text-says"), article(names(source, "sentence")));
-    find("examples").hidden = !source || !source[0].startsWith("en");
+    const examples = updateExamples(source);
     putText(find("live-target-says"), `${names(target, "translation")}: edit it to have your own scored`);
-    const english = source && source[0].startsWith("en");
-    putAttribute(find("live-text"), "placeholder", english ? EXAMPLES[0][0] : source ? `a sentence in ${printable(source[1])}` : "a sentence");
+    putAttribute(find("live-text"), "placeholder", examples ? examples[0][0] : source ? `a sentence in ${printable(source[1])}` : "a sentence");
     putAttribute(find("live-text"), "lang", tag(source));
     putAttribute(find("live-target"), "lang", tag(target));
+  }
+
+  let shownExamples;
+
+  /** Offers the example sentences of the source's language, if there are any, and returns them. */
+  function updateExamples(source) {
+    const code = source ? source[0].split(/[-_]/)[0].toLowerCase() : "";
+    const examples = EXAMPLES[{ eng: "en", deu: "de" }[code] || code];
+    find("examples").hidden = !examples;
+    if (!examples || examples === shownExamples) return examples;
+    shownExamples = examples;
+    replaceChildren(find("examples"), examples.map(([text, says]) => make("li", {}, make("button", { type: "button", class: "live-chip",
+      title: says, text, on: { click: () => {
+        find("live-text").value = text;
+        live.want({ text, target: null, swap: [] });
+      } } }))));
+    return examples;
   }
 
   /** Labels the button that translates the other way. A page without a server asks for a model if
@@ -315,11 +345,6 @@ const liveView = (() => {
       live.want({ text: "", target: null });
       find("live-text").focus();
     });
-    replaceChildren(find("examples"), EXAMPLES.map(([text, says]) => make("li", {}, make("button", { type: "button", class: "live-chip",
-      title: says, text, on: { click: () => {
-        find("live-text").value = text;
-        live.want({ text, target: null, swap: [] });
-      } } }))));
     on("live-model", (event) => live.want({ model: event.target.value, source_lang: null, target_lang: null, prefix: null,
       without: [], force: [] }), "change");
     LANGUAGES.forEach(([key]) => listenToLanguage(key));
