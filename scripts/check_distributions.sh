@@ -87,9 +87,10 @@ check_container() {
   done
   local address
   address=$(sed 's/0\.0\.0\.0/localhost/' "$folder/container-address")
-  curl -fsS "$address" | grep -q '<title>attn-demo</title>'
+  # grep without -q, which would end before curl has written everything
+  curl -fsS "$address" | grep '<title>attn-demo</title>' >/dev/null
   curl -fsS -H 'Content-Type: application/json' -d '{"q": "The group went home", "source": "en", "target": "de"}' \
-    "${address%%\?*}translate?${address#*\?}" | tee -a "$log" | grep -q 'Die Gruppe ging nach Hause'
+    "${address%%\?*}translate?${address#*\?}" | tee -a "$log" | grep 'Die Gruppe ging nach Hause' >/dev/null
   kill %1
   echo "container: built, installed and served"
 }
