@@ -89,8 +89,9 @@ check_container() {
   address=$(sed 's/0\.0\.0\.0/localhost/' "$folder/container-address")
   # grep without -q, which would end before curl has written everything
   curl -fsS "$address" | grep '<title>attn-demo</title>' >/dev/null
-  curl -fsS -H 'Content-Type: application/json' -d '{"q": "The group went home", "source": "en", "target": "de"}' \
-    "${address%%\?*}translate?${address#*\?}" | tee -a "$log" | grep 'Die Gruppe ging nach Hause' >/dev/null
+  curl -fsS -H 'Content-Type: application/json' "${address%%\?*}translate" \
+    -d '{"q": "The group went home", "source": "en", "target": "de", "api_key": "'"${address#*token=}"'"}' |
+    tee -a "$log" | grep 'Die Gruppe ging nach Hause' >/dev/null
   kill %1
   echo "container: built, installed and served"
 }
