@@ -81,6 +81,7 @@ check_container() {
   in_system "$run" bash /tmp/container.sh install /tmp/attn-demo.deb >>"$log" 2>&1
   in_system "$run" setpriv --reuid=65534 --regid=65534 --clear-groups \
     attn-demo serve --host 0.0.0.0 --port "$port" --name localhost >"$folder/container-address" 2>>"$log" &
+  local server=$!
   for _ in $(seq 50); do
     [ -s "$folder/container-address" ] && break
     sleep 0.2
@@ -92,7 +93,7 @@ check_container() {
   curl -fsS -H 'Content-Type: application/json' "${address%%\?*}translate" \
     -d '{"q": "The group went home", "source": "en", "target": "de", "api_key": "'"${address#*token=}"'"}' |
     tee -a "$log" | grep 'Die Gruppe ging nach Hause' >/dev/null
-  kill %1
+  pkill -P "$server"  # unshare, and with it what it started
   echo "container: built, installed and served"
 }
 

@@ -11,7 +11,8 @@ tracked files with the program that is already built, and nothing on stdin:
 ```console   after "$ " a command ("> " continues it), below it what it prints, stdout and stderr.
 ```python    run by python3 in the same folder.
 lines        between <!-- generated: NAME.md --> and <!-- end of generated -->: a file of the build.
-a table      after <!-- shows: translations -->: left what is translated, right what comes out.
+a table      after <!-- shows: translations -->: left what is translated, right what comes out. A shipped
+             model other than the default one is named: <!-- shows: translations de-en -->.
 `attn-demo …`, `--option` in the text: the command and its options exist.
 links, pictures: lead to a file, and #anchors to a heading; of the project's other *.md, too.
 
@@ -54,7 +55,7 @@ from documents.values import Commands  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = "~/attn-demo"
-CARD = "data/models/en-de/README.md"
+CARDS = "data/models/*/README.md"
 TYPED = ("sh", "console", "python")
 COMPARED = re.search(r"\b(avx2|asimd)\b", Path("/proc/cpuinfo").read_text())
 PRELUDE = """__open() {
@@ -204,7 +205,8 @@ def wrong_generated(document, program, update):
 
 
 def wrong_translations(document, table, program):
-    done = subprocess.run([str(program), "translate"], input="".join(r[1] + "\n" for r in table.rows),
+    model = ["--model", table.model] if table.model else []
+    done = subprocess.run([str(program), "translate", *model], input="".join(r[1] + "\n" for r in table.rows),
                           capture_output=True, text=True, encoding="utf-8", check=False)
     found = done.stdout.splitlines()
     if len(found) != len(table.rows):
@@ -215,7 +217,8 @@ def wrong_translations(document, table, program):
 
 def all_names():
     """Returns the documents to check; docs/notes is not among them."""
-    return ["README.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md"))), *([CARD] if (ROOT / CARD).exists() else [])]
+    found = [*sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob(CARDS))]
+    return ["README.md", *(str(p.relative_to(ROOT)) for p in found)]
 
 
 def main():

@@ -63,7 +63,10 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
 
 Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage storage,
                          Backend backend, const PackedCallback& when_packed)
-    : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
+    : config_(std::move(config)),
+      parameters_(std::move(parameters)),
+      storage_(std::move(storage)),
+      backend_(backend) {
   FloatArena arena(prepared_floats(config_, parameters_, backend));
   const PreparationOptions how(backend, &arena, &when_packed);
   how.release({parameters_.output});  // packed last: a small model's peak is a quarter lower

@@ -42,6 +42,9 @@ class Transformer {
 
   const ModelConfig& config() const { return config_; }
 
+  /// Returns what computes the model's matrix products.
+  Backend backend() const { return backend_; }
+
   /// Chooses the positions of global tokens; the config's pattern must have them
   /// (config/patterns/attention_pattern).
   void set_global_positions(std::vector<Index> positions) {
@@ -70,6 +73,7 @@ class Transformer {
   ModelConfig config_;
   ModelParameters parameters_;
   Storage storage_;
+  Backend backend_;
   PackedLinear output_product_;
 };
 

@@ -65,12 +65,13 @@ def stands_in(form: str, text: str) -> bool:
 
 
 def as_written(column: str, text: str) -> bool:
-    """True if the text contains one of a column's forms, with capitals and punctuation; "=": the whole text."""
+    """True if the text contains one of a column's forms, with capitals and punctuation; "=": the whole text. The
+    form n't is the end of a word."""
     whole = column.startswith("=")
     forms = column.removeprefix("=").split(" | ")
     if whole:
         return text in forms
-    edges = lambda form: ("(?<!\\w)" if form[0].isalnum() else "", "(?!\\w)" if form[-1].isalnum() else "")
+    edges = lambda form: ("(?<!\\w)" if form[0].isalnum() and not form.startswith("n't") else "", "(?!\\w)" if form[-1].isalnum() else "")
     return any(re.search(edges(form)[0] + re.escape(form) + edges(form)[1], text) for form in forms)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from .marks import mark_at
 
 NEEDS = ("build", "files", "hours", "network", "root", "venv")
-MARK = re.compile(r"\s*<!-- (needs|ends|shows): ([a-z0-9, ]+) -->\s*")
+MARK = re.compile(r"\s*<!-- (needs|ends|shows): ([a-z0-9, -]+) -->\s*")
 GENERATED = re.compile(r"<!-- generated: ([a-z-]+\.md) -->")
 GENERATED_END = "<!-- end of generated -->"
 FENCE = re.compile(r"(`{3,}|~{3,})\s*([a-z]*)\s*")
@@ -40,6 +40,7 @@ class Block:
 class Table:
     """A table of sentences and their translations: (line, source, target)."""
     rows: list[tuple[int, str, str]]
+    model: str  # the shipped model that translates them; empty: the default one
 
 
 @dataclass
@@ -80,7 +81,7 @@ class Document:
                 number = self._block(number, fence, marks)
                 marks = {}
             elif "shows" in marks and line.lstrip().startswith("|"):
-                number = self._table(number)
+                number = self._table(number, marks["shows"][1].removeprefix("translations").strip())
                 marks = {}
                 continue
             elif line.strip():
@@ -147,7 +148,7 @@ class Document:
             number += 1
         return commands
 
-    def _table(self, number):
+    def _table(self, number, model):
         rows = []
         while number < len(self.lines) and self.lines[number].lstrip().startswith("|"):
             cells = [c.strip() for c in self.lines[number].strip().strip("|").split("|")]
@@ -157,7 +158,7 @@ class Document:
             if len(cells) != 2:
                 raise DocumentError(f"{self.where(place)}: a table of translations has two columns, "
                                     f"here are {len(cells)}")
-        self.tables.append(Table(rows[2:]))
+        self.tables.append(Table(rows[2:], model))
         return number
 
     def spans(self):

@@ -1,11 +1,13 @@
-// Tests the shipped model: a newcomer's first command, from the source tree and from an
-// installation, on every kind of CPU. shipped_model.tsv holds the sentences and their translations
-// from when the model was made; docs/notes/shipped-model.md shows them (scripts/check_docs.py).
+// Tests the shipped models: a newcomer's first command, from the source tree and from an
+// installation, on every kind of CPU. translations/MODEL.tsv holds sentences and their translations
+// from when the model was made.
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "bad_input.h"
 #include "base/strings/sha256.h"
@@ -16,15 +18,16 @@
 namespace attn::test {
 namespace {
 
-const std::string kModel = kProject + "/data/models/en-de";
+constexpr std::array<const char*, 2> kModels = {"en-de", "de-en"};
 
 struct Pair {
   std::string source, target;
 };
 
-std::vector<Pair> fixed_translations() {
+std::vector<Pair> fixed_translations(const std::string& model) {
   std::vector<Pair> pairs;
-  for (const std::string& line : lines_of(bytes_of(kProject + "/tests/cli/shipped_model.tsv"))) {
+  for (const std::string& line :
+       lines_of(bytes_of(kProject + "/tests/cli/translations/" + model + ".tsv"))) {
     const std::size_t tab = line.find('\t');
     REQUIRE(tab != std::string::npos);
     pairs.push_back({line.substr(0, tab), line.substr(tab + 1)});
@@ -123,40 +126,63 @@ TEST_CASE("the maps of a newcomer's sentence fit a screen") {
   CHECK(lines(twelve, "80", {"--json", scene.file("maps.json")}).size() == 1);
 }
 
-TEST_CASE("the shipped model translates the fixed sentences alike on every CPU") {
-  const std::vector<Pair> pairs = fixed_translations();
-  REQUIRE(pairs.size() > 20);
-  CHECK(pairs[0].source == "The group went home");
-  CHECK(pairs[0].target == "Die Gruppe ging nach Hause");
-  std::string input;
-  for (const Pair& pair : pairs) input += pair.source + "\n";
-  for (const std::string cpu : {"avx512", "avx2", "neon", "portable"}) {
-    const Result result = run_program(
-        {.args = {"translate"}, .input = input, .environment = {{"ATTN_DEMO_CPU", cpu}}});
-    if (result.err.find("this CPU has no such instructions") != std::string::npos) continue;
-    REQUIRE_MESSAGE(result.code == kDone, result.err);
-    const std::vector<std::string> found = lines_of(result.out);
-    REQUIRE(found.size() == pairs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      CHECK_MESSAGE(found[i] == pairs[i].target, cpu, ": ", pairs[i].source);
+TEST_CASE("the shipped models translate the fixed sentences alike on every CPU") {
+  for (const std::string model : kModels) {
+    const std::vector<Pair> pairs = fixed_translations(model);
+    REQUIRE(pairs.size() > 20);
+    std::string input;
+    for (const Pair& pair : pairs) input += pair.source + "\n";
+    for (const std::string cpu : {"avx512", "avx2", "neon", "portable"}) {
+      const Result result = run_program({.args = {"translate", "--model", model},
+                                         .input = input,
+                                         .environment = {{"ATTN_DEMO_CPU", cpu}}});
+      if (result.err.find("this CPU has no such instructions") != std::string::npos) continue;
+      REQUIRE_MESSAGE(result.code == kDone, result.err);
+      const std::vector<std::string> found = lines_of(result.out);
+      REQUIRE(found.size() == pairs.size());
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        CHECK_MESSAGE(found[i] == pairs[i].target, cpu, ": ", pairs[i].source);
+      }
     }
   }
 }
 
-TEST_CASE("the shipped files are small and as SHA256SUMS lists them") {
-  CHECK(std::filesystem::file_size(kModel + "/model.safetensors") <= 20'000'000);
-  std::vector<std::string> listed;
-  for (const std::string& line : lines_of(bytes_of(kModel + "/SHA256SUMS"))) {
-    const std::string name = line.substr(66);
-    CHECK_MESSAGE(line.substr(0, 64) == sha256_hex(bytes_of(kModel + "/" + name)), name);
-    listed.push_back(name);
+TEST_CASE("the translations of the page's examples are among the fixed ones") {
+  std::set<std::string> fixed;
+  for (const std::string model : kModels) {
+    for (const Pair& pair : fixed_translations(model)) fixed.insert(pair.source);
   }
-  for (const std::string name : {"model.safetensors", "source.spm", "target.spm", "vocab.json"}) {
-    CHECK_MESSAGE(std::find(listed.begin(), listed.end(), name) != listed.end(), name);
+  const std::string script = bytes_of(kProject + "/lib/view/page/script/live/live_view.js");
+  const std::size_t first = script.find("const EXAMPLES");
+  std::size_t seen = 0;
+  for (const std::string& line : lines_of(script.substr(first, script.find("};", first) - first))) {
+    constexpr std::string_view begin = "      [\"";
+    if (!line.starts_with(begin)) continue;
+    const std::string sentence =
+        line.substr(begin.size(), line.find('"', begin.size()) - begin.size());
+    CHECK_MESSAGE(fixed.contains(sentence), sentence);
+    ++seen;
+  }
+  CHECK(seen == 20);
+}
+
+TEST_CASE("the shipped files are small and as SHA256SUMS lists them") {
+  for (const std::string model : kModels) {
+    const std::string directory = kProject + "/data/models/" + model + "/";
+    CHECK(std::filesystem::file_size(directory + "model.safetensors") <= 24'000'000);
+    std::set<std::string> listed;
+    for (const std::string& line : lines_of(bytes_of(directory + "SHA256SUMS"))) {
+      const std::string name = line.substr(66);
+      CHECK_MESSAGE(line.substr(0, 64) == sha256_hex(bytes_of(directory + name)), name);
+      listed.insert(name);
+    }
+    for (const char* name : {"model.safetensors", "source.spm", "target.spm", "vocab.json"}) {
+      CHECK_MESSAGE(listed.contains(name), name);
+    }
   }
 }
 
-TEST_CASE("an installed program brings its model along") {
+TEST_CASE("an installed program brings its models along") {
   const TemporaryDirectory prefix;
   const std::string command = std::string("cmake --install '") + ATTN_BUILD_DIR + "' --prefix '" +
                               prefix.path() + "' > /dev/null";
@@ -166,6 +192,10 @@ TEST_CASE("an installed program brings its model along") {
       run_program({.args = {"translate"}, .input = "The group went home\n", .program = installed});
   CHECK(result.code == kDone);
   CHECK(result.out == "Die Gruppe ging nach Hause\n");
+  const Result back = run_program({.args = {"translate", "--model", "de-en"},
+                                   .input = "Die Gruppe ging nach Hause\n",
+                                   .program = installed});
+  CHECK(back.out == "The group went home\n");
   // Damage to the installed copy must cause an error; otherwise the source tree's copy was read.
   std::filesystem::resize_file(prefix.file("share/attn-demo/data/models/en-de/vocab.json"), 100);
   const Result damaged = run_program({.args = {"translate", "The group"}, .program = installed});

@@ -26,6 +26,7 @@ case "$*" in
 *translate*--help) echo '  --beam K';;
 --help) printf '  translate   Translate\\n';;
 translate) sed 's/^Hello$/Hallo/';;
+"translate --model de-en") sed 's/^Hallo$/Hello/';;
 say*) shift; printf '%s\\n' "$@";;
 *) echo "attn-demo: cannot $1" >&2; exit 2;;
 esac
@@ -134,6 +135,11 @@ class DocumentsTest(unittest.TestCase):
     def test_a_translation_that_differs(self):
         self.assertEqual(self.faults("# A\n<!-- shows: translations -->\n| E | G |\n| --- | --- |\n| Hello | Halo |\n"),
                          ["a.md:5: shown is\n    Halo\n  and what comes out is\n    Hallo"])
+
+    def test_another_models_translations(self):
+        table = "# A\n<!-- shows: translations de-en -->\n| G | E |\n| --- | --- |\n| Hallo | %s |\n"
+        self.assertEqual(self.faults(table % "Hello"), [])
+        self.assertEqual(self.faults(table % "Halo"), ["a.md:5: shown is\n    Halo\n  and what comes out is\n    Hello"])
 
     def test_times_speeds_and_powers_of_ten_may_vary(self):
         self.assertTrue(alike("done in 4.2 s, 31,000 tokens/s, 0:22 left, 4.1e-07",

@@ -60,13 +60,14 @@ Trace trace_case(Transformer& model, const Json& c) {
 }
 
 /// Requires that the items sum to the logit of the model's own output.
-void check_sums(const Transformer& model, const Trace& trace, const std::string& name) {
+void check_sums(const Transformer& model, const Trace& trace, const std::string& name,
+                double relative = kRelative) {
   const Receipt receipt = make_receipt(model, trace, {trace.written});
   for_logit_rows(model, trace.decoder.output, [&](Index first, const Matrix& logits) {
     for (Index r = 0; r < logits.rows(); ++r) {
       const Index t = first + r;
       const double logit = logits(r, at(trace.written, t));
-      const double tolerance = kRelative * std::max(1.0, std::abs(logit));
+      const double tolerance = relative * std::max(1.0, std::abs(logit));
       CHECK_MESSAGE(std::abs(receipt.total(t) - logit) < tolerance, name, " at step ", t);
       CHECK_MESSAGE(std::abs(receipt.logit(t) - logit) < tolerance, name, " at step ", t);
     }
@@ -153,6 +154,13 @@ TEST_CASE("receipts of every golden model sum to their logits") {
     for (const Json& c : golden.golden["teacher_forced"]) {
       check_sums(model, trace_case(model, c), name);
     }
+  }
+}
+
+TEST_CASE("receipts of rounded products sum to their logits within the rounding") {
+  for (const Backend backend : {Backend::int8, Backend::bfloat16}) {
+    const Transformer model = random_model(small_config(), 1, backend);
+    check_sums(model, small_trace(model), "rounded", 0.05);
   }
 }
 
