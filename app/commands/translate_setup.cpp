@@ -6,6 +6,9 @@
 #include "base/error.h"
 #include "base/strings/utf8.h"
 #include "commands/translate_text.h"
+#include "config/key_reader.h"
+#include "config/option_table.h"
+#include "service/field_text.h"
 #include "service/measure/alignment_heads.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
@@ -105,6 +108,21 @@ void check_hypothesis(const TranslateOptions& options, const DecodeConfig& decod
                    wanted, count, wanted, wanted);
 }
 
+/// Says which options of the search have no effect on given translations. The length penalty is
+/// part of their scores.
+void note_unused_search(const TranslateOptions& options) {
+  if (!options.forced()) return;
+  std::vector<std::string> unused;
+  for (const OptionSpec* option : search_options_at(on_translate)) {
+    if (option->group != search_option("beam").group || option->name == "length_penalty") continue;
+    if (is_given(options.search, *option)) unused.push_back(option_name(option->name));
+  }
+  if (unused.empty()) return;
+  say(fmt::format("{} {} no effect: nothing is searched, because {} the translation",
+                  list_words(unused, "and"), unused.size() == 1 ? "has" : "have",
+                  options.target_given ? "--target gives" : "--targets gives"));
+}
+
 /// True if maps or alignments are wanted, so that it matters which head aligns best.
 bool needs_heads(const TranslateOptions& options) {
   const std::vector<std::string>& show = options.view.show;
@@ -150,6 +168,7 @@ TranslateInputs open_translation(const TranslatePlan& plan) {
   TranslationSettings settings = translation_settings(models.first(), options.search);
   const Translator translator = make_translator(models);
   note_missing_language(translator, settings, say);
+  note_unused_search(options);
   settings.term_note = once_each(say);
   return {std::move(lines), std::move(pairs),  std::move(translations),
           std::move(files), std::move(models), std::move(settings),

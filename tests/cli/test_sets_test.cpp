@@ -118,6 +118,21 @@ TEST_CASE("translate --targets gives one record per pair, as --target does for o
   CHECK(lines_of(text.out).size() == 2);
 }
 
+TEST_CASE("options of the search are named where the translation is given") {
+  const Files files;
+  const Result pairs =
+      run({"translate", "--input", files.file("s.en"), "--targets", files.file("t.de"), "--term",
+           "group=Truppe", "--beam", "4", "--length-penalty", "2"});
+  CHECK(pairs.code == kDone);
+  CHECK(pairs.err.find("--beam and --term have no effect: nothing is searched, because --targets "
+                       "gives the translation") != std::string::npos);
+  const Result one =
+      run({"translate", files.source[0], "--target", files.target[0], "--forbid", "Haus"});
+  CHECK(one.err.find("--forbid has no effect") != std::string::npos);
+  CHECK(run({"translate", files.source[0], "--target", files.target[0], "--length-penalty", "2"})
+            .err.find("no effect") == std::string::npos);
+}
+
 TEST_CASE("translate --targets refuses files that do not match, naming both") {
   const Files files;
   files.directory.write("short.de", "Die Gruppe ging nach Hause\n");
