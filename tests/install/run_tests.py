@@ -206,7 +206,7 @@ class Library(unittest.TestCase):
         self.assertEqual(said[0] + "\n", GERMAN)
         self.assertEqual(said[3], "▁ging 0.67")
         self.assertEqual(said[7:10], ["[Sie sind bei der Arbeit.]", "[]",
-                                      "4 nowhere: no such model directory, and no shipped model has this name (shipped: en-de); check the path"])
+                                      "4 nowhere: no such model directory, and no shipped model has this name (shipped: en-de, de-en); check the path"])
         spoken, same, refused = said[10:13]
         self.assertRegex(spoken, r"^fra_Latn \d+ deu_Latn$")
         self.assertEqual(same, spoken.split()[1])

@@ -33,4 +33,4 @@ def test_special_characters_arrive(client, program):
 
 def test_it_lists_the_languages(client):
     assert client.languages() == [{"code": "en", "name": "English", "targets": ["de"]},
-                                  {"code": "de", "name": "German", "targets": []}]
+                                  {"code": "de", "name": "German", "targets": ["en"]}]
