@@ -1,4 +1,4 @@
-# attn-demo with its model and its page, for those without Debian:
+# attn-demo with its models and its page, for those without Debian:
 #
 #   docker build -t attn-demo .
 #   docker run --rm -p 8080:8080 attn-demo    # then open the address that it prints, with
