@@ -79,6 +79,13 @@ class Dropped(BrowserCase):
         self.wait_text("#live-target", native(SHIPPED, OTHER))
         self.assertEqual([entry for entry in self.browser.logs() if entry["level"] == "SEVERE"], [])
 
+    def test_the_shipped_model_of_the_way_back(self):
+        self.open()
+        self.drop(os.path.join(os.path.dirname(SHIPPED), "de-en"))
+        self.answers("Die Gruppe ging nach Hause", "The group went home")
+        examples = self.js("return [...document.querySelectorAll('#examples button')].map(b => b.textContent)")
+        self.assertEqual((len(examples), examples[0]), (10, "Die Gruppe ging nach Hause"))
+
     def test_so_do_its_files(self):
         self.open()
         toy = random_model("plain")
