@@ -137,10 +137,26 @@ const live = (() => {
     return { caret: new TextEncoder().encode(asked.text.slice(0, field.selectionStart)).length };
   }
 
+  // the view that the address asked for is on show
+  let opened = false;
+
+  /** Returns the best head of the model that answers now in the place of the one before, unless
+   *  the reader had chosen another head than the best one. */
+  function bestOfOtherModel(name, first) {
+    const same = ["kind", "layer", "head"].every((key) => state[key] === first[key]);
+    const [{ moments: [{ model }] }] = sentences;
+    if (!opened || !same || model.name === name) return {};
+    const { kind, layer, head } = firstView();
+    return { kind, layer, head };
+  }
+
   /** Shows the translation in an answer, or a branch of its search. */
   function show(text, node = null) {
     const data = JSON.parse(text);
+    const before = [sentences[0].moments[0].model.name, firstView()];
     loadPage(data);
+    const best = bestOfOtherModel(...before);
+    opened = true;
     const [{ moments: [{ part }] }] = sentences;
     asked.part = part ? part.number : null;
     if (data.live && data.live.parts) whole = { key: wholeKey(), parts: data.live.parts };
@@ -149,7 +165,7 @@ const live = (() => {
     hurry = true;
     try {
       change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
-        hypothesis: 0, branch: node, lock: state.lock, cell: state.cell });
+        hypothesis: 0, branch: node, lock: state.lock, cell: state.cell, ...best });
     } finally {
       hurry = false;
     }
@@ -405,6 +421,7 @@ const live = (() => {
     // The token of the address is now in a cookie; a copied link must not contain it.
     if (location.search) history.replaceState(null, "", location.pathname + location.hash);
     const wanted = wantedBy(address);
+    opened = !wanted;
     if (wanted) take(wanted, address);
   }
 
