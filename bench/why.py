@@ -83,11 +83,13 @@ class Torch:
         return [torch.autograd.grad(self.scores(logits, steps, contrast).sum(), (source, target), retain_graph=not contrast)
                 for contrast in (False, True)]
 
+    def teacher_forced(self):
+        return self.model(input_ids=self.source[None], decoder_input_ids=self.input[None], use_cache=False, output_attentions=True)
+
     @torch.no_grad()
     def record(self):
         """Returns the weights of cross-attention, [L, H, T, S]."""
-        out = self.model(input_ids=self.source[None], decoder_input_ids=self.input[None], use_cache=False, output_attentions=True)
-        return torch.cat(out.cross_attentions).numpy()
+        return torch.cat(self.teacher_forced().cross_attentions).numpy()
 
     def gradients(self):
         """Returns ‖x ⊙ g‖₂ of the source for log p(word), [T, S]; computes all four matrices."""
@@ -140,7 +142,7 @@ class Torch:
                 hooks.append(getattr(layer, name).register_forward_pre_hook(
                     lambda _, args, key=(index, name): seen.update({key: args[0][0]})))
             hooks.append(layer.fc2.register_forward_hook(lambda _, __, out, key=(index, "ffn"): seen.update({key: out[0]})))
-        out = self.model(input_ids=self.source[None], decoder_input_ids=self.input[None], use_cache=False, output_attentions=True)
+        out = self.teacher_forced()
         for hook in hooks:
             hook.remove()
         word, foil = (self.model.lm_head.weight[ids] for ids in (self.written, self.foil))

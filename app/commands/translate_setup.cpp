@@ -33,7 +33,7 @@ void check_what_if(const TranslateOptions& options) {
 }
 
 void check_usage(const TranslateOptions& options, const ModelChoice& model) {
-  const char* given = options.target_given ? "--target" : "--targets";
+  const char* given = options.target_option();
   options.view.check();
   if (options.search.html_input) {
     check_html_input(options.view, options.forced()          ? given
@@ -118,9 +118,9 @@ void note_unused_search(const TranslateOptions& options) {
     if (is_given(options.search, *option)) unused.push_back(option_name(option->name));
   }
   if (unused.empty()) return;
-  say(fmt::format("{} {} no effect: nothing is searched, because {} the translation",
+  say(fmt::format("{} {} no effect: nothing is searched, because {} gives the translation",
                   list_words(unused, "and"), unused.size() == 1 ? "has" : "have",
-                  options.target_given ? "--target gives" : "--targets gives"));
+                  options.target_option()));
 }
 
 /// True if maps or alignments are wanted, so that it matters which head aligns best.

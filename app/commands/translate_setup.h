@@ -35,6 +35,8 @@ struct TranslateOptions {
 
   /// True if translations are given and not searched for.
   bool forced() const { return target_given || !targets.empty(); }
+  /// Returns the option that gives them.
+  const char* target_option() const { return target_given ? "--target" : "--targets"; }
   bool by_line() const { return sentences.empty(); }  ///< sentences come from --input or stdin
   /// True if each sentence is scored or compared as a whole, so that it must not be split.
   bool keeps_lines_whole() const { return forced() || what_if.given(); }

@@ -71,8 +71,13 @@ def as_written(column: str, text: str) -> bool:
     forms = column.removeprefix("=").split(" | ")
     if whole:
         return text in forms
-    edges = lambda form: ("(?<!\\w)" if form[0].isalnum() and not form.startswith("n't") else "", "(?!\\w)" if form[-1].isalnum() else "")
-    return any(re.search(edges(form)[0] + re.escape(form) + edges(form)[1], text) for form in forms)
+
+    def pattern(form):
+        left = "(?<!\\w)" if form[0].isalnum() and not form.startswith("n't") else ""
+        right = "(?!\\w)" if form[-1].isalnum() else ""
+        return left + re.escape(form) + right
+
+    return any(re.search(pattern(form), text) for form in forms)
 
 
 def sentences_of(paragraph: str) -> list[str]:

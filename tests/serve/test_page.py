@@ -654,8 +654,9 @@ class LivePage(ServerCase):
         """⇄ makes the translation the sentence of the model for the other direction."""
         shipped, back = SHIPPED, os.path.join(ROOT, "data/models/de-en")
         with tempfile.TemporaryDirectory() as folder:
-            other = os.path.join(folder, "de-fr")
-            os.symlink(shipped, other)
+            other, french = os.path.join(folder, "de-fr"), os.path.join(folder, "fr-de")
+            for path in (other, french):
+                os.symlink(shipped, path)
             server = Server("--model", shipped, "--model", other, "--model", back)
             try:
                 self.open({"text": SENTENCE}, server)
@@ -669,13 +670,21 @@ class LivePage(ServerCase):
                 self.assertEqual(len(self.js("return [...document.querySelectorAll('#examples button')].map(b => b.textContent)")), 10)
                 english = self.text("#live-target")
                 # Each model begins with its own best head.
-                self.assertIn("layer=1&head=1", self.js("return location.hash"))
+                until("its head in the address", lambda: "layer=1&head=1" in self.js("return location.hash"))
                 self.browser.click("#live-turn")
                 until("the first model", lambda: self.js("return document.querySelector('#facts span').title") == shipped)
                 self.assertEqual(self.text("#live-text"), english)
-                # Nothing translates from French, and there are no French examples.
+                # Nothing translates from French.
                 self.open({"text": SENTENCE, "model": other}, server)
                 self.assertFalse(self.shown("#live-turn"))
+            finally:
+                self.leave(server)
+            server = Server("--model", french)
+            try:
+                # There are no French examples.
+                self.open({"text": SENTENCE}, server)
+                self.assertEqual(self.js("return document.getElementById('live-text').placeholder"), "a sentence in French")
+                self.assertFalse(self.shown("#examples"))
             finally:
                 self.leave(server)
 

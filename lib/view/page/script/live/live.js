@@ -137,26 +137,24 @@ const live = (() => {
     return { caret: new TextEncoder().encode(asked.text.slice(0, field.selectionStart)).length };
   }
 
-  // the view that the address asked for is on show
+  // false until the page shows the view that its address names
   let opened = false;
 
-  /** Returns the best head of the model that answers now in the place of the one before, unless
-   *  the reader had chosen another head than the best one. */
-  function bestOfOtherModel(name, first) {
-    const same = ["kind", "layer", "head"].every((key) => state[key] === first[key]);
-    const [{ moments: [{ model }] }] = sentences;
-    if (!opened || !same || model.name === name) return {};
-    const { kind, layer, head } = firstView();
-    return { kind, layer, head };
+  /** True if the records are from another model than the page shows, and the reader has not chosen
+   *  a head: then that model's own best head is shown. */
+  function beginsAnew(records) {
+    if (!opened || records[0].model.name === sentences[0].moments[0].model.name) return false;
+    const first = firstView();
+    return ["kind", "layer", "head"].every((key) => state[key] === first[key]);
   }
 
   /** Shows the translation in an answer, or a branch of its search. */
   function show(text, node = null) {
     const data = JSON.parse(text);
-    const before = [sentences[0].moments[0].model.name, firstView()];
+    const anew = beginsAnew(data.records);
     loadPage(data);
-    const best = bestOfOtherModel(...before);
     opened = true;
+    const { kind, layer, head } = anew ? firstView() : state;
     const [{ moments: [{ part }] }] = sentences;
     asked.part = part ? part.number : null;
     if (data.live && data.live.parts) whole = { key: wholeKey(), parts: data.live.parts };
@@ -164,8 +162,8 @@ const live = (() => {
     if (data.live && data.live.choices) choices.set(modelAsked(), data.live.choices);
     hurry = true;
     try {
-      change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
-        hypothesis: 0, branch: node, lock: state.lock, cell: state.cell, ...best });
+      change({ kind, layer, head, sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
+        hypothesis: 0, branch: node, lock: state.lock, cell: state.cell });
     } finally {
       hurry = false;
     }

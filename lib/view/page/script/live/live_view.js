@@ -27,7 +27,7 @@ const liveView = (() => {
       ["Die Katze, die der Hund jagte, war schwarz", "a relative clause: its verb leaves the end"],
       ["Ich weiß, dass sie zu Hause ist", "a clause with dass: its verb leaves the end"],
       ["Ich rufe dich morgen an", "rufe and an, at both ends, become one verb: call"],
-      ["Mir ist kalt", "whoever is cold becomes the subject: I"],
+      ["Mir ist kalt", "the person who is cold becomes the subject: I"],
     ],
   };
   const isLive = () => live.settings() !== null;
