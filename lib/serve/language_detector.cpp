@@ -24,92 +24,80 @@ constexpr WordProfile kProfiles[] = {
     {"en",
      "the of and to a in is you that it he was for on are as with his they i at be this have from "
      "or had by not but what all were we when your can said there an which she do how their if "
-     "will "
-     "up other about out many then them these so some her would him into has two my than been who "
-     "its did get may where after most me our no could hello does don't didn't it's i'm isn't "
-     "should why because very"},
+     "will up other about out many then them these so some her would him into has two my than been "
+     "who its did get may where after most me our no could hello does don't didn't it's i'm isn't "
+     "should why because very yes thanks thank please good morning night today home"},
     {"de",
      "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an "
      "werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum "
-     "war "
-     "haben nur oder aber vor zur bis mehr durch man sein wurde ich du wir ihr mich dich uns mir "
-     "dir "
-     "ihm ihn kann wenn was wo warum schon sehr kein keine hallo bitte danke muss wollte habe "
-     "hast"},
+     "war haben nur oder aber vor zur bis mehr durch man sein wurde ich du wir ihr mich dich uns "
+     "mir dir ihm ihn kann wenn was wo warum schon sehr kein keine hallo bitte danke muss wollte "
+     "habe hast ja nein guten gute gut tag morgen abend nacht heute dank geht haus"},
     {"fr",
      "le la les de des du un une et est en que qui dans pour pas sur au avec ne se il elle je tu "
-     "nous "
-     "vous ils elles ce cette ces son sa ses plus par mais ou où sont été être avoir fait comme "
-     "tout "
-     "a aux leur bien si même c'est n'est d'un d'une j'ai l'on qu'il mon ma mes bonjour merci "
-     "très"},
+     "nous vous ils elles ce cette ces son sa ses plus par mais ou où sont été être avoir fait "
+     "comme tout a aux leur bien si même c'est n'est d'un d'une j'ai l'on qu'il mon ma mes bonjour "
+     "merci très oui non bonsoir bonne jour monde"},
     {"es",
      "el la los las de que y en un una ser es se no por con para su al lo como más pero sus le ya "
-     "o "
-     "este sí porque esta entre cuando muy sin sobre también me hasta hay donde quien desde todo "
-     "nos "
-     "ellos uno yo tú él ella está están son fue había hola gracias del mi qué"},
+     "o este sí porque esta entre cuando muy sin sobre también me hasta hay donde quien desde todo "
+     "nos ellos uno yo tú él ella está están son fue había hola gracias del mi qué buenos buenas "
+     "días noches mundo bien"},
     {"it",
      "il lo la i gli le di che e è un una in per non con si da del della dei delle al alla nel "
-     "nella "
-     "sono come ma più anche io tu lui lei noi ci questo questa ha hanno ho se mi ti era essere "
-     "perché quando molto dove chi ciao grazie sul dal"},
+     "nella sono come ma più anche io tu lui lei noi ci questo questa ha hanno ho se mi ti era "
+     "essere perché quando molto dove chi ciao grazie sul dal buongiorno buona sera mondo bene"},
     {"pt",
      "o a os as de que e do da em um uma para com não é no na por mais dos das se como mas ao ele "
      "ela seu sua ou quando muito nos já eu também pelo pela até isso entre era depois sem mesmo "
-     "aos "
-     "seus quem me esse eles você está são foi tem olá obrigado"},
+     "aos seus quem me esse eles você está são foi tem olá obrigado sim bom boa dia noite mundo "
+     "bem"},
     {"nl",
      "de het een en van ik te dat die in is je niet zijn op aan met als voor er maar om hem dan "
-     "zou "
-     "of wat mijn men dit zo door over ze zich bij ook tot naar heb hoe heeft uit nog ons wel geen "
-     "u "
-     "waar wie deze worden hij zij wij jij hallo moet"},
+     "zou of wat mijn men dit zo door over ze zich bij ook tot naar heb hoe heeft uit nog ons wel "
+     "geen u waar wie deze worden hij zij wij jij hallo moet goede goedemorgen dag nee ja dank "
+     "avond"},
     {"da",
      "og i jeg det at en den til er som på de med han af for ikke der var mig sig men et har om vi "
      "min havde ham hun nu over da fra du ud sin dem os op man hans hvor eller hvad skal selv her "
-     "alle vil blev kunne når være kan hej tak"},
+     "alle vil blev kunne når være kan hej tak god godmorgen ja nej dag"},
     {"no",
      "og i jeg det at en den til er som på de med han av for ikke der var meg seg men et har om vi "
      "min hadde hun nå over fra du ut sin oss opp man hans hvor eller hva skal selv her alle vil "
-     "ble "
-     "kunne når være kan hei takk etter"},
+     "ble kunne når være kan hei takk etter god ja nei dag morgen"},
     {"sv",
      "och i att det som en på är av för med den till inte han ett om har jag de men var sig så vi "
      "från du när kan hon nu skulle ut där min mot alla sin här mycket eller hur vad mig dig hej "
-     "tack "
-     "också efter ska vid"},
+     "tack också efter ska vid god ja nej dag morgon"},
     {"fi",
      "ja on ei että se hän oli en mutta minä sinä niin kuin tämä kun ovat myös olen mitä jos me te "
-     "he sen jo vain nyt ole olla oli joka mukaan vielä minun hei kiitos"},
+     "he sen jo vain nyt ole olla oli joka mukaan vielä minun hei kiitos hyvää päivää huomenta "
+     "kyllä"},
     {"pl",
      "i w na z do nie się jest to że jak o a po co tak za od ja ty on ona my są ale czy jego jej "
-     "był "
-     "była być dla przez już tylko może ten ta te mnie mi cię go przy który która cześć dziękuję"},
+     "był była być dla przez już tylko może ten ta te mnie mi cię go przy który która cześć "
+     "dziękuję dzień dobry dobranoc proszę"},
     {"cs",
      "a v se na je že to s z do o i jsem jako za ve ale by po jak si tak pro co ten jeho ne už "
-     "když "
-     "jsou byl bylo být nebo mi mě jen není své dobrý děkuji jste"},
+     "když jsou byl bylo být nebo mi mě jen není své dobrý děkuji jste den dobrou noc ano prosím"},
     {"hu",
      "a az és hogy nem is egy ez van volt de meg csak már mint ha azt még én te ő mi ti kell vagy "
-     "lesz el ki be nagyon itt ott nincs minden szia köszönöm"},
+     "lesz el ki be nagyon itt ott nincs minden szia köszönöm jó napot reggelt igen"},
     {"ro",
      "și de la în a să cu pe nu este o un că din mai se ce care pentru sunt au am fi era dar el ea "
-     "eu tu noi voi sau ca lui foarte după bună mulțumesc"},
+     "eu tu noi voi sau ca lui foarte după bună mulțumesc ziua dimineața da"},
     {"tr",
      "ve bir bu da de için ile çok ne o ben sen biz siz var yok mi mı gibi daha kadar ama olarak "
-     "olan değil her şey sonra en ki merhaba teşekkürler benim onun"},
+     "olan değil her şey sonra en ki merhaba teşekkürler benim onun günaydın iyi evet hayır"},
     {"ru",
      "и в не на я что он с как это по но они мы она так из у за вы от то же бы для его мне было "
-     "вот "
-     "к да ты все был если или привет спасибо"},
+     "вот к да ты все был если или привет спасибо добрый день утро нет"},
     {"uk",
      "і в не на я що він з як це до та але вони ми вона так за ви від то же би для його мені було "
-     "у "
-     "й ти всі був якщо або є привіт дякую"},
+     "у й ти всі був якщо або є привіт дякую добрий день ранок ні"},
     {"bg",
      "и в не на аз че той с как това по но те ние тя така от за вие то се би за неговия ми беше да "
-     "ти всички ако или е са съм здравей благодаря"}};
+     "ти всички ако или е са съм здравей благодаря добър ден утро"}};
 
 struct ScriptProfile {
   UScriptCode script;
@@ -129,6 +117,47 @@ constexpr ScriptProfile kSharedScripts[] = {
     {USCRIPT_CYRILLIC, "ru"},   {USCRIPT_CYRILLIC, "uk"},   {USCRIPT_CYRILLIC, "bg"},
     {USCRIPT_ARABIC, "ar"},     {USCRIPT_ARABIC, "fa"},     {USCRIPT_ARABIC, "ur"},
     {USCRIPT_DEVANAGARI, "hi"}, {USCRIPT_DEVANAGARI, "mr"}, {USCRIPT_DEVANAGARI, "ne"}};
+
+struct LetterProfile {
+  std::string_view letter;  ///< in lower case
+  std::vector<std::string_view> languages;
+};
+
+/// Letters of the shared scripts that few languages use.
+const std::vector<LetterProfile>& letter_profiles() {
+  static const std::vector<LetterProfile> profiles = {{"ß", {"de"}},
+                                                      {"ä", {"de", "sv", "fi"}},
+                                                      {"ö", {"de", "sv", "fi", "hu", "tr"}},
+                                                      {"ü", {"de", "tr"}},
+                                                      {"œ", {"fr"}},
+                                                      {"ê", {"fr", "pt"}},
+                                                      {"ñ", {"es"}},
+                                                      {"ã", {"pt"}},
+                                                      {"õ", {"pt"}},
+                                                      {"å", {"da", "no", "sv"}},
+                                                      {"ø", {"da", "no"}},
+                                                      {"æ", {"da", "no"}},
+                                                      {"ł", {"pl"}},
+                                                      {"ą", {"pl"}},
+                                                      {"ę", {"pl"}},
+                                                      {"ż", {"pl"}},
+                                                      {"ě", {"cs"}},
+                                                      {"ř", {"cs"}},
+                                                      {"ů", {"cs"}},
+                                                      {"ő", {"hu"}},
+                                                      {"ű", {"hu"}},
+                                                      {"ă", {"ro"}},
+                                                      {"ș", {"ro"}},
+                                                      {"ț", {"ro"}},
+                                                      {"ğ", {"tr"}},
+                                                      {"ı", {"tr"}},
+                                                      {"ы", {"ru"}},
+                                                      {"э", {"ru"}},
+                                                      {"ї", {"uk"}},
+                                                      {"є", {"uk"}},
+                                                      {"ъ", {"bg"}}};
+  return profiles;
+}
 
 using WordTable = std::unordered_map<std::string_view, std::vector<std::string_view>>;
 
@@ -199,6 +228,13 @@ class Evidence {
     if (found != word_table().end()) {
       ++words_;
       return share(1, found->second);
+    }
+    for (const LetterProfile& profile : letter_profiles()) {
+      // Weaker than a word: names keep their letters in other languages.
+      constexpr double kWeight = 0.5;
+      if (word.text.find(profile.letter) == std::string::npos) continue;
+      words_ += kWeight;
+      return share(kWeight, profile.languages);
     }
     std::vector<std::string_view> users;
     for (const ScriptProfile& profile : kScripts) {

@@ -52,6 +52,11 @@ TEST_CASE("languages are detected among the candidates, and doubt is shown") {
   CHECK(best("他是学生。", {"ja", "zh"}).code == "zh");
   CHECK(best("Он не знает, что это такое.", {"bg", "uk", "ru"}).code == "ru");
   CHECK(best("Η ομάδα πήγε σπίτι.", {"en", "el"}).confidence >= 75);
+  for (const char* german : {"Guten Tag", "Ja", "Zwölf Bäume", "Fußgänger", "Vielen Dank!"}) {
+    CHECK_MESSAGE(best(german, {"en", "de"}).code == "de", german);
+  }
+  CHECK(best("Good morning", {"de", "en"}).code == "en");
+  CHECK(best("Günaydın", {"de", "tr"}).code == "tr");
   CHECK(best("the", three).confidence == 68);
   CHECK(best("", three).confidence == 0);
   CHECK(best("xyz 123", three).code == "eng_Latn");
