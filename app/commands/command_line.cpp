@@ -133,6 +133,8 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
   }
   const bool trains = has_option(command, "--set") && command.get_name() == "train";
   for (const std::string& name : options_of_other_program(key)) {
+    if (name.empty())
+      return fmt::format("attn-demo {} --help lists its options", command.get_name());
     const bool is_key = name.find('.') != std::string::npos;
     if (is_key && trains) return fmt::format("--set {}=VALUE sets it", name);
     if (!is_key && has_option(command, option_name(name))) {

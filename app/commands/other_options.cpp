@@ -4,12 +4,12 @@ namespace attn {
 namespace {
 
 struct OtherNames {
-  std::string_view own;
+  std::string_view own;     ///< empty: attn-demo has no such option
   std::string_view others;  ///< separated by spaces
 };
 
 constexpr OtherNames kNames[] = {
-    {"model", "model_name_or_path model_name model_path checkpoint checkpoints path"},
+    {"model", "model_name_or_path model_name model_path checkpoint checkpoints path m"},
     {"model", "config_name tokenizer_name vocabs vocab"},
     {"show", "output_attentions output_attention return_attention attention_maps"},
     {"align", "print_alignment report_align return_alignments word_alignment"},
@@ -17,14 +17,19 @@ constexpr OtherNames kNames[] = {
     {"precision", "compute_type quantization quantize torch_dtype gemm_type fp16 bf16 int8 half"},
     {"dtype", "torch_dtype quantization"},
     {"sample_seed", "seed"},
-    {"length_penalty", "word_penalty alpha"},
-    {"input", "src source input_file src_file source_file"},
+    {"length_penalty", "word_penalty alpha length_norm"},
+    {"input", "src source input_file src_file source_file i"},
     {"targets", "tgt target_file references"},
     {"target", "ref refs reference references"},
-    {"beam", "beamsize"},
+    {"beam", "beamsize b"},
+    {"max_length", "max_output_length"},
+    {"terms", "glossary glossaries term_file"},
+    {"html_input", "format"},
+    {"allow_origin", "cors cors_origin"},
+    {"", "tgt_prefix target_prefix"},
     {"threads", "cpu"},
     {"target_lang", "forced_bos_token_id"},
-    {"output", "output_file translations_file predictions_file"},
+    {"output", "output_file translations_file predictions_file o"},
     {"out", "output_dir save_dir save_model"},
     {"prefix", "source_prefix"},
     {"forbid", "bad_words_ids"},
@@ -47,7 +52,14 @@ constexpr OtherNames kNames[] = {
     {"train.label_smoothing", "label_smoothing_factor"},
     {"train.batch_tokens",
      "mini_batch mini_batch_words max_tokens per_device_train_batch_size "
-     "train_batch_size"},
+     "train_batch_size batch_size"},
+    {"train.validate_every", "valid_freq eval_steps validate_interval_updates"},
+    {"train.log_every", "disp_freq logging_steps log_interval report_every"},
+    {"train.checkpoint_every", "save_freq save_steps save_interval_updates"},
+    {"train.accumulate", "optimizer_delay gradient_accumulation_steps update_freq accum_count"},
+    {"train.schedule", "lr_scheduler_type lr_scheduler lr_decay_inv_sqrt"},
+    {"data.train.source", "train_sets train_file"},
+    {"data.dev.source", "valid_sets validation_file"},
     {"train.clip_norm", "max_grad_norm"}};
 
 bool holds_word(std::string_view list, std::string_view word) {

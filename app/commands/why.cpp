@@ -80,7 +80,7 @@ class WhyCommand {
     if (std::ranges::any_of(files(), [](const std::string* file) { return !file->empty(); }))
       return;
     output().write(why_text(answer.words, {options_.top, options_.brief}, terminal_style()));
-    if (options_.brief) return;
+    if (options_.brief && options_.methods.empty()) return;
     const std::string tables =
         render_tables(why_tables(answer, options_.top), terminal_style().width);
     if (!tables.empty()) output().write("\n" + tables);

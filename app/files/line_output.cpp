@@ -57,23 +57,37 @@ std::string translation_line(const LineTranslation& translation, std::size_t ran
 /// Lines that explain the map that is shown by default.
 constexpr int notes_below = 3;
 
-/// Returns a sentence on the largest weight between two words of the map that is shown by default.
-std::string largest_weight_text(const AttentionRecord& record, std::size_t hypothesis,
-                                const MapSelection& selection) {
+/// Returns a sentence on two words that the map shown by default links: those with the largest
+/// product of the weight and its share of all weights that written words put on the same key. A key
+/// that many words look at, as function words do, links none of them well; short words count half.
+std::string linked_words_text(const AttentionRecord& record, std::size_t hypothesis,
+                              const MapSelection& selection) {
   const std::vector<ShownMaps> shown = select_maps(record, hypothesis, selection, true);
   if (shown.empty()) return "";
   const ShownMaps& site = shown.front();
-  const ShownMap& map = site.maps.front();
+  const std::vector<float>& weights = site.maps.front().weights;
+  const std::size_t columns = site.columns.size();
+  const auto is_word = [](const Word& word) { return word.type == WordType::word; };
   float most = 0;
   std::string text;
-  for (std::size_t i = 0; i < map.weights.size(); ++i) {
-    const Word& written = site.rows[i / site.columns.size()];
-    const Word& read = site.columns[i % site.columns.size()];
-    if (written.type != WordType::word || read.type != WordType::word) continue;
-    if (!(map.weights[i] > most)) continue;
-    most = map.weights[i];
-    text = fmt::format("When \"{}\" is written, this head puts {:.2f} of its weight on \"{}\".",
-                       printable(written.text), most, printable(read.text));
+  for (std::size_t c = 0; c < columns; ++c) {
+    if (!is_word(site.columns[c])) continue;
+    float sum = 0;
+    for (std::size_t r = 0; r < site.rows.size(); ++r) {
+      if (is_word(site.rows[r])) sum += weights[r * columns + c];
+    }
+    for (std::size_t r = 0; r < site.rows.size(); ++r) {
+      const float weight = weights[r * columns + c];
+      if (!is_word(site.rows[r]) || !(weight > 0)) continue;
+      constexpr std::size_t kShort = 3;  // in bytes: "the", "die"
+      const bool is_short =
+          std::min(site.rows[r].text.size(), site.columns[c].text.size()) <= kShort;
+      const float link = weight * weight / sum * (is_short ? 0.5F : 1.0F);
+      if (!(link > most)) continue;
+      most = link;
+      text = fmt::format("When \"{}\" is written, this head puts {:.2f} of its weight on \"{}\".",
+                         printable(site.rows[r].text), weight, printable(site.columns[c].text));
+    }
   }
   return text;
 }
@@ -363,7 +377,7 @@ std::string LineOutput::maps_text(const AttentionRecord& record, int lines_above
   if (maps.text.empty()) return measured.empty() ? "" : "\n" + measured;
   if (!measured.empty()) return "\n" + maps.text + "\n" + measured;
   if (explained) {
-    maps.add_sentence(largest_weight_text(record, hypothesis, selection_), style.width);
+    maps.add_sentence(linked_words_text(record, hypothesis, selection_), style.width);
     maps.add_sentence(
         "A weight says where a head looks, not why the word was chosen: attn-demo why.",
         style.width);

@@ -3,6 +3,7 @@
 #include <unicode/uchar.h>
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -19,6 +20,20 @@ constexpr std::string_view unknown = "<unk>";
 std::string_view without_space_symbol(std::string_view piece) {
   if (piece.starts_with(word_mark)) piece.remove_prefix(word_mark.size());
   return piece;
+}
+
+/// Returns the text of a token: without the word-boundary character, and the byte that a token of
+/// byte fallback, "<0xE6>", stands for.
+std::string text_of(std::string_view piece) {
+  constexpr std::string_view shape = "<0x00>";
+  if (piece.size() == shape.size() && piece.starts_with("<0x") && piece.ends_with('>')) {
+    unsigned byte = 0;
+    const char* end = piece.data() + shape.size() - 1;
+    if (std::from_chars(piece.data() + 3, end, byte, 16).ptr == end) {
+      return std::string(1, static_cast<char>(byte));
+    }
+  }
+  return std::string(without_space_symbol(piece));
 }
 
 bool is_language_tag(std::string_view piece) {
@@ -105,7 +120,7 @@ class WordSplitter {
           words.push_back({{}, at, 0, WordType::word, chunk.text_index + before});
         }
         ++words.back().count;
-        begin += without_space_symbol(piece(at)).size();
+        begin += text_of(piece(at)).size();
       }
       more += to_int(ends.size()) - 1;
     }
@@ -150,14 +165,14 @@ class WordSplitter {
       return without_space_symbol(piece(at)).empty() || is_punctuation(piece(at));
     };
     const int end = word.first + word.count;
+    if (is_punctuation(spelled(word).text)) {  // also in bytes
+      add(words, word, word.first, end, WordType::punctuation);
+      return;
+    }
     int core = word.first;
     while (core < end && is_edge(core)) ++core;
     int core_end = end;
     while (core_end > core && is_edge(core_end - 1)) --core_end;
-    if (core == end) {  // punctuation only
-      add(words, word, word.first, end, WordType::punctuation);
-      return;
-    }
     // A token "▁" alone only begins a word and is not punctuation to split off.
     if (!has_punctuation(word.first, core)) core = word.first;
     if (!has_punctuation(core_end, end)) core_end = end;
@@ -179,6 +194,11 @@ class WordSplitter {
   }
 
   Word spelled(Word word) const {
+    for (int at = word.first; at < word.first + word.count; ++at) {
+      word.text += text_of(piece(at));
+    }
+    if (is_valid_utf8(word.text)) return word;
+    word.text.clear();  // bytes of a part of a character keep their names
     for (int at = word.first; at < word.first + word.count; ++at) {
       word.text += without_space_symbol(piece(at));
     }

@@ -30,22 +30,6 @@ bool is_of_t5(const std::string& directory) {
   return false;
 }
 
-/// Refuses ByT5, which has no vocabulary file: its tokens are bytes.
-void refuse_byte_model(const std::string& directory) {
-  std::string name = read_tokenizer_settings(directory).tokenizer_class;
-  const std::string config = directory + "/config.json";
-  if (name.empty() && file_exists(config)) {
-    const Json json = read_json_file(config);
-    const auto found = json.is_object() ? json.find("tokenizer_class") : json.end();
-    if (json.is_object() && found != json.end() && found->is_string()) name = *found;
-  }
-  if (!name.starts_with("ByT5")) return;
-  throw InputError(
-      "{}: a ByT5 model, whose tokens are bytes, which is not supported; use a model with a "
-      "vocabulary, such as T5, mT5 or MarianMT",
-      printable(directory));
-}
-
 /// Chooses the kind by the files that exist. If there are none, the error lists Marian's files.
 std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory) {
   if (!directory_exists(directory)) {
@@ -66,6 +50,21 @@ std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory
 }
 
 }  // namespace
+
+void refuse_byte_model(const std::string& directory) {
+  std::string name = read_tokenizer_settings(directory).tokenizer_class;
+  const std::string config = directory + "/config.json";
+  if (name.empty() && file_exists(config)) {
+    const Json json = read_json_file(config);
+    const auto found = json.is_object() ? json.find("tokenizer_class") : json.end();
+    if (json.is_object() && found != json.end() && found->is_string()) name = *found;
+  }
+  if (!name.starts_with("ByT5")) return;
+  throw InputError(
+      "{}: a ByT5 model, whose tokens are bytes, which is not supported; use a model with a "
+      "vocabulary, such as T5, mT5 or MarianMT",
+      printable(directory));
+}
 
 Tokenizer::Tokenizer(const std::string& directory) : kind_(open_tokenizer(directory)) {}
 Tokenizer::~Tokenizer() = default;

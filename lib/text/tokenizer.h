@@ -38,6 +38,10 @@ struct SpecialTokens {
   int pad = 0;
 };
 
+/// Throws InputError if the directory's files name ByT5's tokenizer, which has no vocabulary file:
+/// its tokens are bytes.
+void refuse_byte_model(const std::string& directory);
+
 class TokenizerKind;
 
 /// The tokenizer of a model directory, loaded once and read-only afterwards.

@@ -377,13 +377,15 @@ AttentionRecord Translator::finish_record(const RecordRequest& request, PendingR
   return std::move(record);
 }
 
-std::vector<AttentionRecord> Translator::record(const RecordRequest& request) const {
+void Translator::check_target(const std::vector<int>& target) const {
   const int positions = model_.config().decoder_positions();
-  if (request.target && request.target->size() > to_size(positions)) {
-    throw InputError(
-        "the target has {} tokens, and the model has {} positions; give a shorter text",
-        request.target->size(), positions);
-  }
+  if (target.size() <= to_size(positions)) return;
+  throw InputError("the target has {} tokens, and the model has {} positions; give a shorter text",
+                   target.size(), positions);
+}
+
+std::vector<AttentionRecord> Translator::record(const RecordRequest& request) const {
+  if (request.target) check_target(*request.target);
   const std::span<const PreparedSentence> sentences = request.sentences;
   const bool one = sentences.size() == 1 && !sentences.front().empty();
   const bool observed = request.settings.observer != nullptr;

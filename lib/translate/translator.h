@@ -133,6 +133,8 @@ class Translator {
 
   /// Cleans and tokenizes a given translation, for RecordRequest::target.
   std::vector<int> target_ids(std::string_view text, const TranslationSettings& settings) const;
+  /// Throws InputError if a target has more tokens than the model has positions.
+  void check_target(const std::vector<int>& target) const;
 
   /// Returns the translations of each sentence, best first. An empty sentence has one empty
   /// translation.

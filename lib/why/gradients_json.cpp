@@ -48,8 +48,13 @@ void write_integrated_gradients(JsonWriter& json, const IntegratedGradients& gra
   });
 }
 
-void write_patching(JsonWriter& json, const PatchingRequest& request, const PatchingGrids& grids) {
+void write_patching(JsonWriter& json, const PatchingResult& patching) {
+  const PatchingRequest& request = patching.request;
+  const PatchingGrids& grids = patching.grids;
   json.object([&] {
+    json.member("clean", request.clean);
+    json.member("corrupt", request.corrupt);
+    json.member("corrupt_target", patching.corrupt_target);
     json.member("step", request.step);
     json.member("word", request.word);
     json.member("foil", request.foil);

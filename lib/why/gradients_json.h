@@ -3,7 +3,7 @@
 
 #include "base/json_writer.h"
 #include "why/gradients.h"
-#include "why/patching.h"
+#include "why/why.h"
 
 namespace attn {
 
@@ -14,9 +14,11 @@ void write_gradients(JsonWriter& json, const EmbeddingGradients& gradients);
 /// "gap":[…]}; a gap is null where the difference is 0.
 void write_integrated_gradients(JsonWriter& json, const IntegratedGradients& gradients);
 
-/// Writes {"step":…,"word":…,"foil":…,"positions":[[clean, corrupt],…],"clean_logit_diff":…,
+/// Writes
+/// {"clean":[id,…],"corrupt":[id,…],"corrupt_target":[id,…],"step":…,"word":…,"foil":…,"positions":[[clean,
+/// corrupt],…],"clean_logit_diff":…,
 /// "corrupt_logit_diff":…,"encoder":[layer][position],"decoder":[layer][position],
 /// "cross":[layer][head]}.
-void write_patching(JsonWriter& json, const PatchingRequest& request, const PatchingGrids& grids);
+void write_patching(JsonWriter& json, const PatchingResult& patching);
 
 }  // namespace attn

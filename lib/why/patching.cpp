@@ -237,8 +237,8 @@ std::vector<AlignedPositions> positions_of_grid(const PatchingRequest& request) 
   if (positions.empty()) {
     if (clean != corrupt) {
       throw InputError(
-          "the corrupted source has {} tokens and the clean one {}; give sources of the same "
-          "number of tokens, or an alignment of their positions",
+          "the corrupted source has {} tokens and the clean one {}; swap words for "
+          "others of as many tokens",
           corrupt, clean);
     }
     for (Index s = 0; s < clean; ++s) positions.push_back({s, s});

@@ -152,7 +152,8 @@ void add_patching(const Transformer& model, const WhyRequest& request, Why& why)
   if (asked || foil == word) foil = at(why.foil.ids, step);
   PatchingRequest patch{trace.source, request.corrupt, trace.decoder_input, step, word, foil};
   PatchingGrids grids = patch_activations(model, patch);
-  why.patching = {std::move(patch), std::move(grids)};
+  std::string foil_text = named({foil}, request.target_token).tokens.front();
+  why.patching = {std::move(patch), std::move(grids), request.corrupt_target, std::move(foil_text)};
 }
 
 }  // namespace
@@ -167,6 +168,7 @@ WhyMethods parse_why_methods(std::string_view list) {
       methods.*each.method = true;
       known = true;
     }
+    methods.all = methods.all || part == "all";
     if (known) continue;
     std::vector<std::string> names{"all"};
     for (const MethodName& each : kMethods) names.emplace_back(each.name);

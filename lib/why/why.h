@@ -28,6 +28,7 @@ struct WhyMethods {
   bool gradients = false;
   bool integrated = false;
   bool patch = false;  ///< needs a corrupted source
+  bool all = false;    ///< "all" was requested: what this model does not have is left out
 };
 
 /// Parses a list such as "receipt,occlusion", or "all", which is all but "patch". Throws UsageError
@@ -49,6 +50,7 @@ struct WhyRequest {
   /// For patching: the ids of a corrupted source, and the step to compare; −1: the first step at
   /// which the corrupted source would write another token.
   std::vector<int> corrupt = {};
+  std::vector<int> corrupt_target = {};  ///< its translation, which only results report
   int patch_step = -1;
   /// Return the texts of tokens and of whole translations.
   std::function<std::string(int)> source_token = nullptr;
@@ -74,6 +76,8 @@ struct GradientPair {
 struct PatchingResult {
   PatchingRequest request;
   PatchingGrids grids;
+  std::vector<int> corrupt_target;  ///< the translation of the corrupted source; may be empty
+  std::string foil;                 ///< the text of the request's foil
 };
 
 /// The answers. A method that was not requested has no result. S source tokens, T steps.

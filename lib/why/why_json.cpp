@@ -125,13 +125,14 @@ void write_runs(JsonWriter& json, const Why& why) {
   if (why.integrated) {
     json.key("integrated_gradients");
     json.object([&] {
+      json.member("steps", IntegrationOptions{}.steps);
       json.member("log_prob", [&] { write_integrated_gradients(json, why.integrated->log_prob); });
       json.member("contrast", [&] { write_integrated_gradients(json, why.integrated->contrast); });
     });
   }
   if (why.patching) {
     json.key("patching");
-    write_patching(json, why.patching->request, why.patching->grids);
+    write_patching(json, *why.patching);
   }
 }
 

@@ -169,6 +169,9 @@ py::dict patching_dict(const PatchingResult& patching, const WhyViews& view) {
     positions.append(py::make_tuple(each.clean, each.corrupt));
   }
   py::dict dict;
+  dict["clean"] = patching.request.clean;
+  dict["corrupt"] = patching.request.corrupt;
+  dict["corrupt_target"] = patching.corrupt_target;
   dict["step"] = patching.request.step;
   dict["word"] = patching.request.word;
   dict["foil"] = patching.request.foil;

@@ -163,6 +163,16 @@ TEST_CASE("in scripts without spaces, words end where ICU says so and a token en
   CHECK(split_words({"▁แมว", "นอน"}, "แมวนอน").size() == 2);
   CHECK(split_words({"▁ឆ្មា", "ដេក"}, "ឆ្មាដេក").size() == 2);
   CHECK(split_words({"▁猫", "が", "寝る"}, "猫が寝る").size() == 3);
+  // The same in bytes: 我 | 昨天 | 。
+  check_words({"▁", "<0xE6>", "<0x88>", "<0x91>", "<0xE6>", "<0x98>", "<0xA8>", "<0xE5>", "<0xA4>",
+               "<0xA9>", "<0xE3>", "<0x80>", "<0x82>", "</s>"},
+              "我昨天。",
+              {{"我", 0, 4, kWord, 0},
+               {"昨天", 4, 6, kWord, 1},
+               {"。", 10, 3, kPunctuation, 2},
+               {"</s>", 13, 1, kSpecial, -1}});
+  // Bytes that are no whole character keep their names.
+  check_words({"▁a", "<0xE6>", "<0x88>"}, "a", {{"a<0xE6><0x88>", 0, 3, kWord, 0}});
 }
 
 TEST_CASE("words of a record: its own end and start symbols are known") {

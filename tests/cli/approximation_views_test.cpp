@@ -127,6 +127,21 @@ TEST_CASE("linformer: columns are mixtures on the terminal and in pictures, E an
         std::string::npos);
 }
 
+TEST_CASE("linformer: why --methods all leaves out contributions, which nobody can ask for") {
+  const TemporaryDirectory scene;
+  const std::string config = kind_config(scene, kLinformer);
+  const auto why = [&](const char* methods) {
+    return run_program(
+        {.args = {"why", kDemoSource, "--config", config, "--methods", methods, "--json", "-"}});
+  };
+  const Result all = why("all");
+  REQUIRE_MESSAGE(all.code == kDone, all.err);
+  CHECK(all.err.find("contributions are left out: linformer's encoder") != std::string::npos);
+  CHECK(Json::parse(all.out).contains("occlusion"));
+  CHECK(!Json::parse(all.out).contains("alti"));
+  CHECK(why("contributions").code == kInput);
+}
+
 TEST_CASE("linformer: figures that places define are null, and a rollout is refused") {
   const TemporaryDirectory scene;
   const std::string config = kind_config(scene, kLinformer);

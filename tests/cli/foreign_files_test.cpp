@@ -111,6 +111,20 @@ TEST_CASE("ByT5 is named") {
   model.set("tokenizer_config.json", "tokenizer_class", "ByT5Tokenizer");
   CHECK(refusal(model.write(scene, "byt5")).find("a ByT5 model, whose tokens are bytes") !=
         std::string::npos);
+  model.files.erase("model.safetensors");
+  CHECK(refusal(model.write(scene, "without")).find("a ByT5 model, whose tokens are bytes") !=
+        std::string::npos);
+}
+
+TEST_CASE("a CTranslate2 directory is named, whatever its model.bin holds") {
+  const TemporaryDirectory scene;
+  ModelFiles model;
+  model.files["model.bin"] = "cut";
+  CHECK(refusal(model.write(scene, "alone")).find("model.bin is a CTranslate2 model") !=
+        std::string::npos);
+  model.files["config.json"] = R"({"bos_token": "<s>", "eos_token": "</s>"})";
+  CHECK(refusal(model.write(scene, "both")).find("model.bin is a CTranslate2 model") !=
+        std::string::npos);
 }
 
 TEST_CASE("a missing id is called missing, and the class's default is not named") {
@@ -153,6 +167,11 @@ TEST_CASE("options of other programs are answered with ours") {
       {{"train", "c.json", "--learn-rate", "3"}, "--set train.learning_rate=VALUE sets it"},
       {{"train", "c.json", "--num_train_epochs", "3"}, "--set train.epochs=VALUE sets it"},
       {{"translate", "x", "--beamsize", "3"}, "did you mean --beam?"},
+      {{"translate", "x", "--tgt_prefix", "Die"}, "translate --help lists its options"},
+      {{"translate", "x", "--format", "html"}, "did you mean --html-input?"},
+      {{"serve", "--cors", "*"}, "did you mean --allow-origin?"},
+      {{"train", "c.json", "--valid-freq", "3"}, "--set train.validate_every=VALUE sets it"},
+      {{"train", "c.json", "--save-steps", "3"}, "--set train.checkpoint_every=VALUE sets it"},
       {{"translate", "x", "--tgt", "f"}, "did you mean --targets?"},
       {{"evaluate", "--source", "x", "--reference", "f"}, "did you mean --target?"},
       {{"convert", "--quantization", "int8"}, "did you mean --dtype?"}};

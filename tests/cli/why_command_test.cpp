@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "model_files.h"
 #include "run_program.h"
 
 namespace attn::test {
@@ -31,7 +32,7 @@ TEST_CASE("why: the demo sentence in at most 20 lines, each word with its source
   const Result result = why({});
   REQUIRE_MESSAGE(result.code == 0, result.err);
   CHECK(std::ranges::count(result.out, '\n') <= 20);
-  for (const char* part : {"Die Gruppe ging nach Hause", "group 9", "went 6", "prefix", "rest"}) {
+  for (const char* part : {"Die Gruppe ging nach Hause", "group ", "went ", "prefix", "rest"}) {
     CHECK_MESSAGE(result.out.find(part) != std::string::npos, part, " in ", result.out);
   }
   CHECK(std::ranges::count(why({"--short"}).out, '\n') == 6);
@@ -63,6 +64,30 @@ TEST_CASE("why --methods adds their keys, and --csv is a table") {
   CHECK(table.out.find("\r\nalti.cross,2,,5,</s>,5,residual,") != std::string::npos);
 }
 
+TEST_CASE("why compares with the end of the sentence, and reports tokens that it does not know") {
+  const Result end = why({"--word", "Gruppe", "--instead", "</s>"});
+  REQUIRE_MESSAGE(end.code == 0, end.err);
+  CHECK(end.out.find("over </s>:") != std::string::npos);
+  const Result unknown = run_program(
+      {.args = {"why", "the group", "--config", demo_config(), "--target", "die 日本 gruppe"}});
+  CHECK_MESSAGE(unknown.err.find("the given translation has a token that the vocabulary does not "
+                                 "have (<unk>)") != std::string::npos,
+                unknown.err);
+}
+
+TEST_CASE("why --json says which sources patching compares") {
+  const Result result =
+      why({"--methods", "patch,integrated", "--corrupt", "The woman went home", "--json", "-"});
+  REQUIRE_MESSAGE(result.code == 0, result.err);
+  const Json json = Json::parse(result.out);
+  CHECK(json["integrated_gradients"]["steps"] == 64);
+  const Json& patching = json["patching"];
+  CHECK(patching["clean"] == json["source"]["ids"]);
+  CHECK(patching["corrupt"].size() == patching["clean"].size());
+  CHECK(patching["corrupt"] != patching["clean"]);
+  CHECK(patching["corrupt_target"][patching["step"].get<std::size_t>()] == patching["foil"]);
+}
+
 TEST_CASE("why refuses what it cannot answer, in one line") {
   check_refused({"--word", "Katze"}, 2, "--word Katze: the translation has no such word");
   check_refused({"--word", "17"}, 2, "--word 17: the translation has tokens 0 to 5");
@@ -78,6 +103,10 @@ TEST_CASE("why refuses what it cannot answer, in one line") {
   std::string longer;
   for (int i = 0; i < 600; ++i) longer += "Haus ";
   check_refused({"--target", longer}, 3, "the target has 601 tokens, and the model has 512");
+  CHECK(std::ranges::count(why({"--target", longer}).err, '\n') == 1);
+  check_refused({"--word", "5", "--instead", "</s>"}, 2, "the translation has this word already");
+  check_refused({"--methods", "patch", "--corrupt", "The group went"}, 3,
+                "swap words for others of as many tokens");
   const std::string shipped = std::string(ATTN_SOURCE_DIR) + "/data/models/en-de";
   check_refused({"--model", shipped, "--model", shipped}, 2, "why explains one model");
 }

@@ -199,7 +199,7 @@ class Answers(ServerCase):
         usual = {"q": SENTENCE, "source": "en", "target": "de", "format": "text", "api_key": "x"}
         self.assertEqual(ask(usual), (200, {"translatedText": german}))
         self.assertEqual(ask({"q": SENTENCE, "target": "de"}), (200, {"translatedText": german,
-            "detectedLanguage": {"confidence": 60, "language": "en"}}))
+            "detectedLanguage": {"confidence": 93, "language": "en"}}))
         status, answer = ask({**usual, "alternatives": 2})
         lines = translated(SENTENCE, "--beam", "4", "--n-best", "4").splitlines()
         texts = dict.fromkeys(line.split("\t")[2] for line in lines)  # the search finds one of them twice

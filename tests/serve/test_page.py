@@ -493,6 +493,8 @@ class LivePage(ServerCase):
     def test_why_this_word(self):
         self.open()
         why = json.loads(self.server.post("/api/why", {"text": "The group went home", "word": "nach", "summed": True, "methods": "occlusion"})[2])["words"][0]
+        by_number = self.server.post("/api/why", {"text": "The group went home", "word": 3, "summed": True, "methods": "occlusion"})[2]
+        self.assertEqual(json.loads(by_number)["words"], [why])
         self.js("[...document.querySelectorAll('#why-chips button')].find(b => b.textContent === 'nach').click()")
         bars = "return [...document.querySelectorAll('.why-columns > div:first-child .why-line')].map(e => [e.children[0].textContent, e.children[2].textContent])"
         until("the receipt", lambda: [name for name, _ in self.js(bars)] == ["The", "group", "went", "home", "</s>", "<pad>", "Die", "Gruppe", "ging", "rest"])

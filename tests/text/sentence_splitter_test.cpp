@@ -125,6 +125,9 @@ TEST_CASE("abbreviations by their kind: before a number, before a name, at the e
   check("Er starb 50 v. Chr. Geburt war er alt.");
   check("Das war 50 v. Chr.| Die Römer kamen.");
   check("Sect. 2.1, e.g. the U.S. version, i.e. No. 5.| Then stop.");
+  check("Siehe Abschn. 2.1 und Beil. B.| Das gilt insb. Kunst, natürl. Teil, durchschn. 5 Euro.");
+  check("Der russ. Präsident und Dir. Meier trafen Dipl.-Psych. Müller.| Dann gingen sie.");
+  check("See Exh. A and Bldg. A.| Abp. Smith and Sra. Lopez agree.");
   check("Herr Dr. rer. nat. Huber und Prof. Dr. h. c. Weber.");
   check("Sie besucht eine kath. Schule und eine staatl. Hochschule.");
   check("No.| I do not.");

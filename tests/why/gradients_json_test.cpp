@@ -64,12 +64,17 @@ TEST_CASE("patching grids as JSON have the axes layer and position or head") {
   grids.decoder = Matrix::Constant(2, 1, 0.5F);
   grids.cross = Matrix::Constant(1, 2, 1.0F);
   PatchingRequest request;
+  request.clean = {5, 6, 0};
+  request.corrupt = {5, 7, 0};
   request.step = 3;
   request.word = 17;
   request.foil = 8;
-  const Json json = written([&](JsonWriter& out) { write_patching(out, request, grids); });
-  CHECK(json.dump() ==
-        R"({"step":3,"word":17,"foil":8,"positions":[[0,0],[1,2]],"clean_logit_diff":1.5,)"
-        R"("corrupt_logit_diff":-2,"encoder":[[0.25,0.25],[0.25,0.25]],"decoder":[[0.5],[0.5]],)"
-        R"("cross":[[1,1]]})");
+  const Json json = written([&](JsonWriter& out) {
+    write_patching(out, {request, grids, {8, 0}, "x"});
+  });
+  CHECK(
+      json.dump() ==
+      R"({"clean":[5,6,0],"corrupt":[5,7,0],"corrupt_target":[8,0],"step":3,"word":17,"foil":8,"positions":[[0,0],[1,2]],"clean_logit_diff":1.5,)"
+      R"("corrupt_logit_diff":-2,"encoder":[[0.25,0.25],[0.25,0.25]],"decoder":[[0.5],[0.5]],)"
+      R"("cross":[[1,1]]})");
 }

@@ -154,8 +154,8 @@ TEST_CASE("an alignment pairs positions of sources of different lengths") {
   PatchingRequest request = toy_request();
   request.corrupt = {5, 30, 14, 7, 8, 0};
   check_input_error([&] { patch_activations(loaded.transformer, request); },
-                    "the corrupted source has 6 tokens and the clean one 5; give sources of the "
-                    "same number of tokens, or an alignment of their positions");
+                    "the corrupted source has 6 tokens and the clean one 5; swap words for "
+                    "others of as many tokens");
   request.alignment = {{0, 0}, {1, 1}, {2, 3}, {3, 4}, {4, 5}};
   const PatchingGrids found = patch_activations(loaded.transformer, request);
   CHECK(found.encoder.cols() == 5);

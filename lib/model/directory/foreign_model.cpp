@@ -160,6 +160,9 @@ std::optional<std::string> describe_foreign_model(const std::string& path) {
       return fmt::format("{} is {}", printable(file.filename().string()), *found);
     }
   }
+  // transformers calls its weights pytorch_model.bin.
+  if (has("model.bin")) return fmt::format("model.bin is {}", kCTranslate2);
+  if (has("model/model.bin")) return kArgos;
   // Exports keep their parts in a folder.
   for (const fs::path& file : files_of(fs::path(path) / "onnx")) {
     if (file.extension() == ".onnx") return kOnnx;

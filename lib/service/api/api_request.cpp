@@ -195,7 +195,9 @@ ApiRequest parse_detect_request(KeyReader& keys) {
 /// Reads the question of /api/why.
 void read_why(KeyReader& keys, ApiRequest& request) {
   request.target = sentence_of(keys, "target");
-  request.word = sentence_of(keys, "word").value_or("");
+  const Json* word = keys.find("word");
+  const std::optional<int> number = word != nullptr ? as_int(*word) : std::nullopt;
+  request.word = number ? std::to_string(*number) : sentence_of(keys, "word").value_or("");
   request.instead = sentence_of(keys, "instead").value_or("");
   request.corrupt = sentence_of(keys, "corrupt").value_or("");
   request.methods = texts_of(keys, "methods");

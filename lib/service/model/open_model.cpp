@@ -117,6 +117,7 @@ ReadyModel load_from_directory(const std::string& named, Backend backend) {
   const std::string directory = model_directory(named);
   refuse_run_directory(directory);
   require_model(named, directory);
+  refuse_byte_model(directory);
   const Progress progress("reading " + directory);
   ReadyModel ready;
   std::optional<LoadedModel> loaded;

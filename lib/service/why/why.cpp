@@ -74,6 +74,10 @@ std::vector<int> foil_ids(const FoilRequest& foil) {
   const std::vector<int> before(foil.written.begin(), foil.written.begin() + foil.word.first);
   const std::string text_before = tokenizer.decode_target(before);
   const std::string first = tokenizer.target_token(at(foil.written, foil.word.first));
+  const SpecialTokens& special = tokenizer.special_tokens();
+  for (const int id : {special.eos, special.pad}) {
+    if (foil.text == tokenizer.target_token(id)) return {id};
+  }
   const bool spaced = first.starts_with("▁") && !text_before.empty();
   std::vector<int> ids =
       translator.target_ids(text_before + (spaced ? " " : "") + foil.text, settings);
@@ -84,8 +88,7 @@ std::vector<int> foil_ids(const FoilRequest& foil) {
   } else {
     ids = translator.target_ids(foil.text, settings);
   }
-  const int eos = tokenizer.special_tokens().eos;
-  while (!ids.empty() && ids.back() == eos) ids.pop_back();
+  while (!ids.empty() && ids.back() == special.eos) ids.pop_back();
   return ids;
 }
 
@@ -252,6 +255,38 @@ void check_memory(const WhyContext& context, std::uint64_t bytes, std::size_t st
   }
 }
 
+/// Reports tokens of a given text that the vocabulary does not have.
+void report_unknown(const WhyContext& context, std::string_view name, const std::vector<int>& ids) {
+  const auto unknown = std::ranges::count(ids, context.translator.tokenizer().special_tokens().unk);
+  if (unknown == 0 || !context.say) return;
+  context.say(fmt::format("{} has {} that the vocabulary does not have (<unk>)", name,
+                          unknown == 1 ? "a token" : fmt::format("{} tokens", unknown)));
+}
+
+/// Leaves out what this model does not have, if all methods were requested.
+void leave_out(const WhyContext& context, const Trace& trace, WhyMethods& methods) {
+  if (!methods.all || !methods.contributions) return;
+  const std::string obstacle = contributions_obstacle(context.model, trace);
+  if (obstacle.empty()) return;
+  methods.contributions = false;
+  if (context.say) context.say(fmt::format("contributions are left out: {}", obstacle));
+}
+
+/// Reports integrated gradients that do not add up as well as intended.
+void report_gap(const WhyContext& context, const Why& why) {
+  if (!why.integrated || !context.say) return;
+  const IntegrationOptions options;
+  double largest = 0;
+  for (const IntegratedGradients* each : {&why.integrated->log_prob, &why.integrated->contrast}) {
+    for (std::size_t n = 0; n < each->steps.size(); ++n) {
+      largest = std::max(largest, each->gap(n));
+    }
+  }
+  if (!(largest > options.max_gap)) return;
+  context.say(fmt::format("integrated gradients with {} points leave up to {:.1f} % unexplained",
+                          options.max_steps, 100 * largest));
+}
+
 }  // namespace
 
 WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence,
@@ -268,6 +303,8 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
       question.target ? translator.target_ids(*question.target, settings)
                       : translator.translate({{&sentence, 1}, settings}).front().front().ids;
   const std::size_t steps = target.size();
+  translator.check_target(target);
+  if (question.target) report_unknown(context, "the given translation", target);
   WhyMethods methods = question.methods;
   methods.receipt = true;
   check_memory(context, answer_bytes(model.config(), methods, sentence.ids.size(), steps), steps);
@@ -276,7 +313,15 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
   const HypothesisRecord& hypothesis = record.hypotheses.front();
   WhyUnits units = units_of(record, question.by_tokens);
   const Tokenizer& tokenizer = translator.tokenizer();
+  leave_out(context, trace, methods);
   methods.patch = !question.corrupt.empty();
+  PreparedSentence corrupt;
+  std::vector<int> corrupt_target;
+  if (methods.patch) {
+    corrupt = translator.prepare(question.corrupt, settings);
+    report_unknown(context, "the corrupted source", corrupt.ids);
+    corrupt_target = translator.translate({{&corrupt, 1}, settings}).front().front().ids;
+  }
   const WhyRequest request{
       .trace = trace,
       .methods = methods,
@@ -285,8 +330,8 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
       .gradients = gradients,
       .unk = tokenizer.special_tokens().unk,
       .decode = lens_settings(context),
-      .corrupt =
-          methods.patch ? translator.prepare(question.corrupt, settings).ids : std::vector<int>(),
+      .corrupt = corrupt.ids,
+      .corrupt_target = std::move(corrupt_target),
       .patch_step = patch_step(question, units),
       .source_token = [&](int id) { return tokenizer.source_token(id); },
       .target_token =
@@ -296,6 +341,7 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
           },
       .target_text = [&](const std::vector<int>& ids) { return tokenizer.decode_target(ids); }};
   WhyAnswer answer{explain_words(model, request), {}, {}};
+  report_gap(context, answer.why);
   answer.why.model = record.model;
   answer.why.source_text = record.source_text;
   answer.words = word_receipts(answer.why, units);

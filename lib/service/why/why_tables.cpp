@@ -175,9 +175,9 @@ void add_patching(const Why& why, std::vector<Table>& tables) {
   }
   for (Index h = 0; h < grids.cross.cols(); ++h) heads.push_back(fmt::format("head {}", h));
   const std::string word = readable(at(why.target.tokens, why.patching->request.step));
-  tables.push_back(grid(fmt::format("Patching: the share of “{}” that one activation brings back; "
-                                    "encoder",
-                                    word),
+  tables.push_back(grid(fmt::format("Patching: the share of “{}” over “{}” that one activation "
+                                    "brings back; encoder",
+                                    word, readable(why.patching->foil)),
                         std::move(source), grids.encoder, "after layers: {}"));
   tables.push_back(grid("Decoder", std::move(read), grids.decoder, "after layers: {}"));
   tables.push_back(grid("Cross-attention", std::move(heads), grids.cross, "layer {}"));
