@@ -208,6 +208,39 @@ class Screens(PageCase):
         self.assertEqual(self.browser.attribute("#fold", "aria-expanded"), "true")
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 400)
 
+    def tops(self):
+        """Top and left edge of the parts, by their ids."""
+        return self.js("""return Object.fromEntries(['receipt', 'overview', 'reading', 'stage', 'steps'].map(id => {
+            const box = document.getElementById(id).getBoundingClientRect();
+            return [id, [box.top + scrollY, box.left]];
+        }))""")
+
+    def test_why_this_word_and_the_map_come_first_at_every_width(self):
+        self.browser.resize(1400, 900)
+        self.open(name="measures")
+        tops = self.tops()
+        self.assertEqual(tops["receipt"][0], tops["stage"][0], "side by side")
+        self.assertLess(tops["receipt"][1], tops["stage"][1])
+        self.assertLess(tops["stage"][0], 450)
+        self.assertTrue(self.js("return document.getElementById('reading').open"))
+        for width, height in ((800, 900), (420, 740)):
+            self.browser.resize(width, height)
+            self.open(name="measures")
+            tops = self.tops()
+            order = ["receipt", "stage", "reading", "steps", "overview"]
+            self.assertEqual(sorted(tops, key=lambda part: tops[part][0]), order, width)
+            self.assertFalse(self.js("return document.getElementById('reading').open"), width)
+            self.assertLess(tops["stage"][0], 1.5 * 740, width)
+
+    def test_a_narrow_screen_unfolds_the_rest_of_why(self):
+        self.browser.resize(420, 740)
+        self.open(name="measures")
+        shown = "return document.querySelector('.why-against').checkVisibility()"
+        self.assertFalse(self.js(shown))
+        self.browser.click(".why-fold")
+        self.assertTrue(self.js(shown))
+        self.assertEqual(self.browser.attribute(".why-fold", "aria-expanded"), "true")
+
     def test_a_narrow_screen_cuts_no_word_of_the_next_pieces(self):
         self.browser.resize(400, 800)
         record = make_fixture.Maker().record(["\u2581sister", "</s>"], [["\u2581Schwesternschaft", "</s>"]])

@@ -84,7 +84,7 @@ function beginPage() {
   followJumps();
   onChange(updateAll);
   embed.start(page);
-  find("reading").open = !matchMedia("(max-width: 760px)").matches;
+  find("reading").open = !matchMedia("(max-width: 999px)").matches;
   find("page").hidden = false;
   change({ ...firstView(), ...fieldsOf(location.hash) });
   addEventListener("hashchange", () => {

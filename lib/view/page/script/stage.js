@@ -150,6 +150,7 @@ const stage = (() => {
     find("word-rule").hidden = !scene.words;
     putText(find("heat-title"), `Row ↓ ${KINDS[scene.kind].queries} · column → ${KINDS[scene.kind].keys}`);
     showRests();
+    showCaution();
     const nothing = scene.tooLarge ? `A map of ${scene.record.source.tokens.length} tokens is too large for this page; the record holds what was computed (seen.${scene.kind}.weights).`
       : scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
       : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
@@ -220,10 +221,19 @@ const stage = (() => {
     replaceChildren(note, "This head rests on ", dataText(resting.label, { class: "strong" }), ": on average ",
         make("span", { class: "number", text: fixed(resting.weight, 2) }),
         " of its weight is there. A head that has nothing to add often looks at such a symbol, whose value changes little. It does not mean that the words come from it. ",
-        make("button", { type: "button", class: "text-button", text: "How to read this", on: { click: () => {
-          find("reading").open = true;
-          find("reading").scrollIntoView({ block: "nearest" });
-        } } }));
+        document.body.classList.contains("is-embed") ? null : make("button", { type: "button", class: "text-button", text: "How to read this", on: { click: openReading } }));
+  }
+
+  function openReading() {
+    find("reading").open = true;
+    find("reading").scrollIntoView({ block: "nearest", behavior: calmMotion.matches ? "auto" : "smooth" });
+    find("reading").querySelector("summary").focus({ preventScroll: true });
+  }
+
+  /** Says beside the weights what they are not, and where the contribution is shown. */
+  function showCaution() {
+    find("stage-weight").hidden = scene.measure !== "weight";
+    find("to-contribution").hidden = !hasMeasures(scene.record, scene.hypothesis) || measureObstacle(scene.kind, "contribution") !== "";
   }
 
   /** Returns the special symbol on which most of the weight of the words' rows rests: {label,
@@ -361,6 +371,11 @@ const stage = (() => {
   function start() {
     linesView.start();
     heatMap.start();
+    find("to-contribution").addEventListener("click", () => {
+      controls.chooseMeasure("contribution");
+      find("stage").focus({ preventScroll: true });
+    });
+    find("to-reading").addEventListener("click", openReading);
     find("least").addEventListener("input", (event) => change({ least: Number(event.target.value) }));
     const again = oncePerFrame(redraw);
     let width = 0;
