@@ -34,6 +34,27 @@ class Page(BrowserCase):
         self.assertEqual([entry for entry in self.browser.logs() if entry["level"] == "SEVERE"], [])
         self.assertEqual(self.js("return [localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""])
 
+    def test_an_example_says_what_it_shows_and_the_gloss_says_what_it_is(self):
+        self.open()
+        gloss = "return [...document.querySelectorAll('.gloss-word')].map(word => [...word.children].map(e => e.textContent))"
+        self.assertIn("one English word, home", self.text("#example-says"))
+        self.js("[...document.querySelectorAll('#examples button')].find(b => b.textContent === 'He does not drink coffee').focus()")
+        self.assertIn("a negation moves", self.text("#example-says"))
+        self.browser.press("Enter")
+        # keinen looks at coffee, but only a little more than half, and Kaffee looks at it more.
+        until("the gloss", lambda: self.js(gloss) == [["Er", "He"], ["trinkt", "drink"], ["keinen", "–"], ["Kaffee", "coffee"]])
+        self.assertIn("may be wrong", self.text(".gloss-says"))
+        self.put("#live-text", "She gave him the book yesterday")
+        until("the next gloss", lambda: ["hat", "–"] in self.js(gloss))
+        self.assertIn(["gestern", "yesterday"], self.js(gloss))
+
+    def test_the_map_is_near_the_top_at_every_width(self):
+        for width, height, most in ((1400, 900, 700), (420, 740, 1.5 * 740)):
+            self.browser.resize(width, height)
+            self.open()
+            self.assertLess(self.js("return document.getElementById('stage').getBoundingClientRect().top"), most, width)
+        self.browser.resize(1400, 1000)
+
     def test_what_if_beams_compare_and_saving(self):
         self.open(address="#text=The%20group%20went%20home&beams=6")
         self.wait_text("#live-target", german(HOME, "--beam", "6"))
