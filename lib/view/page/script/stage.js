@@ -9,6 +9,7 @@ const stage = (() => {
   let shown = null;  // the matrix on the screen
   let shownKey = "";
   let frame = 0;
+  let isBeside = false;
 
   /** Returns what is highlighted: the word or cell under the pointer, otherwise the locked word. */
   function active() {
@@ -31,7 +32,8 @@ const stage = (() => {
     writeReadout(now);
   }
 
-  const wantsLines = () => state.view !== "heat";
+  // A frame without room for both side by side shows the heat map alone.
+  const wantsLines = () => state.view === "lines" || (state.view === "both" && !(embed.isOn() && !isBeside));
   const wantsHeat = () => state.view !== "lines";
 
   function drawMatrix(matrix) {
@@ -157,8 +159,6 @@ const stage = (() => {
     putText(find("stage-empty"), nothing);
     find("stage-empty").hidden = nothing === "";
     find("stage-views").hidden = nothing !== "";
-    find("lines").hidden = !wantsLines();
-    find("heat").hidden = !wantsHeat();
     if (nothing !== "") {
       shown = null;
       showOverlay();
@@ -337,7 +337,7 @@ const stage = (() => {
     const numbers = heatMap.widthWith(30) <= room;  // the map has room for numbers on its own
     for (const cell of state.digits === "exact" ? [92] : state.digits !== "two" ? [19, 11] : numbers ? [36, 30] : [19, 11]) {
       const map = heatMap.widthWith(cell);
-      const spare = room - map - gap - linesView.widthWith(heatMap.heightWith(cell));
+      const spare = room - map - gap - linesView.widthWith(embed.isOn() ? 38 : heatMap.heightWith(cell));
       if (spare >= 0) return { heat: Math.floor(Math.max(map, Math.min(map + spare, room * 0.42))) };
     }
     return null;
@@ -353,7 +353,10 @@ const stage = (() => {
       room = { width: views.clientWidth, gap: parseFloat(getComputedStyle(views).columnGap) || 0 };
     }
     const beside = state.view === "both" && !printing && room.width >= 600 ? shares(room.width, room.gap) : null;
-    views.classList.toggle("is-beside", beside !== null);
+    isBeside = beside !== null;
+    views.classList.toggle("is-beside", isBeside);
+    find("lines").hidden = !wantsLines();
+    find("heat").hidden = !wantsHeat();
     return beside;
   }
 
@@ -363,6 +366,7 @@ const stage = (() => {
     cancelAnimationFrame(frame);
     const beside = arrange();
     if (wantsHeat()) heatMap.prepare(beside && beside.heat);
+    if (wantsLines()) linesView.prepare();
     drawMatrix(scene.matrix);
     highlight();
     drawLegend();
@@ -378,10 +382,11 @@ const stage = (() => {
     find("to-reading").addEventListener("click", openReading);
     find("least").addEventListener("input", (event) => change({ least: Number(event.target.value) }));
     const again = oncePerFrame(redraw);
-    let width = 0;
-    new ResizeObserver(([entry]) => {
-      if (entry.contentRect.width !== width) again();  // its height follows its contents
-      width = entry.contentRect.width;
+    let [width, height] = [0, 0];
+    new ResizeObserver(([{ contentRect }]) => {
+      // Its height follows its contents, except in a frame.
+      if (contentRect.width !== width || (embed.isOn() && contentRect.height !== height)) again();
+      [width, height] = [contentRect.width, contentRect.height];
     }).observe(find("stage"));
   }
 
