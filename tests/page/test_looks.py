@@ -110,6 +110,16 @@ class Experiment(PageCase):
         for told, difference in zip(shown, wanted):
             self.assertAlmostEqual(told, difference, delta=5.1e-5)
 
+    def test_the_difference_has_a_scale_of_its_own(self):
+        self.open()
+        shown = [abs(float(text.replace("\u2212", "-"))) for text in self.differences()]
+        self.assertIn(f"largest difference {max(shown):.2f}", self.browser.text(".compare-scale"))
+        fills = self.js("return [...document.querySelectorAll('.compare-figure:nth-child(3) rect')].map(rect => rect.style.fill)")
+        self.assertIn("100%", fills[shown.index(max(shown))])
+        self.browser.resize(420, 740)
+        cut = self.js("""return [...document.querySelectorAll('.compare-text bdi')].filter(word => word.getClientRects().length > 1).map(word => word.textContent)""")
+        self.assertEqual(cut, [])
+
     def test_the_heads_that_were_changed_stand_apart_from_those_that_moved(self):
         self.open()
         self.assertEqual(self.browser.text("#compare-heads"), "Changed:\ncross:0:1 100 %\ncross:1:2 16 %\nNo other head's attention moved.")
@@ -240,6 +250,14 @@ class Screens(PageCase):
         self.browser.click(".why-fold")
         self.assertTrue(self.js(shown))
         self.assertEqual(self.browser.attribute(".why-fold", "aria-expanded"), "true")
+
+    def test_a_map_wider_than_a_narrow_screen_says_that_it_scrolls(self):
+        self.browser.resize(420, 740)
+        words = make_fixture.pieces(" ".join(f"word{i}" for i in range(40)))
+        self.open_path(write_page("forty", [json.dumps(make_fixture.without_options(make_fixture.Maker().record(words, [words])))]))
+        self.assertTrue(self.js("return document.querySelector('.heat-more').checkVisibility()"))
+        self.open(name="measures")
+        self.assertFalse(self.js("return document.querySelector('.heat-more').checkVisibility()"))
 
     def test_a_narrow_screen_cuts_no_word_of_the_next_pieces(self):
         self.browser.resize(400, 800)

@@ -171,6 +171,8 @@ const heatMap = (() => {
       head.classList.toggle("is-lying", lies);
       putStyle(head, "left", `${layout.headWidth + (layout.level || lies ? k : k + 0.5) * layout.width}px`);
     });
+    const hidden = layout.headWidth + m * layout.width + layout.right - room;
+    find("heat").classList.toggle("has-more", hidden > 4);
     putAttribute(grid, "aria-label", `${scene.title}: heat map, arrow keys move, Enter explains a cell`);
     if (!live.hurries()) fill();
   }

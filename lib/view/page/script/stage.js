@@ -259,7 +259,7 @@ const stage = (() => {
     const says = found && found.type === "linformer" ? `Each source word looks at ${plural(scene.columns.length, "mixture")} of all words.`
       : scene.kind === "encoder_self" && scene.matrix && scene.matrix.masked.includes(2)
         ? (found ? "Each source word looks at those with a similar hash." : "Each source word looks at those of its pattern.")
-      : KINDS[scene.kind].says;
+      : state.mean === "one" ? KINDS[scene.kind].says : KINDS[scene.kind].says.replace("this head looks", "these heads look");
     return found && found.type === "performer" ? `${says} Random features estimate these weights.` : says;
   }
 

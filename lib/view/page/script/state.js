@@ -134,6 +134,9 @@ const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head", 
 // What the page's address asks for that is no field: a page in a frame, or a measurement.
 const flags = location.hash.slice(1).split("&").filter((part) => /^(embed|bench(=\d+)?)$/.test(part));
 
+// The unit that the page begins with: "words" for a page of --words.
+let firstUnit = "tokens";
+
 // Other names of values, as the command line has them.
 const ALIASES = { kind: { encoder: "encoder_self", decoder: "decoder_self" } };
 
@@ -144,7 +147,7 @@ function addressOf() {
   if (state.branch !== null) parts.push(`branch=${state.branch}`);
   if (state.least !== null) parts.push(`least=${state.least}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
-  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "linear", digits: "two",
+  const beginnings = { mean: "one", unit: firstUnit, view: "both", shade: "linear", digits: "two",
       why: "weight", measure: "weight", over: "one", theme: "auto" };
   for (const [key, first] of Object.entries(beginnings)) {
     if (state[key] !== first) parts.push(`${key}=${state[key]}`);

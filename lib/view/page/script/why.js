@@ -77,12 +77,12 @@ const whyView = (() => {
 
   function contrast(word) {
     const { foil } = more.foil || word;
-    const decided = [...foil.difference.source, ...foil.difference.prefix, { text: "the rest", value: restOf(foil.difference) }]
+    const decided = [...foil.difference.source, ...foil.difference.prefix, { text: "everything else", value: restOf(foil.difference) }]
         .sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 3);
     const title = foil.given ? ["Instead of ", dataText(tokenLabels([foil.text])[0], { class: "strong" })]
       : ["The runner-up was ", dataText(tokenLabels([foil.text])[0], { class: "strong" })];
     return make("div", { class: "why-contrast" },
-      make("p", {}, title, ": ", number(totalOf(foil.difference)), " of logit between them. Most of it: ",
+      make("p", {}, title, ": its score is ", make("span", { class: "number", text: fixed(Math.abs(totalOf(foil.difference)), 2) }), totalOf(foil.difference) < 0 ? " higher" : " lower", ". The largest parts of the difference: ",
         decided.map(({ text, value }, i) => [i > 0 ? ", " : "", dataText(printable(text)), " ", number(value)]), "."),
       live.settings() && !live.settings().broken ? instead() : null,
       more.foil ? bars(foil.difference, null, "what decided between the two") : null);

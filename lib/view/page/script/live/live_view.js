@@ -282,6 +282,9 @@ const liveView = (() => {
       find("alone").hidden = true;
       for (const field of find("live").querySelectorAll("textarea, input, button, select")) field.disabled = true;
     }
+    const isBlank = asked.text.trim() === "" && scene.record.source.text.trim() === "";
+    document.body.classList.toggle("is-blank", isBlank);
+    find("live-blank").hidden = !isBlank;
     updateGloss();
     put(find("live-text"), document.activeElement === find("live-text") ? find("live-text").value : asked.text);
     const given = asked.target !== null;
