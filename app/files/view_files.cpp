@@ -152,6 +152,7 @@ void write_page(const PageContent& content, const std::string& heads, OutputFile
 
 ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail page)
     : options_(options), guard_(std::move(guard)), page_(options.html, page) {
+  if (options.words) page_.words();
   const std::string csv = normalize_output_path(options.csv);
   const auto table_path = [&](const CsvTable& table) {
     return csv + "/" + std::string(table.file_name);

@@ -90,8 +90,11 @@ FieldText PageContent::receipts_are_missing(const Variant& chosen) const {
 
 std::string PageContent::html(const std::string& heads) const {
   const Progress progress("making the page");
-  return page_html(
-      {.records = variants_.front().records, .heads = heads, .curves = curves_, .embed = embed_});
+  return page_html({.records = variants_.front().records,
+                    .heads = heads,
+                    .curves = curves_,
+                    .embed = embed_,
+                    .words = words_});
 }
 
 std::vector<FieldText> PageContent::notes(const std::string& html) const {

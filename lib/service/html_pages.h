@@ -40,6 +40,8 @@ class PageContent {
 
   /// Shows one head alone (PageData::embed).
   void embed() { embed_ = true; }
+  /// Begins with whole words (PageData::words).
+  void words() { words_ = true; }
 
   /// Returns the page (page_html). `heads` are the statistics over all records; empty: none.
   std::string html(const std::string& heads) const;
@@ -66,6 +68,7 @@ class PageContent {
   std::vector<std::string> curves_;
   std::size_t count_ = 0;
   bool embed_ = false;
+  bool words_ = false;
   PageDetail given_{.receipts = false};  ///< what the first record has
 };
 

@@ -13,6 +13,7 @@ function render({ model, el }) {
   let told = "";  // the view that the page is at, which need not be sent to it
   const receive = ({ source, data }) => {
     if (source !== frame.contentWindow || !data || data.type !== "attn-demo.view") return;
+    if (data.height > 0) frame.style.height = `${Math.max(120, Math.min(1600, data.height))}px`;
     const first = told === "";
     told = data.view;
     if (first && model.get("view") !== "") { show(); return; }

@@ -34,6 +34,48 @@ class Page(BrowserCase):
         self.assertEqual([entry for entry in self.browser.logs() if entry["level"] == "SEVERE"], [])
         self.assertEqual(self.js("return [localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""])
 
+    def test_an_example_says_what_it_shows_and_the_gloss_says_what_it_is(self):
+        self.open()
+        gloss = "return [...document.querySelectorAll('.gloss-word')].map(word => [...word.children].map(e => e.textContent))"
+        self.assertIn("one English word, home", self.text("#example-says"))
+        self.js("[...document.querySelectorAll('#examples button')].find(b => b.textContent === 'He does not drink coffee').focus()")
+        self.assertIn("a negation moves", self.text("#example-says"))
+        self.browser.press("Enter")
+        # keinen looks at coffee, but only a little more than half, and Kaffee looks at it more.
+        until("the gloss", lambda: self.js(gloss) == [["Er", "He"], ["trinkt", "drink"], ["keinen", "–"], ["Kaffee", "coffee"]])
+        self.assertIn("may be wrong", self.text(".gloss-says"))
+        self.put("#live-text", "She gave him the book yesterday")
+        until("the next gloss", lambda: ["hat", "–"] in self.js(gloss))
+        self.assertIn(["gestern", "yesterday"], self.js(gloss))
+
+    def test_a_cleared_sentence_leaves_a_friendly_line(self):
+        shown = "return ['live-blank', 'hypotheses', 'overview', 'live-off', 'stage'].map(id => document.getElementById(id).checkVisibility())"
+        self.open()
+        self.browser.click("#live-clear")
+        until("the line", lambda: self.js(shown) == [True, False, False, False, False])
+        self.put("#live-text", HOME)
+        until("the map", lambda: self.js(shown) == [False, True, True, True, True])
+
+    def test_the_address_keeps_its_measurement(self):
+        self.browser.open(page_path(), "?bench=1#kind=encoder&embed")
+        self.ready()
+        until("the address", lambda: self.js("return [location.search, /kind=encoder_self.*&embed(&|$)/.test(location.hash)]") == ["?bench=1", True])
+
+    def test_words_on_the_command_line_are_words_on_the_page(self):
+        path = alone_case.made("words.html", lambda made: run("translate", "--words", "--html", made, "--show", "none", "--", "The sleeping cat"))
+        self.browser.open(path)
+        self.begun()
+        self.assertEqual(self.js("return document.querySelector('#unit input:checked').value"), "words")
+        self.browser.click("#unit input[value='tokens']")
+        until("the address", lambda: self.js("return location.hash.includes('unit=tokens')"))
+
+    def test_the_map_is_near_the_top_at_every_width(self):
+        for width, height, most in ((1400, 900, 700), (420, 740, 1.5 * 740)):
+            self.browser.resize(width, height)
+            self.open()
+            self.assertLess(self.js("return document.getElementById('stage').getBoundingClientRect().top"), most, width)
+        self.browser.resize(1400, 1000)
+
     def test_what_if_beams_compare_and_saving(self):
         self.open(address="#text=The%20group%20went%20home&beams=6")
         self.wait_text("#live-target", german(HOME, "--beam", "6"))

@@ -10,7 +10,7 @@ KNOWN = (
     "#steps-close", "[data-more]", ".part", ".next-chip", "#next-look", "#next-way", ".way-chip", "#way-back", "#way-on",
     ".stop", "#big-strip", ".way-heads button", "#tree-fold", "#tree-dropped", ".node", "#branch-close", "#over input",
     ".sort", "#report-content th .text-button", ".compare-head", "#keys-close", "#keys-on", "#training-play", "#training-speed",
-    "#training-slider", "#training-curve", ".scroll[role='region']", "#reading summary", "#stage, #steps, #next, #way, #field, #tree, #report",
+    "#training-slider", "#training-curve", ".scroll[role='region']", "#reading summary", "#to-contribution", ".why-fold", "#to-reading", "#stage, #steps, #next, #way, #field, #tree, #report",
 )
 
 

@@ -110,6 +110,16 @@ class Experiment(PageCase):
         for told, difference in zip(shown, wanted):
             self.assertAlmostEqual(told, difference, delta=5.1e-5)
 
+    def test_the_difference_has_a_scale_of_its_own(self):
+        self.open()
+        shown = [abs(float(text.replace("\u2212", "-"))) for text in self.differences()]
+        self.assertIn(f"largest difference {max(shown):.2f}", self.browser.text(".compare-scale"))
+        fills = self.js("return [...document.querySelectorAll('.compare-figure:nth-child(3) rect')].map(rect => rect.style.fill)")
+        self.assertIn("100%", fills[shown.index(max(shown))])
+        self.browser.resize(420, 740)
+        cut = self.js("""return [...document.querySelectorAll('.compare-text bdi')].filter(word => word.getClientRects().length > 1).map(word => word.textContent)""")
+        self.assertEqual(cut, [])
+
     def test_the_heads_that_were_changed_stand_apart_from_those_that_moved(self):
         self.open()
         self.assertEqual(self.browser.text("#compare-heads"), "Changed:\ncross:0:1 100 %\ncross:1:2 16 %\nNo other head's attention moved.")
@@ -207,6 +217,47 @@ class Screens(PageCase):
         self.choose("head", 0)
         self.assertEqual(self.browser.attribute("#fold", "aria-expanded"), "true")
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 400)
+
+    def tops(self):
+        """Top and left edge of the parts, by their ids."""
+        return self.js("""return Object.fromEntries(['receipt', 'overview', 'reading', 'stage', 'steps'].map(id => {
+            const box = document.getElementById(id).getBoundingClientRect();
+            return [id, [box.top + scrollY, box.left]];
+        }))""")
+
+    def test_why_this_word_and_the_map_come_first_at_every_width(self):
+        self.browser.resize(1400, 900)
+        self.open(name="measures")
+        tops = self.tops()
+        self.assertEqual(tops["receipt"][0], tops["stage"][0], "side by side")
+        self.assertLess(tops["receipt"][1], tops["stage"][1])
+        self.assertLess(tops["stage"][0], 450)
+        self.assertTrue(self.js("return document.getElementById('reading').open"))
+        for width, height in ((800, 900), (420, 740)):
+            self.browser.resize(width, height)
+            self.open(name="measures")
+            tops = self.tops()
+            order = ["receipt", "stage", "reading", "steps", "overview"]
+            self.assertEqual(sorted(tops, key=lambda part: tops[part][0]), order, width)
+            self.assertFalse(self.js("return document.getElementById('reading').open"), width)
+            self.assertLess(tops["stage"][0], 1.5 * 740, width)
+
+    def test_a_narrow_screen_unfolds_the_rest_of_why(self):
+        self.browser.resize(420, 740)
+        self.open(name="measures")
+        shown = "return document.querySelector('.why-against').checkVisibility()"
+        self.assertFalse(self.js(shown))
+        self.browser.click(".why-fold")
+        self.assertTrue(self.js(shown))
+        self.assertEqual(self.browser.attribute(".why-fold", "aria-expanded"), "true")
+
+    def test_a_map_wider_than_a_narrow_screen_says_that_it_scrolls(self):
+        self.browser.resize(420, 740)
+        words = make_fixture.pieces(" ".join(f"word{i}" for i in range(40)))
+        self.open_path(write_page("forty", [json.dumps(make_fixture.without_options(make_fixture.Maker().record(words, [words])))]))
+        self.assertTrue(self.js("return document.querySelector('.heat-more').checkVisibility()"))
+        self.open(name="measures")
+        self.assertFalse(self.js("return document.querySelector('.heat-more').checkVisibility()"))
 
     def test_a_narrow_screen_cuts_no_word_of_the_next_pieces(self):
         self.browser.resize(400, 800)

@@ -148,6 +148,12 @@ class Maps(PageCase):
 
 
 class Means(PageCase):
+    def test_a_mean_speaks_of_several_heads(self):
+        self.open("#kind=cross&layer=1")
+        self.assertIn("this head looks", self.browser.text("#stage-says"))
+        self.choose("mean", "all")
+        self.assertIn("these heads look", self.browser.text("#stage-says"))
+
     def test_mean_of_a_layer_and_of_all(self):
         self.open("#kind=cross&layer=1")
         cross = self.records()[0]["hypotheses"][0]["cross"]

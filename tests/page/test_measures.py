@@ -43,6 +43,17 @@ class Measures(PageCase):
         self.choose("measure", "weight")
         self.assertEqual(self.shown_map(), weights)
 
+    def test_the_map_says_that_a_weight_is_no_contribution_and_leads_to_it(self):
+        self.open("#kind=cross&layer=1&head=2")
+        self.assertIn("not how much that word counts", self.browser.text("#stage-weight"))
+        self.browser.click("#to-reading")
+        self.assertEqual(self.browser.focused()["tag"].lower(), "summary")
+        self.browser.click("#to-contribution")
+        self.assert_shows(self.maps("cross", "contribution")[1][2])
+        self.assertFalse(self.js("return document.getElementById('stage-weight').checkVisibility()"))
+        self.open("#kind=encoder_self")
+        self.assertEqual(self.js("return ['stage-weight', 'to-contribution'].map(id => document.getElementById(id).checkVisibility())"), [True, False])
+
     def test_the_encoder_has_lengths_alone(self):
         self.open("#kind=encoder_self&layer=0&head=1&measure=value")
         self.assert_shows(self.maps("encoder_self", "value")[0][1])

@@ -77,6 +77,7 @@ void append_page_data(std::string& out, const PageData& data) {
     json.member("format", "attn-demo.page");
     json.member("version", 2);
     if (data.embed) json.member("embed", true);
+    if (data.words) json.member("words", true);
     json.key("records");
     json.array(data.records,
                [&](const std::string& record) { json.raw_value(script_safe_json(record)); });

@@ -32,6 +32,7 @@ struct PageData {
   /// for a page that translates by itself: HTML elements that contain the program
   std::string_view packed = {};
   bool embed = false;  ///< shows one head alone, for a frame in another page
+  bool words = false;  ///< begins with whole words
 };
 
 /// Returns the page with the data inside. Every "<" in the data is escaped, so that no text can end

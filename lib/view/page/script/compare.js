@@ -161,6 +161,7 @@ const compareView = (() => {
           makeSvg("title", { text: `${rows[q]} · ${columns[k]}: ${textOf(matrix.w[i], 4)}` }));
       const { fill, ink } = colourOf(matrix.w[i]);
       ground.style.fill = fill;
+      ground.style.stroke = "var(--hair)";
       cells.push(ground);
       if (size < 32) continue;
       const text = makeSvg("text", { x: x + size / 2 - 0.5, y: y + size / 2, class: "compare-number",
@@ -187,15 +188,16 @@ const compareView = (() => {
     textOf: (weight, digits) => fixed(weight, digits),
   };
 
-  const differenceLook = {
+  /** The look of differences, of which the largest has the strongest shade. */
+  const differenceLook = (largest) => ({
     colourOf: (difference) => {
-      const size = Math.min(1, Math.abs(difference));
+      const size = Math.min(1, Math.abs(difference) / largest);
       const part = Math.round(100 * (state.shade === "root" ? Math.sqrt(size) : size));
       return { fill: `color-mix(in srgb, var(${difference < 0 ? "--less" : "--more"}) ${part}%, var(--paper))`,
         ink: "var(--ink)" };
     },
     textOf: (difference, digits) => (difference >= 0.5 * 10 ** -digits ? "+" : "") + fixed(difference, digits),
-  };
+  });
 
   function maps(before, pair) {
     const { kind } = scene;
@@ -215,10 +217,12 @@ const compareView = (() => {
       const old = sharedMatrix(before, pair, shared, { kind, layer, head }, 0);
       const now = sharedMatrix(before, pair, shared, { kind, layer, head }, 1);
       const difference = { ...old, w: now.w.map((weight, i) => weight - old.w[i]) };
+      const largest = difference.w.reduce((most, one, i) => (difference.masked[i] || !(Math.abs(one) > most) ? most : Math.abs(one)), 0);
       figures.push(picture(make("span", {}, "difference: ", make("span", { class: "more", text: "more" }), " or ",
-          make("span", { class: "less", text: "less" }), ` than ${names[0]}`),
+          make("span", { class: "less", text: "less" }), ` than ${names[0].replace(/^A: .*/, "A")}`),
         { ...axes, reads: pick(axes.reads, rows), writes: pick(axes.writes, rows), columns: pick(axes.columns, columns) },
-        difference, { room, ...differenceLook }));
+        difference, { room, ...differenceLook(largest || 1) }));
+      figures[2].append(make("p", { class: "quiet compare-scale", text: largest > 0 ? `largest difference ${fixed(largest, largest < 0.1 ? 3 : 2)}, in the strongest shade` : "no difference" }));
     }
     return figures;
   }
@@ -266,8 +270,11 @@ const compareView = (() => {
   function sideNames(before) {
     const [change] = scene.record.changes;
     if (!/^model /.test(change)) return ["before", "after"];
-    const name = ({ model }) => printable(model.name + (model.precision ? ` (${model.precision})` : ""));
-    return [name(before), name(scene.record)];
+    const both = [before, scene.record].map(({ model }) => model);
+    const short = both.map(({ name }) => name.split("/").filter(Boolean).pop() || name);
+    // Two models in directories of the same name have their whole names.
+    const names = short[0] === short[1] && both[0].name !== both[1].name ? both.map(({ name }) => name) : short;
+    return names.map((name, i) => printable(`${"AB"[i]}: ${name}${both[i].precision ? ` (${both[i].precision})` : ""}`));
   }
 
   function update() {

@@ -202,12 +202,24 @@ const controls = (() => {
     announce(`${isDark() ? "dark" : "light"} colours`);
   }
 
+  // px from which the map has room beside it for all heads; for why this word, too; for more heads
+  const WIDE = { plain: matchMedia("(min-width: 860px)"), why: matchMedia("(min-width: 1000px)"), many: matchMedia("(min-width: 1280px)") };
+
+  /** Places why this word and all heads beside the map if there is room, and otherwise around it. */
+  function arrange() {
+    const many = scene.shape.heads > 8;
+    const why = whyView.has();
+    document.body.classList.toggle("has-many-heads", many);
+    document.body.classList.toggle("has-why", why);
+    document.body.classList.toggle("is-wide", WIDE[many ? "many" : why ? "why" : "plain"].matches);
+  }
+
   function update() {
     updateSentences();
     updateParts();
     updateTitle();
     updateSwitches();
-    document.body.classList.toggle("has-many-heads", scene.shape.heads > 8);
+    arrange();
     find("fold-says").textContent = scene.title;
     find("theme").textContent = isDark() ? "Light" : "Dark";
   }
@@ -227,6 +239,7 @@ const controls = (() => {
     switches.shade = segmented("shade", "Shade", (shade) => change({ shade }));
     find("sentence-picker").addEventListener("change", (event) =>
         change({ sentence: Number(event.target.value) }));
+    for (const query of Object.values(WIDE)) query.addEventListener("change", arrange);
     find("theme").addEventListener("click", nextTheme);
     find("fold").addEventListener("click", () => {
       const open = find("switches").classList.toggle("is-open");
@@ -235,5 +248,5 @@ const controls = (() => {
     find("branch-chip-close").addEventListener("click", () => change({ branch: null }));
   }
 
-  return { start, update, finish, nextTheme };
+  return { start, update, finish, nextTheme, chooseMeasure };
 })();

@@ -6,6 +6,7 @@ const heatMap = (() => {
   const MOST_CELLS = 900;  // maximum number of cells that all have elements
   const MOST_PIXELS = 12e6;  // maximum size of the canvas
   const SMALLEST = 11;  // minimum px of a cell
+  const LOWEST = 9;  // minimum px of a row in a frame
   const UPRIGHT = 19;  // px of a cell below which column names are vertical
   let grid = null;
   let canvas = null;
@@ -18,20 +19,24 @@ const heatMap = (() => {
   let columnHeads = [];
   let at = { row: 0, column: 0 };  // the cell that Tab focuses
   let layout = null;
+  let font = 13;  // px of the names
   let ownRoom = 0;  // px of the box when last measured: measuring costs a layout
   let hatch = null;
   let dots = null;  // drawn where a pattern leaves a cell out
 
   // ---- measuring
 
-  function layoutFor(n, m, available) {
-    const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
+  const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500))) * (font / 13);
+
+  /** Returns the sizes of the map in this width and, in a frame (embed.js), in this height. */
+  function layoutFor(n, m, available, tall) {
+    font = tall ? Math.max(10, Math.min(18, Math.floor(0.36 * (tall / (n + 2))))) : 13;
     const headWidth = Math.min(Math.ceil(widest(scene.rows.map(rowLabel))) + 16,
         Math.max(72, available * 0.38));
     const labelWidth = Math.min(widest(scene.columns.map((column) => column.label)), 150);
     const room = available - headWidth - 2;
     const smallest = state.digits === "exact" ? 92 : SMALLEST;
-    let width = Math.max(smallest, Math.min(state.digits === "exact" ? 110 : 76, Math.floor(room / m)));
+    let width = Math.max(smallest, Math.min(state.digits === "exact" || tall ? 110 : 76, Math.floor(room / m)));
     // labels are horizontal where they fit, otherwise slanted
     const level = labelWidth + 10 <= width;
     let lean = level ? 0 : Math.ceil(labelWidth * 0.71);
@@ -40,14 +45,13 @@ const heatMap = (() => {
     // slanted labels need this distance to avoid overlapping
     const upright = !level && width < UPRIGHT;
     if (upright) lean = 4;
-    const top = level ? 28 : (upright ? labelWidth : lean) + 16;
-    return { headWidth, width, height: heightWith(width), level, upright, top, right: lean,
-        numbers: state.digits !== "none" && width >= 29 };
+    const top = level ? Math.max(28, Math.ceil(1.3 * font) + 10) : (upright ? labelWidth : lean) + 16;
+    const height = tall ? Math.max(LOWEST, Math.min(76, Math.floor((tall - top) / n))) : heightWith(width);
+    return { headWidth, width, height, level, upright, top, right: lean, tall, numbers: state.digits !== "none" && width >= 29 && height >= 13 };
   }
 
   /** Returns the map's width with cells of this width. */
   function widthWith(cell) {
-    const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
     const label = Math.min(widest(scene.columns.map((column) => column.label)), 150);
     const lean = label + 10 <= cell ? 0 : cell < UPRIGHT ? 4 : Math.ceil(label * 0.71);
     return Math.ceil(widest(scene.rows.map(rowLabel))) + 19 + scene.columns.length * cell + lean;
@@ -57,6 +61,9 @@ const heatMap = (() => {
   function heightWith(cell) {
     return Math.max(16, Math.min(38, cell, state.digits === "exact" ? 30 : cell));
   }
+
+  /** Returns the map's height with rows of the usual height. */
+  const usualHeight = () => (layout ? layout.top + scene.rows.length * heightWith(layout.width) : 0);
 
   // ---- building
 
@@ -150,9 +157,9 @@ const heatMap = (() => {
     if (!share && (ownRoom === 0 || !live.hurries())) ownRoom = find("heat").clientWidth;
     const room = share || ownRoom;
     const paper = printing ? Math.min(room, 690) : room;
-    layout = layoutFor(n, m, Math.max(220, paper));
+    layout = layoutFor(n, m, Math.max(220, paper), embed.room());
     for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height],
-        ["top", layout.top], ["lean", layout.right]]) {
+        ["top", layout.top], ["lean", layout.right], ["font", font]]) {
       putStyle(grid, `--heat-${name}`, `${value}px`);
     }
     putStyle(grid, "width", `${layout.headWidth + m * layout.width + layout.right}px`);
@@ -164,6 +171,8 @@ const heatMap = (() => {
       head.classList.toggle("is-lying", lies);
       putStyle(head, "left", `${layout.headWidth + (layout.level || lies ? k : k + 0.5) * layout.width}px`);
     });
+    const hidden = layout.headWidth + m * layout.width + layout.right - room;
+    find("heat").classList.toggle("has-more", hidden > 4);
     putAttribute(grid, "aria-label", `${scene.title}: heat map, arrow keys move, Enter explains a cell`);
     if (!live.hurries()) fill();
   }
@@ -234,7 +243,8 @@ const heatMap = (() => {
     const faint = themeColor("--quiet");  // muted, for weights that round to 0
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.font = `${Math.round((narrow ? 11 : 13) * scale * 10) / 10}px ${themeColor("--font")}`;
+    const size = layout.tall ? Math.max(9, Math.min(narrow ? 11 : 17, 0.5 * layout.height)) : narrow ? 11 : 13;
+    context.font = `${Math.round(size * scale * 10) / 10}px ${themeColor("--font")}`;
     for (let q = 0; q < n; ++q) {
       const top = edge(q, layout.height);
       const tall = edge(q + 1, layout.height) - top - gap;
@@ -351,6 +361,6 @@ const heatMap = (() => {
     box.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, fill, draw, highlight, widthWith, heightWith, focusCell, hasNumbers: () => layout.numbers,
+  return { start, prepare, fill, draw, highlight, widthWith, heightWith, usualHeight, focusCell, hasNumbers: () => layout.numbers,
     rows: () => ({ top: layout.top, height: layout.height }) };
 })();

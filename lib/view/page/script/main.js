@@ -84,9 +84,10 @@ function beginPage() {
   followJumps();
   onChange(updateAll);
   embed.start(page);
-  find("reading").open = !matchMedia("(max-width: 760px)").matches;
+  find("reading").open = !matchMedia("(max-width: 999px)").matches;
   find("page").hidden = false;
-  change({ ...firstView(), ...fieldsOf(location.hash) });
+  if (page.words) firstUnit = "words";
+  change({ ...firstView(), unit: firstUnit, ...fieldsOf(location.hash) });
   addEventListener("hashchange", () => {
     if (location.hash === addressOf()) return;
     change(fieldsOf(location.hash));

@@ -117,6 +117,14 @@ const reportView = (() => {
           `word alignment${from}: ${links.map((link) => `${source[link.source]} – ${target[link.target]}`).join(", ")}`)));
   }
 
+  /** Explains the order of the stars. */
+  function starOrder() {
+    if ((scene.record.model.alignment_heads || []).length === 0) {
+      return " Stars: ★1 to ★3 have the most in the column aligns; a head that pairs words better with what it reads is not among them.";
+    }
+    return " Stars: ★1 to ★3 align words best. Their order belongs to the model and is the same for every sentence (for the shipped English to German: how well a head agrees with alignments made by hand), so it may differ from the column aligns here.";
+  }
+
   /** Marks the row of the head on show. */
   function mark() {
     for (const row of host.querySelectorAll("tr[data-layer]")) {
@@ -141,7 +149,7 @@ const reportView = (() => {
       find("to-report").hidden = find("report").hidden;
       const aligns = report && report.flat().some((figures) => figures && typeof figures.alignment === "number");
       find("report-says").textContent = !report ? "" : `What each head does, ${over}.` +
-        (scene.kind === "cross" && aligns ? " ★1 to ★3 align best; a head that pairs words better with what it reads is not among them." : "");
+        (scene.kind === "cross" && aligns ? starOrder() : "");
       replaceChildren(host, report ? table(report) : "", links || "");
     }
     mark();

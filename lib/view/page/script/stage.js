@@ -9,6 +9,7 @@ const stage = (() => {
   let shown = null;  // the matrix on the screen
   let shownKey = "";
   let frame = 0;
+  let isBeside = false;
 
   /** Returns what is highlighted: the word or cell under the pointer, otherwise the locked word. */
   function active() {
@@ -31,7 +32,8 @@ const stage = (() => {
     writeReadout(now);
   }
 
-  const wantsLines = () => state.view !== "heat";
+  // A frame without room for both side by side shows the heat map alone.
+  const wantsLines = () => state.view === "lines" || (state.view === "both" && !(embed.isOn() && !isBeside));
   const wantsHeat = () => state.view !== "lines";
 
   function drawMatrix(matrix) {
@@ -150,14 +152,13 @@ const stage = (() => {
     find("word-rule").hidden = !scene.words;
     putText(find("heat-title"), `Row ↓ ${KINDS[scene.kind].queries} · column → ${KINDS[scene.kind].keys}`);
     showRests();
+    showCaution();
     const nothing = scene.tooLarge ? `A map of ${scene.record.source.tokens.length} tokens is too large for this page; the record holds what was computed (seen.${scene.kind}.weights).`
       : scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
       : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
     putText(find("stage-empty"), nothing);
     find("stage-empty").hidden = nothing === "";
     find("stage-views").hidden = nothing !== "";
-    find("lines").hidden = !wantsLines();
-    find("heat").hidden = !wantsHeat();
     if (nothing !== "") {
       shown = null;
       showOverlay();
@@ -220,10 +221,19 @@ const stage = (() => {
     replaceChildren(note, "This head rests on ", dataText(resting.label, { class: "strong" }), ": on average ",
         make("span", { class: "number", text: fixed(resting.weight, 2) }),
         " of its weight is there. A head that has nothing to add often looks at such a symbol, whose value changes little. It does not mean that the words come from it. ",
-        make("button", { type: "button", class: "text-button", text: "How to read this", on: { click: () => {
-          find("reading").open = true;
-          find("reading").scrollIntoView({ block: "nearest" });
-        } } }));
+        document.body.classList.contains("is-embed") ? null : make("button", { type: "button", class: "text-button", text: "How to read this", on: { click: openReading } }));
+  }
+
+  function openReading() {
+    find("reading").open = true;
+    find("reading").scrollIntoView({ block: "nearest", behavior: calmMotion.matches ? "auto" : "smooth" });
+    find("reading").querySelector("summary").focus({ preventScroll: true });
+  }
+
+  /** Says beside the weights what they are not, and where the contribution is shown. */
+  function showCaution() {
+    find("stage-weight").hidden = scene.measure !== "weight";
+    find("to-contribution").hidden = !hasMeasures(scene.record, scene.hypothesis) || measureObstacle(scene.kind, "contribution") !== "";
   }
 
   /** Returns the special symbol on which most of the weight of the words' rows rests: {label,
@@ -249,7 +259,7 @@ const stage = (() => {
     const says = found && found.type === "linformer" ? `Each source word looks at ${plural(scene.columns.length, "mixture")} of all words.`
       : scene.kind === "encoder_self" && scene.matrix && scene.matrix.masked.includes(2)
         ? (found ? "Each source word looks at those with a similar hash." : "Each source word looks at those of its pattern.")
-      : KINDS[scene.kind].says;
+      : state.mean === "one" ? KINDS[scene.kind].says : KINDS[scene.kind].says.replace("this head looks", "these heads look");
     return found && found.type === "performer" ? `${says} Random features estimate these weights.` : says;
   }
 
@@ -327,7 +337,7 @@ const stage = (() => {
     const numbers = heatMap.widthWith(30) <= room;  // the map has room for numbers on its own
     for (const cell of state.digits === "exact" ? [92] : state.digits !== "two" ? [19, 11] : numbers ? [36, 30] : [19, 11]) {
       const map = heatMap.widthWith(cell);
-      const spare = room - map - gap - linesView.widthWith(heatMap.heightWith(cell));
+      const spare = room - map - gap - linesView.widthWith(embed.isOn() ? 38 : heatMap.heightWith(cell));
       if (spare >= 0) return { heat: Math.floor(Math.max(map, Math.min(map + spare, room * 0.42))) };
     }
     return null;
@@ -343,7 +353,10 @@ const stage = (() => {
       room = { width: views.clientWidth, gap: parseFloat(getComputedStyle(views).columnGap) || 0 };
     }
     const beside = state.view === "both" && !printing && room.width >= 600 ? shares(room.width, room.gap) : null;
-    views.classList.toggle("is-beside", beside !== null);
+    isBeside = beside !== null;
+    views.classList.toggle("is-beside", isBeside);
+    find("lines").hidden = !wantsLines();
+    find("heat").hidden = !wantsHeat();
     return beside;
   }
 
@@ -353,6 +366,7 @@ const stage = (() => {
     cancelAnimationFrame(frame);
     const beside = arrange();
     if (wantsHeat()) heatMap.prepare(beside && beside.heat);
+    if (wantsLines()) linesView.prepare();
     drawMatrix(scene.matrix);
     highlight();
     drawLegend();
@@ -361,12 +375,18 @@ const stage = (() => {
   function start() {
     linesView.start();
     heatMap.start();
+    find("to-contribution").addEventListener("click", () => {
+      controls.chooseMeasure("contribution");
+      find("stage").focus({ preventScroll: true });
+    });
+    find("to-reading").addEventListener("click", openReading);
     find("least").addEventListener("input", (event) => change({ least: Number(event.target.value) }));
     const again = oncePerFrame(redraw);
-    let width = 0;
-    new ResizeObserver(([entry]) => {
-      if (entry.contentRect.width !== width) again();  // its height follows its contents
-      width = entry.contentRect.width;
+    let [width, height] = [0, 0];
+    new ResizeObserver(([{ contentRect }]) => {
+      // Its height follows its contents, except in a frame.
+      if (contentRect.width !== width || (embed.isOn() && contentRect.height !== height)) again();
+      [width, height] = [contentRect.width, contentRect.height];
     }).observe(find("stage"));
   }
 

@@ -131,6 +131,15 @@ function firstView() {
 
 const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head", "least", "word", "step", "token", "stop"];
 
+// What the page's address asks for that is no field: a page in a frame, or a measurement.
+const flags = location.hash.slice(1).split("&").filter((part) => /^(embed|bench(=\d+)?)$/.test(part));
+
+// The unit that the page begins with: "words" for a page of --words.
+let firstUnit = "tokens";
+
+// Other names of values, as the command line has them.
+const ALIASES = { kind: { encoder: "encoder_self", decoder: "decoder_self" } };
+
 function addressOf() {
   const parts = [`sentence=${state.sentence}`];
   if (sentences[state.sentence].moments.length > 1) parts.push(`moment=${state.moment}`);
@@ -138,7 +147,7 @@ function addressOf() {
   if (state.branch !== null) parts.push(`branch=${state.branch}`);
   if (state.least !== null) parts.push(`least=${state.least}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
-  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "linear", digits: "two",
+  const beginnings = { mean: "one", unit: firstUnit, view: "both", shade: "linear", digits: "two",
       why: "weight", measure: "weight", over: "one", theme: "auto" };
   for (const [key, first] of Object.entries(beginnings)) {
     if (state[key] !== first) parts.push(`${key}=${state[key]}`);
@@ -153,16 +162,34 @@ function addressOf() {
   if (state.lock) parts.push(`lock=${state.lock.axis}.${state.lock.index}`);
   if (state.cell) parts.push(`cell=${state.cell.q}.${state.cell.k}`);
   if (state.sort) parts.push(`sort=${state.sort}`);
+  parts.push(...flags);
   return "#" + [...parts, ...live.addressParts()].join("&");
+}
+
+/** Returns the names and values in an address. */
+function partsOf(address) {
+  return address.replace(/^#/, "").split("&").filter((part) => part !== "").map((part) => {
+    const at = part.indexOf("=");
+    const [key, value] = at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];
+    return { key, value: (ALIASES[key] && ALIASES[key][value]) || value };
+  });
+}
+
+/** Returns a message for each name or value of an address that the page does not know. */
+function problemsOf(address) {
+  const known = [...Object.keys(CHOICES), ...NUMBERS, "lock", "cell", "sort", ...CHOICES.kind.map((kind) => `off.${kind}`)];
+  return partsOf(address).flatMap(({ key, value }) => {
+    if (live.takes(key) || flags.includes(key) || Object.keys(fieldsOf(`${key}=${value}`)).length > 0) return [];
+    if (!known.includes(key)) return [`no field “${key}”: ${known.join(", ")}`];
+    const names = [...(CHOICES[key] || []), ...Object.keys(ALIASES[key] || {})];
+    return [`no ${key} “${value}”: ${CHOICES[key] ? names.join(", ") : NUMBERS.includes(key) ? "a whole number" : "see docs/page.md"}`];
+  });
 }
 
 /** Returns the fields that an address holds; unknown ones are ignored. */
 function fieldsOf(address) {
   const fields = {};
-  for (const part of address.replace(/^#/, "").split("&")) {
-    const at = part.indexOf("=");
-    const key = part.slice(0, at);
-    const value = part.slice(at + 1);
+  for (const { key, value } of partsOf(address)) {
     const pair = /^([a-z]+|\d+)\.(\d+)$/.exec(value);
     if (NUMBERS.includes(key) && /^\d{1,9}$/.test(value)) fields[key] = Number(value);
     else if (CHOICES[key] && CHOICES[key].includes(value)) fields[key] = value;

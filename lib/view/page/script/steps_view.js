@@ -316,7 +316,7 @@ const stepsView = (() => {
   }
 
   /** Returns the cell of the largest weight between two words, or of the largest one if there is
-   *  none between words; null for an empty map. */
+   *  none between words: {q, k, words}, `words` true for the first; null for an empty map. */
   function largestCell() {
     const { n, m, w, masked } = scene.weights.matrix;
     const isWord = ({ label, first }, tokens) => !isSpecial(tokens[first] || label);
@@ -337,6 +337,7 @@ const stepsView = (() => {
     find("steps").classList.toggle("is-empty", !cell);
     find("steps-close").hidden = !state.cell;
     find("steps-hint").hidden = Boolean(state.cell) || !cell;
+    if (cell) putText(find("steps-hint"), `This is the map's largest weight${cell.words ? ", leaving out symbols such as </s> and <pad>" : ""}. Click another cell or line to see how its weight is computed.`);
     if (!cell) {
       find("steps-title").textContent = "";
       replaceChildren(host, make("p", { class: "quiet", text: "There is no weight to explain here." }));

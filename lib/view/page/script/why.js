@@ -46,12 +46,28 @@ const whyView = (() => {
       return barLine(dataText(printable(entry.text), { class: special ? "quiet" : "strong" }), entry.value, most,
         fall ? ["without it ", number(-fall.drop), " · as <unk> ", number(-fall.unk)] : null);
     };
-    const part = (title, lines) => [make("h3", { text: title }), make("div", { role: "list", "aria-label": title }, lines)];
+    const part = (title, name, lines) => [make("h3", {}, title), make("div", { role: "list", "aria-label": name }, lines)];
     return make("div", { class: "why-bars", role: "group", "aria-label": label },
-      part(falls.size > 0 ? "source words; in small print, how the logit changes without the word or with <unk> in its place" : "source words", sum.source.map((entry) => lineOf(entry, true))),
-      sum.prefix.length > 0 ? part("words written before", sum.prefix.map((entry) => lineOf(entry, false))) : null,
-      part("everything else: feed-forwards, biases, position", [barLine("rest", rest, most, null)]),
+      part(["source words", falls.size > 0 ? make("span", { class: "why-extra", text: "; in small print, how the logit changes without the word or with <unk> in its place" }) : null],
+          "source words", sum.source.map((entry) => lineOf(entry, true))),
+      sum.prefix.length > 0 ? part("words written before", "words written before", sum.prefix.map((entry) => lineOf(entry, false))) : null,
+      part("everything else: feed-forwards, biases, position", "everything else", [barLine("rest", rest, most, null)]),
       make("p", { class: "why-sum" }, "sum ", number(totalOf(sum))));
+  }
+
+  /** Returns a button for narrow windows: the small print and the runner-up would push the map down. */
+  function foldButton(hasNotes) {
+    const box = find("receipt");
+    const put = (button) => {
+      const open = box.classList.contains("has-extra");
+      putText(button, open ? "Less about this word" : "More about this word");
+      putAttribute(button, "aria-expanded", open);
+      return button;
+    };
+    return put(make("button", { type: "button", class: `text-button why-fold${hasNotes ? " has-notes" : ""}`, on: { click: (event) => {
+      box.classList.toggle("has-extra");
+      put(event.currentTarget);
+    } } }));
   }
 
   function chip(word, i, chosen) {
@@ -61,12 +77,12 @@ const whyView = (() => {
 
   function contrast(word) {
     const { foil } = more.foil || word;
-    const decided = [...foil.difference.source, ...foil.difference.prefix, { text: "the rest", value: restOf(foil.difference) }]
+    const decided = [...foil.difference.source, ...foil.difference.prefix, { text: "everything else", value: restOf(foil.difference) }]
         .sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 3);
     const title = foil.given ? ["Instead of ", dataText(tokenLabels([foil.text])[0], { class: "strong" })]
       : ["The runner-up was ", dataText(tokenLabels([foil.text])[0], { class: "strong" })];
     return make("div", { class: "why-contrast" },
-      make("p", {}, title, ": ", number(totalOf(foil.difference)), " of logit between them. Most of it: ",
+      make("p", {}, title, ": its score is ", make("span", { class: "number", text: fixed(Math.abs(totalOf(foil.difference)), 2) }), totalOf(foil.difference) < 0 ? " higher" : " lower", ". The largest parts of the difference: ",
         decided.map(({ text, value }, i) => [i > 0 ? ", " : "", dataText(printable(text)), " ", number(value)]), "."),
       live.settings() && !live.settings().broken ? instead() : null,
       more.foil ? bars(foil.difference, null, "what decided between the two") : null);
@@ -74,11 +90,14 @@ const whyView = (() => {
 
   function instead() {
     const field = make("input", { type: "text", id: "why-instead", autocomplete: "off", spellcheck: "false" });
-    return make("form", { class: "why-form", on: { submit: (event) => {
+    const form = make("form", { class: "why-form", on: { submit: (event) => {
       event.preventDefault();
       const text = field.value.trim();
       if (text !== "") ask({ methods: ["receipt"], instead: text, summed: true }, (answer) => { more.foil = JSON.parse(answer).words[0]; });
-    } } }, make("label", {}, "Why not another word? instead of ", field), make("button", { type: "submit", class: "plain", text: "compare" }));
+    } } }, make("label", {}, "instead of ", field), make("button", { type: "submit", class: "plain", text: "compare" }));
+    const folded = make("details", { class: "why-more" }, make("summary", { text: "Why not another word?" }), form);
+    folded.open = Boolean(more.foil);
+    return folded;
   }
 
   /** Draws the words that each layer would have written, if it were the last one. */
@@ -168,8 +187,8 @@ const whyView = (() => {
     replaceChildren(host, make("div", { class: "why-columns" },
       make("div", {}, make("p", {}, dataText(printable(word.text), { class: "strong" }), " was written with probability ",
         make("span", { class: "number", text: fixed(probability, 2) }), ". Its score before softmax, the logit, is the sum of:"),
-        bars(word.logit, more.occlusion, "what carried the word")),
-      make("div", {}, contrast(word), further())));
+        bars(word.logit, more.occlusion, "what carried the word"), foldButton(Boolean(more.occlusion))),
+      make("div", { class: "why-against" }, contrast(word), further())));
   }
 
   function update() {
@@ -207,5 +226,5 @@ const whyView = (() => {
     });
   }
 
-  return { start, update };
+  return { start, update, has: () => receiptsOf().length > 0 };
 })();

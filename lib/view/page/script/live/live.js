@@ -337,6 +337,9 @@ const live = (() => {
     return wanted.text === null ? null : wanted;
   }
 
+  /** True if an address can have this name for the request. */
+  const takes = (key) => settings !== null && (key === "text" || FIELDS.includes(key) || LISTS.includes(key));
+
   function link() {
     return (settings.alone ? location.href.split("#")[0] : location.origin + "/") + addressOf();
   }
@@ -417,12 +420,12 @@ const live = (() => {
     if (given.alone) startAlone(given.alone);
     asked.text = sentences[0].text;
     // The token of the address is now in a cookie; a copied link must not contain it.
-    if (location.search) history.replaceState(null, "", location.pathname + location.hash);
+    if (location.search) history.replaceState(null, "", location.pathname + (/[?&](bench(=\d+)?)(?=&|$)/.exec(location.search) || ["", ""])[1].replace(/^./, "?$&") + location.hash);
     const wanted = wantedBy(address);
     opened = !wanted;
     if (wanted) take(wanted, address);
   }
 
-  return { start, want, moveCaret, parts, say, turnTo, save, saveRecord, openModel, go, link, addressParts, askWhy, pair, wayBack, turn, translation, asked, status, onChange: (run) => listeners.push(run),
+  return { start, want, moveCaret, parts, say, turnTo, save, saveRecord, openModel, go, link, takes, addressParts, askWhy, pair, wayBack, turn, translation, asked, status, onChange: (run) => listeners.push(run),
     settings: () => settings, choices: () => choices.get(modelAsked()) || {}, hurries: () => hurry };
 })();

@@ -97,20 +97,33 @@ const liveView = (() => {
       `${says} `, dataText(printable(value)), make("span", { "aria-hidden": "true", text: " ×" })));
   }
 
-  /** Writes under each word of the translation the source words that it was translated from, as
-   *  the word alignment has them. */
+  // A link counts as a guess at a word from SURE on, or from FAIR on if no other word has more of
+  // that source word. On the example sentences, this keeps right links and drops wrong ones.
+  const SURE = 0.55;
+  const FAIR = 0.4;
+
+  /** Returns the links of a word alignment that are sure enough for the gloss. */
+  function glossLinks({ links }) {
+    return links.filter(({ source, weight }) => weight >= SURE
+        || (weight >= FAIR && links.every((other) => other.source !== source || other.weight <= weight)));
+  }
+
+  /** Writes under each word of the translation the source words that it may come from, as the word
+   *  alignment has them; a dash where the alignment is weak. */
   function updateGloss() {
     const alignment = scene.hypothesis && scene.hypothesis.alignment;
     const host = find("gloss");
     host.hidden = !alignment || alignment.links.length === 0;
     if (host.hidden) return;
-    const source = new Map(alignment.source.map(({ text, index }) => [index, printable(text)]));
-    const glossOf = ({ index }) => alignment.links.filter((link) => link.target === index)
-        .map((link) => source.get(link.source)).join(" ") || "–";
-    refill(host, JSON.stringify([alignment.source, alignment.target, alignment.links]), () => [
-      ...alignment.target.map((word) => make("span", { class: "gloss-word" }, dataText(printable(word.text)),
+    refill(host, JSON.stringify([alignment.source, alignment.target, alignment.links]), () => {
+      const source = new Map(alignment.source.map(({ text, index }) => [index, printable(text)]));
+      const links = glossLinks(alignment);
+      const glossOf = ({ index }) => links.filter((link) => link.target === index)
+          .map((link) => source.get(link.source)).join(" ") || "–";
+      return [...alignment.target.map((word) => make("span", { class: "gloss-word" }, dataText(printable(word.text)),
           dataText(glossOf(word), { class: "quiet" }))),
-      make("span", { class: "gloss-says quiet", text: `word by word, by the attention of ${alignment.from}` })]);
+        make("span", { class: "gloss-says quiet", title: "–: the head looks at no word clearly", text: `a guess from attention (${alignment.from}): it may be wrong` })];
+    });
   }
 
   /** Updates the words that can be swapped, divided as the program does: only at spaces and
@@ -204,14 +217,25 @@ const liveView = (() => {
     const code = source ? source[0].split(/[-_]/)[0].toLowerCase() : "";
     const examples = EXAMPLES[{ eng: "en", deu: "de" }[code] || code];
     find("examples").hidden = !examples;
-    if (!examples || examples === shownExamples) return examples;
+    if (examples && examples !== shownExamples) {
+      replaceChildren(find("examples"), examples.map(([text, says]) => make("li", {}, make("button", { type: "button", class: "live-chip",
+        title: says, "aria-describedby": "example-says", text, on: { focus: showExample, blur: showExample, click: () => {
+          find("live-text").value = text;
+          live.want({ text, target: null, swap: [] });
+        } } }))));
+    }
     shownExamples = examples;
-    replaceChildren(find("examples"), examples.map(([text, says]) => make("li", {}, make("button", { type: "button", class: "live-chip",
-      title: says, text, on: { click: () => {
-        find("live-text").value = text;
-        live.want({ text, target: null, swap: [] });
-      } } }))));
+    showExample();
     return examples;
+  }
+
+  /** Says below the examples what the one with the focus shows, or the one that is the sentence. */
+  function showExample() {
+    const focused = find("examples").contains(document.activeElement) ? document.activeElement.textContent : null;
+    const chosen = (shownExamples || []).find(([text]) => text === (focused === null ? live.asked.text : focused));
+    for (const button of find("examples").querySelectorAll("button")) putAttribute(button, "aria-pressed", button.textContent === live.asked.text);
+    find("example-says").hidden = !chosen;
+    if (chosen) refill(find("example-says"), chosen[0], () => [dataText(chosen[0], { class: "strong" }), ` shows: ${chosen[1]}`]);
   }
 
   /** Labels the button that translates the other way. A page without a server asks for a model if
@@ -258,6 +282,9 @@ const liveView = (() => {
       find("alone").hidden = true;
       for (const field of find("live").querySelectorAll("textarea, input, button, select")) field.disabled = true;
     }
+    const isBlank = asked.text.trim() === "" && scene.record.source.text.trim() === "";
+    document.body.classList.toggle("is-blank", isBlank);
+    find("live-blank").hidden = !isBlank;
     updateGloss();
     put(find("live-text"), document.activeElement === find("live-text") ? find("live-text").value : asked.text);
     const given = asked.target !== null;
