@@ -167,6 +167,15 @@ TEST_CASE("tags stay inside a word that is the same in the translation") {
   CHECK(placed(read_html("a<i>b</i>c d"), "d abc", {}) == "d a<i>b</i>c");
 }
 
+TEST_CASE("a CDATA section is copied whole") {
+  const std::string cdata = "<![CDATA[<b>raw</b> ]>]]>";
+  const MarkedText text = read_html("<p>The dog " + cdata + " sleeps.</p>");
+  CHECK(text.segments.front().text == "The dog sleeps.");
+  CHECK(placed(text, "Der Hund schläft.", {{0, 0}, {1, 1}, {2, 2}}) ==
+        "<p>Der Hund " + cdata + " schläft.</p>");
+  CHECK(tags_of("<![CDATA[a>b") == Tags{{"<![CDATA[a>", 1}});
+}
+
 TEST_CASE("an element that continues in another segment stays open") {
   const MarkedText text = read_html("a <b>one<br>two</b> c");
   REQUIRE(text.segments.size() == 2);
