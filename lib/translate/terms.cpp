@@ -77,6 +77,18 @@ void add_forms(const Tokenizer& tokenizer, const std::string& target,
   }
 }
 
+/// True if a token continues the word with which a form ends. Other tokens begin a word, or are
+/// punctuation or the end.
+bool continues_word(const Tokenizer& tokenizer, const std::vector<int>& form, int next) {
+  const std::string word = tokenizer.decode_target(form);
+  std::vector<int> longer = form;
+  longer.push_back(next);
+  const std::string text = tokenizer.decode_target(longer);
+  return !word.empty() && text.size() > word.size() && text.starts_with(word) &&
+         is_word_character(last_character(word)) &&
+         is_word_character(decode_code_point(std::string_view(text).substr(word.size())).value);
+}
+
 std::string joined(const std::vector<std::string>& targets) {
   return fmt::format("{}", fmt::join(targets, "|"));
 }
@@ -110,6 +122,9 @@ SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view te
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (counts[i] == 0) continue;
     SentenceTerm term{terms[i].source + "=" + joined(terms[i].targets), {}, counts[i]};
+    term.continues = [&tokenizer](const std::vector<int>& form, int next) {
+      return continues_word(tokenizer, form, next);
+    };
     for (const std::string& target : terms[i].targets) add_forms(tokenizer, target, term.forms);
     if (!term.forms.empty()) {
       found.push_back(std::move(term));

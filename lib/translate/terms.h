@@ -23,7 +23,7 @@ std::vector<int> count_terms(const std::vector<Term>& terms, std::string_view te
 
 /// Returns the terms of a sentence as tokens, each form as the tokenizer splits it at the start of
 /// a sentence and inside it. A form with unknown tokens is left out. If a term has no form left,
-/// `say` receives a note.
+/// `say` receives a note. The tokenizer must outlive the result.
 SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view text,
                              const Tokenizer& tokenizer,
                              const std::function<void(const std::string&)>& say);
