@@ -95,6 +95,17 @@ std::string joined(const std::vector<std::string>& targets) {
 
 }  // namespace
 
+std::string term_name(const Term& term) {
+  return term.source + "=" + joined(term.targets);
+}
+
+std::string unfulfilled_note(const std::string& term_name) {
+  return fmt::format(
+      "term {}: no translation contains it within max_length and the other rules, so the "
+      "translation was made without it",
+      excerpt(term_name));
+}
+
 std::vector<int> count_terms(const std::vector<Term>& terms, std::string_view text) {
   std::vector<int> counts(terms.size());
   for (std::size_t at = 0; at < text.size();) {
@@ -121,7 +132,7 @@ SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view te
   const std::vector<int> counts = count_terms(terms, text);
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (counts[i] == 0) continue;
-    SentenceTerm term{terms[i].source + "=" + joined(terms[i].targets), {}, counts[i]};
+    SentenceTerm term{term_name(terms[i]), {}, counts[i]};
     term.continues = [&tokenizer](const std::vector<int>& form, int next) {
       return continues_word(tokenizer, form, next);
     };

@@ -16,6 +16,12 @@ struct Term {
   std::vector<std::string> targets;  ///< one of these forms must be in the translation
 };
 
+/// Returns the term as the user gave it: "house=Haus|Gebäude".
+std::string term_name(const Term& term);
+
+/// Returns the note about a term that no translation contains.
+std::string unfulfilled_note(const std::string& term_name);
+
 /// Counts where a term's source occurs in a text as whole words. A term that begins with a
 /// lower-case letter also occurs with a capital ("House" at the start of a sentence). At each
 /// position only the longest term counts, so "hard drive" hides "drive".
