@@ -249,6 +249,9 @@ class PlaceholderFinder {
   }
 
   std::size_t read_link(std::size_t begin) {
+    if (const std::size_t mark = footnote_mark_length(text_.substr(begin)); mark > 0) {
+      return add(begin, begin + mark, SpanType::placeholder);
+    }
     const std::size_t close = squares_[begin];
     if (close == kNone) return begin;
     if (target_end(close) > close) {

@@ -70,6 +70,8 @@ TEST_CASE("placeholders of programs are found whole") {
                                   "<https://example.org/a?b>",
                                   "`x = y`",
                                   "``a ` b``",
+                                  "[^1]",
+                                  "[^note-a]",
                                   "![alt](pic.png)",
                                   "<%= user.name %>",
                                   "<?php echo \"a > b\"; ?>",
