@@ -16,20 +16,19 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Elements that the standard's style sheet shows as blocks, parts of tables, and elements of the
-/// document itself. A sentence does not continue across their tags.
+/// Elements that the standard's style sheet shows as blocks, parts of tables, controls of forms,
+/// and elements of the document itself. A sentence does not continue across their tags.
 constexpr auto kBlocks = std::to_array<std::string_view>(
-    {"address",  "article", "aside",    "base",     "blockquote", "body",       "br",
-     "caption",  "center",  "col",      "colgroup", "dd",         "details",    "dialog",
-     "dir",      "div",     "dl",       "dt",       "fieldset",   "figcaption", "figure",
-     "footer",   "form",    "frame",    "frameset", "h1",         "h2",         "h3",
-     "h4",       "h5",      "h6",       "head",     "header",     "hgroup",     "hr",
-     "html",     "iframe",  "legend",   "li",       "link",       "listing",    "main",
-     "menu",     "meta",    "nav",      "noembed",  "noframes",   "noscript",   "ol",
-     "optgroup", "option",  "p",        "param",    "plaintext",  "pre",        "script",
-     "search",   "section", "select",   "source",   "style",      "summary",    "table",
-     "tbody",    "td",      "template", "textarea", "tfoot",      "th",         "thead",
-     "title",    "tr",      "ul"});
+    {"address",   "article",  "aside",    "base",     "blockquote", "body",     "br",     "button",
+     "caption",   "center",   "col",      "colgroup", "dd",         "details",  "dialog", "dir",
+     "div",       "dl",       "dt",       "fieldset", "figcaption", "figure",   "footer", "form",
+     "frame",     "frameset", "h1",       "h2",       "h3",         "h4",       "h5",     "h6",
+     "head",      "header",   "hgroup",   "hr",       "html",       "iframe",   "input",  "label",
+     "legend",    "li",       "link",     "listing",  "main",       "menu",     "meta",   "nav",
+     "noembed",   "noframes", "noscript", "ol",       "optgroup",   "option",   "p",      "param",
+     "plaintext", "pre",      "script",   "search",   "section",    "select",   "source", "style",
+     "summary",   "table",    "tbody",    "td",       "template",   "textarea", "tfoot",  "th",
+     "thead",     "title",    "tr",       "ul"});
 constexpr auto kVoid = std::to_array<std::string_view>(
     {"area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input",
      "link", "meta", "param", "source", "track", "wbr"});
