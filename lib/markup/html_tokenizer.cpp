@@ -16,20 +16,19 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Elements that the standard's style sheet shows as blocks, parts of tables, and elements of the
-/// document itself. A sentence does not continue across their tags.
+/// Elements that the standard's style sheet shows as blocks, parts of tables, controls of forms,
+/// and elements of the document itself. A sentence does not continue across their tags.
 constexpr auto kBlocks = std::to_array<std::string_view>(
-    {"address",  "article", "aside",    "base",     "blockquote", "body",       "br",
-     "caption",  "center",  "col",      "colgroup", "dd",         "details",    "dialog",
-     "dir",      "div",     "dl",       "dt",       "fieldset",   "figcaption", "figure",
-     "footer",   "form",    "frame",    "frameset", "h1",         "h2",         "h3",
-     "h4",       "h5",      "h6",       "head",     "header",     "hgroup",     "hr",
-     "html",     "iframe",  "legend",   "li",       "link",       "listing",    "main",
-     "menu",     "meta",    "nav",      "noembed",  "noframes",   "noscript",   "ol",
-     "optgroup", "option",  "p",        "param",    "plaintext",  "pre",        "script",
-     "search",   "section", "select",   "source",   "style",      "summary",    "table",
-     "tbody",    "td",      "template", "textarea", "tfoot",      "th",         "thead",
-     "title",    "tr",      "ul"});
+    {"address",   "article",  "aside",    "base",     "blockquote", "body",     "br",     "button",
+     "caption",   "center",   "col",      "colgroup", "dd",         "details",  "dialog", "dir",
+     "div",       "dl",       "dt",       "fieldset", "figcaption", "figure",   "footer", "form",
+     "frame",     "frameset", "h1",       "h2",       "h3",         "h4",       "h5",     "h6",
+     "head",      "header",   "hgroup",   "hr",       "html",       "iframe",   "input",  "label",
+     "legend",    "li",       "link",     "listing",  "main",       "menu",     "meta",   "nav",
+     "noembed",   "noframes", "noscript", "ol",       "optgroup",   "option",   "p",      "param",
+     "plaintext", "pre",      "script",   "search",   "section",    "select",   "source", "style",
+     "summary",   "table",    "tbody",    "td",       "template",   "textarea", "tfoot",  "th",
+     "thead",     "title",    "tr",       "ul"});
 constexpr auto kVoid = std::to_array<std::string_view>(
     {"area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input",
      "link", "meta", "param", "source", "track", "wbr"});
@@ -163,6 +162,8 @@ class HtmlTokenizer {
       if (tag) token.name = tag->name;
     } else if (source_.substr(open).starts_with("<!--")) {
       add(HtmlTokenType::point, open, comment_end(source_, open));
+    } else if (const std::size_t section = cdata_end(open); section > open) {
+      add(HtmlTokenType::point, open, section).untranslated = true;
     } else if (const std::size_t code = code_end(open); code > open) {
       add(HtmlTokenType::point, open, code).untranslated = true;
     } else if (next == '!' || next == '?' || (closes && open + 2 < source_.size())) {
@@ -171,6 +172,14 @@ class HtmlTokenizer {
       add(doctype ? HtmlTokenType::cut : HtmlTokenType::point, open,
           end == source_.npos ? source_.size() + 1 : end + 1);
     }
+  }
+
+  /// Returns the end of a CDATA section, which may contain tags; `open` if there is none.
+  std::size_t cdata_end(std::size_t open) {
+    if (cdata_is_over_ || !source_.substr(open).starts_with("<![CDATA[")) return open;
+    const std::size_t end = source_.find("]]>", open);
+    cdata_is_over_ = end == source_.npos;
+    return cdata_is_over_ ? open : end + 3;
   }
 
   /// Returns the end of a template's code, <% … %> or <?php … ?>; `open` if there is none. It may
@@ -293,8 +302,9 @@ class HtmlTokenizer {
   static bool is_foreign(std::string_view name) { return name == "svg" || name == "math"; }
 
   std::string_view source_;
-  std::size_t at_ = 0;      ///< end of the last token
-  std::size_t search_ = 0;  ///< where the next search for "<" begins
+  std::size_t at_ = 0;          ///< end of the last token
+  std::size_t search_ = 0;      ///< where the next search for "<" begins
+  bool cdata_is_over_ = false;  ///< no "]]>" follows
   std::vector<HtmlToken> tokens_;
 };
 

@@ -354,9 +354,12 @@ MarkedText read_html(std::string_view html, const SpanFinder& keep) {
 MarkedText read_plain_text(std::string_view text, const SpanFinder& keep) {
   SegmentBuilder builder(false);
   int id = 0;
-  for (const LayoutLine& line : split_text(text)) {
+  const std::vector<LayoutLine> lines = split_text(text);
+  const std::vector<bool> fenced = fenced_lines(lines);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const LayoutLine& line = lines[i];
     builder.cut(line.before);
-    const std::size_t mark = block_mark_length(line.content);
+    const std::size_t mark = fenced[i] ? line.content.size() : block_mark_length(line.content);
     builder.cut(line.content.substr(0, mark));
     add_line(builder, line.content.substr(mark), keep, id);
     builder.cut(line.after);

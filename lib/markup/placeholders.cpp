@@ -124,12 +124,18 @@ class PlaceholderFinder {
     const bool after_number = number_end > 0 && is_digit(text_[number_end - 1]) &&
                               (found_.empty() || found_.back().end != number_end);
     std::size_t i = begin + 1;
+    bool bracketed = false;  // a name in angle brackets, which may be a tag
     if (at(i) == '%') return i + 1;
     if (at(i) == '(') {
       const std::string_view name = text_.substr(i + 1, kLongestName);
       const std::size_t length = name.find(')');
       if (length == name.npos || length == 0) return begin;
       i += length + 2;
+    } else if (at(i) == '<') {  // Ruby's %<name>s
+      const std::size_t name = ++i;
+      while (i - name < kLongestName && is_word(at(i))) ++i;
+      if (i == name || at(i++) != '>') return begin;
+      bracketed = true;
     } else if (!inside && (is_ascii_letter(at(i)) || at(i) == '_')) {
       std::size_t end = i;
       while (end - i < kLongestName && is_word(at(end))) ++end;
@@ -148,8 +154,8 @@ class PlaceholderFinder {
     }
     const std::size_t size = i;
     while (i < size + 2 && is_any_of(at(i), "hlqjztL")) ++i;
-    // "100 %discount" contains none.
-    const bool ends = !after_number || !is_word(at(i + 1));
+    // "100 %discount" and "%<b>discount" contain none.
+    const bool ends = !(after_number || bracketed) || !is_word(at(i + 1));
     if (is_any_of(at(i), "diouxXeEfFgGaAcCsSpnr@") && ends) return i + 1;
     // Qt's %1, unlike "100 %" and "5%".
     return counted && !inside && i - number <= 2 && !is_word(at(i)) ? i : begin;
@@ -243,6 +249,9 @@ class PlaceholderFinder {
   }
 
   std::size_t read_link(std::size_t begin) {
+    if (const std::size_t mark = footnote_mark_length(text_.substr(begin)); mark > 0) {
+      return add(begin, begin + mark, SpanType::placeholder);
+    }
     const std::size_t close = squares_[begin];
     if (close == kNone) return begin;
     if (target_end(close) > close) {
@@ -353,7 +362,7 @@ class PlaceholderFinder {
     return kept;
   }
 
-  /// True if there is nothing between an opening delimiter and the next one.
+  /// True if there is nothing bracketed an opening delimiter and the next one.
   bool is_empty_pair(std::size_t open, std::size_t close) const {
     return found_[open].end == found_[close].begin;
   }

@@ -70,10 +70,7 @@ class MarkupWriter {
       }
       k = std::max(k == kNowhere ? free : k, free);
       while (k < count && gap(k).empty()) ++k;
-      if (k >= count) {
-        rest_ += item.bytes;
-        continue;
-      }
+      if (k >= count) continue;  // without a gap the whitespace is omitted
       gaps_[k] = &item;
       free = k + 1;
     }
@@ -87,7 +84,6 @@ class MarkupWriter {
     } else {
       write_text(text);
     }
-    if (k == units_.target.size()) out_ += rest_;
     if (own != nullptr || !text.empty()) wants_space_ = false;
   }
 
@@ -151,7 +147,6 @@ class MarkupWriter {
   const UnitAlignment& units_;
   std::vector<const MarkupItem*> gaps_;    ///< what replaces the whitespace before each unit
   std::vector<std::size_t> placeholders_;  ///< number of placeholders before each item
-  std::string rest_;                       ///< whitespace without a gap
   std::string out_;
   bool wants_space_ =
       false;  ///< the last item was a placeholder that has a space after it in the source

@@ -23,6 +23,11 @@ inline constexpr std::string_view kNextLine = "\xc2\x85";
 /// is one line without content.
 std::vector<LayoutLine> split_text(std::string_view text);
 
+/// Returns for each line whether it is fenced code of Markdown: a line that begins with at least
+/// three backticks or tildes, and all lines up to one with as many of them and nothing else. A
+/// fence that is not closed is text. Takes linear time.
+std::vector<bool> fenced_lines(const std::vector<LayoutLine>& lines);
+
 /// True for spaces, tabs and ASCII line ends.
 constexpr bool is_ascii_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
@@ -41,8 +46,13 @@ constexpr bool is_any_of(char c, std::string_view characters) {
 }
 
 /// Returns the length of the mark of a block of Markdown, with its spaces, at the start of a line:
-/// "## ", "> ", "* " or "+ "; 0 if there is none. "- " is a dash, too, which a model reads.
+/// "## ", "> ", "* ", "+ " or "[^1]: "; 0 if there is none. "- " is a dash, too, which a model
+/// reads.
 std::size_t block_mark_length(std::string_view line);
+
+/// Returns the length of the footnote mark of Markdown, "[^1]", at the start of the text; 0 if
+/// there is none.
+std::size_t footnote_mark_length(std::string_view text);
 
 /// Returns the length of the whitespace character at the start of the text; 0 if there is none.
 std::size_t whitespace_length(std::string_view text);

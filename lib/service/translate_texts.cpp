@@ -210,6 +210,23 @@ void translate_with_stand_ins(const SegmentTranslator& translator, const TextHoo
   }
 }
 
+/// Notes the terms in text that is copied, such as placeholders: the model does not see them.
+void note_copied_terms(const TranslationSettings& settings, const std::vector<PendingText>& texts) {
+  if (settings.terms.empty() || !settings.term_note) return;
+  for (const PendingText& text : texts) {
+    for (const MarkedSegment& segment : text.marked.segments) {
+      for (const MarkupItem& item : segment.items) {
+        if (!item.placeholder) continue;
+        const std::vector<int> counts = count_terms(settings.terms, item.bytes);
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+          if (counts[i] == 0) continue;
+          settings.term_note(segment.text, unfulfilled_note(term_name(settings.terms[i])));
+        }
+      }
+    }
+  }
+}
+
 // The whole text.
 
 /// One of the best combinations of translations for the first segments.
@@ -309,6 +326,7 @@ std::vector<TranslatedText> translate_texts(const Translator& translator,
     };
   }
   const SegmentTranslator segments(translator, settings, text_settings, noting);
+  note_copied_terms(settings, pending);
   translate_with_stand_ins(segments, noting, pending);
   segments.translate(pending);
   std::vector<TranslatedText> translated;

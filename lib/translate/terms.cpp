@@ -77,11 +77,34 @@ void add_forms(const Tokenizer& tokenizer, const std::string& target,
   }
 }
 
+/// True if a token continues the word with which a form ends. Other tokens begin a word, or are
+/// punctuation or the end.
+bool continues_word(const Tokenizer& tokenizer, const std::vector<int>& form, int next) {
+  const std::string word = tokenizer.decode_target(form);
+  std::vector<int> longer = form;
+  longer.push_back(next);
+  const std::string text = tokenizer.decode_target(longer);
+  return !word.empty() && text.size() > word.size() && text.starts_with(word) &&
+         is_word_character(last_character(word)) &&
+         is_word_character(decode_code_point(std::string_view(text).substr(word.size())).value);
+}
+
 std::string joined(const std::vector<std::string>& targets) {
   return fmt::format("{}", fmt::join(targets, "|"));
 }
 
 }  // namespace
+
+std::string term_name(const Term& term) {
+  return term.source + "=" + joined(term.targets);
+}
+
+std::string unfulfilled_note(const std::string& term_name) {
+  return fmt::format(
+      "term {}: no translation contains it within max_length and the other rules, so the "
+      "translation was made without it",
+      excerpt(term_name));
+}
 
 std::vector<int> count_terms(const std::vector<Term>& terms, std::string_view text) {
   std::vector<int> counts(terms.size());
@@ -109,7 +132,10 @@ SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view te
   const std::vector<int> counts = count_terms(terms, text);
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (counts[i] == 0) continue;
-    SentenceTerm term{terms[i].source + "=" + joined(terms[i].targets), {}, counts[i]};
+    SentenceTerm term{term_name(terms[i]), {}, counts[i]};
+    term.continues = [&tokenizer](const std::vector<int>& form, int next) {
+      return continues_word(tokenizer, form, next);
+    };
     for (const std::string& target : terms[i].targets) add_forms(tokenizer, target, term.forms);
     if (!term.forms.empty()) {
       found.push_back(std::move(term));

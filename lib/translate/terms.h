@@ -16,6 +16,12 @@ struct Term {
   std::vector<std::string> targets;  ///< one of these forms must be in the translation
 };
 
+/// Returns the term as the user gave it: "house=Haus|Gebäude".
+std::string term_name(const Term& term);
+
+/// Returns the note about a term that no translation contains.
+std::string unfulfilled_note(const std::string& term_name);
+
 /// Counts where a term's source occurs in a text as whole words. A term that begins with a
 /// lower-case letter also occurs with a capital ("House" at the start of a sentence). At each
 /// position only the longest term counts, so "hard drive" hides "drive".
@@ -23,7 +29,7 @@ std::vector<int> count_terms(const std::vector<Term>& terms, std::string_view te
 
 /// Returns the terms of a sentence as tokens, each form as the tokenizer splits it at the start of
 /// a sentence and inside it. A form with unknown tokens is left out. If a term has no form left,
-/// `say` receives a note.
+/// `say` receives a note. The tokenizer must outlive the result.
 SentenceTerms sentence_terms(const std::vector<Term>& terms, std::string_view text,
                              const Tokenizer& tokenizer,
                              const std::function<void(const std::string&)>& say);

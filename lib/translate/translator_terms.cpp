@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/strings/utf8.h"
 #include "translate/search/term_search.h"
 #include "translate/translator.h"
 
@@ -40,10 +37,7 @@ void Translator::note_missing(const SentenceTerms& terms, const PreparedSentence
   if (!settings.term_note) return;
   for (const SentenceTerm& term : terms) {
     if (!lacks(found, term)) continue;
-    settings.term_note(sentence.text,
-                       fmt::format("term {}: no translation contains it within max_length and the "
-                                   "other rules, so the translation was made without it",
-                                   excerpt(term.name)));
+    settings.term_note(sentence.text, unfulfilled_note(term.name));
   }
 }
 

@@ -67,6 +67,13 @@ TEST_CASE("placeholders and Markdown survive, and a note says so") {
         "\\Q…\\E matches a text literally\n");
 }
 
+TEST_CASE("a term in text that is kept has a note") {
+  const Result result = run_program({.args = {"translate", "--term", "house=Heim", "--keep",
+                                              "house", "--show", "none", "The house is big."}});
+  CHECK(result.code == 0);
+  CHECK(result.err.find("note: term house=Heim: no translation contains it") != std::string::npos);
+}
+
 TEST_CASE("--html-input keeps the document") {
   const std::string html =
       "<!DOCTYPE html>\n<p class=\"a>b\">The <b>group</b> went home</p>\n<pre>x  = 1</pre>\n"

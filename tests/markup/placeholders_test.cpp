@@ -51,6 +51,9 @@ TEST_CASE("placeholders of programs are found whole") {
                                   "@{x}",
                                   "%(name)s",
                                   "%(n)03d",
+                                  "%<name>s",
+                                  "%<count>d",
+                                  "%<x>.2f",
                                   "%s",
                                   "%d",
                                   "%1$s",
@@ -67,6 +70,8 @@ TEST_CASE("placeholders of programs are found whole") {
                                   "<https://example.org/a?b>",
                                   "`x = y`",
                                   "``a ` b``",
+                                  "[^1]",
+                                  "[^note-a]",
                                   "![alt](pic.png)",
                                   "<%= user.name %>",
                                   "<?php echo \"a > b\"; ?>",
@@ -99,6 +104,7 @@ TEST_CASE("placeholders of programs are found whole") {
   CHECK(marked("{0}{1}") == "|{0}||{1}|");
   CHECK(marked("%s%s") == "|%s||%s|");
   CHECK(marked("a%sb %dpx") == "a|%s|b |%d|px");
+  CHECK(marked("%<a>s<b>x</b> 50%<b>off</b>") == "|%<a>s|(<b>x</b>) 50%(<b>off</b>)");
   CHECK(marked("({0})") == "(|{0}|)");
   CHECK(marked("(see https://x.org/a.), www.y.org!") == "(see |https://x.org/a|.), |www.y.org|!");
   CHECK(marked("to a@b.org. Go") == "to |a@b.org|. Go");

@@ -106,7 +106,7 @@ class Fragments {
     static const std::vector<std::string> words = {
         "the", "house", "is", "big,", "1,000", "(so)", "&amp;", "Tom&#39;s", "red.", "f&uuml;r"};
     static const std::vector<std::string> points = {"<img src='a>b'>", "<!-- c > d -->", "<wbr>",
-                                                    "<input value=\"<b>\">"};
+                                                    "<embed value=\"<b>\">"};
     std::string html;
     for (std::size_t i = below(5); i < 5; ++i) {
       if (below(3) > 0) html += below(6) == 0 ? "  " : " ";
@@ -165,6 +165,22 @@ TEST_CASE("tags stay inside a word that is the same in the translation") {
   CHECK(placed(read_html("Water is H<sub>2</sub>O."), "Wasser ist H2O.", {{0, 0}, {1, 1}}) ==
         "Wasser ist H<sub>2</sub>O.");
   CHECK(placed(read_html("a<i>b</i>c d"), "d abc", {}) == "d a<i>b</i>c");
+}
+
+TEST_CASE("controls of forms cut the text") {
+  const MarkedText text = read_html("<label>Name <input></label> <button>Save</button> it");
+  REQUIRE(text.segments.size() == 3);
+  CHECK(text.segments[0].text == "Name");
+  CHECK(text.segments[1].text == "Save");
+}
+
+TEST_CASE("a CDATA section is copied whole") {
+  const std::string cdata = "<![CDATA[<b>raw</b> ]>]]>";
+  const MarkedText text = read_html("<p>The dog " + cdata + " sleeps.</p>");
+  CHECK(text.segments.front().text == "The dog sleeps.");
+  CHECK(placed(text, "Der Hund schläft.", {{0, 0}, {1, 1}, {2, 2}}) ==
+        "<p>Der Hund " + cdata + " schläft.</p>");
+  CHECK(tags_of("<![CDATA[a>b") == Tags{{"<![CDATA[a>", 1}});
 }
 
 TEST_CASE("an element that continues in another segment stays open") {

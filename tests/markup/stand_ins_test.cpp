@@ -87,6 +87,21 @@ TEST_CASE("the words are replaced, and everything else stays") {
   }
 }
 
+TEST_CASE("a space that the translation lacks does not move to the end") {
+  const auto translated = [](const MarkedText& text, const std::string& translation) {
+    REQUIRE(text.segments.size() == 1);
+    const auto made = with_stand_ins(text.segments.front());
+    REQUIRE(made);
+    return text.segments.front().before +
+           restore_placeholders(*made, place_markup(made->segment, translation, {})) + text.tail;
+  };
+  CHECK(translated(read_plain_text("%s items"), "X1-Elemente") == "%s-Elemente");
+  CHECK(translated(read_plain_text("  %s items  "), "X1-Elemente") == "  %s-Elemente  ");
+  CHECK(translated(read_plain_text("{n}  files!"), "X1-Dateien!") == "{n}-Dateien!");
+  CHECK(translated(read_html("<b>%s items</b>"), "X1-Elemente") == "<b>%s-Elemente</b>");
+  CHECK(translated(read_html("<p>%s\nitems </p>"), "X1-Elemente") == "<p>%s-Elemente </p>");
+}
+
 TEST_CASE("10,000 random lines with stand-ins keep their placeholders") {
   std::mt19937 random(7);
   const std::vector<std::string> pieces = {"{{a.b}}", "{0}", "%s", "<b>", "</b>", "word", "X1",

@@ -73,3 +73,21 @@ TEST_CASE("text with markup is clean but keeps its line ends") {
   CHECK(clean_markup("a\vb\fc\u0085d\u0086").text == "a\vb\fc\u0085d\ufffd");
   CHECK(clean_markup("").text.empty());
 }
+
+TEST_CASE("fenced code is copied, and the marks of footnotes") {
+  const auto translated = [](const std::string& text) {
+    std::vector<std::string> texts;
+    for (const MarkedSegment& segment : read_plain_text(text).segments)
+      texts.push_back(segment.text);
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(translated("One.\n```cpp\nreturn a;\n\n  if b\n```\nTwo.") == Texts{"One.", "Two."});
+  CHECK(translated("~~~~\na\n~~~\n```\n~~~~\nTwo.") == Texts{"Two."});
+  CHECK(translated("One.\n```\na\n").front() == "One.");
+  CHECK(translated("```\nNot closed.") == Texts{"Not closed."});
+  CHECK(translated("One\n~~~ two") == Texts{"One", "~~~ two"});
+  const MarkedText note = read_plain_text("[^1]: A note.");
+  CHECK(note.segments.front().before == "[^1]: ");
+  CHECK(note.segments.front().text == "A note.");
+}

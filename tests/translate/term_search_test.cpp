@@ -22,6 +22,7 @@ namespace {
 
 using Ids = std::vector<int>;
 constexpr int kEnd = 0, kStart = 4, kVocabulary = 5, kLongest = 5;
+constexpr int kContinues = 4;  // continues a word if a term says so
 
 Transformer tiny_model(std::uint64_t seed) {
   ModelConfig c;
@@ -40,14 +41,16 @@ PackedTokens packed(const Ids& ids) {
   return one;
 }
 
-/// Counts the positions where a form of the term ends, in the simplest way.
+/// Counts the positions where a form of the term ends with a word, in the simplest way.
 int ends_of(const SentenceTerm& term, const Ids& ids) {
   int found = 0;
   for (std::size_t end = 1; end <= ids.size(); ++end) {
     bool here = false;
     for (const Ids& form : term.forms) {
-      here = here || (form.size() <= end && Ids(ids.begin() + to_index(end - form.size()),
-                                                ids.begin() + to_index(end)) == form);
+      const bool word_ends = !term.continues || end == ids.size() || ids[end] != kContinues;
+      here = here ||
+             (word_ends && form.size() <= end &&
+              Ids(ids.begin() + to_index(end - form.size()), ids.begin() + to_index(end)) == form);
     }
     found += here;
   }
@@ -120,6 +123,9 @@ SentenceTerms random_terms(std::mt19937& random) {
       term.forms.push_back(form);
     }
     if (term.forms.front().size() == 1) term.times = upto(2);
+    if (term.forms.size() == 2) {
+      term.continues = [](const Ids&, int next) { return next == kContinues; };
+    }
     terms.push_back(term);
   }
   return terms;
@@ -176,6 +182,18 @@ TEST_CASE("terms that cannot be completed end a search all the same") {
   // The form that fits is used if the other one does not.
   const SentenceTerms either{{"c", {{1, 2, 3, 1, 2, 3}, {3}}, 1}};
   CHECK(holds_all(either, searched(model, source, either, config(4)).ids));
+}
+
+TEST_CASE("a form that a longer word begins with does not count") {
+  SentenceTerms terms{{"a", {{1, 2}}, 1}};
+  CHECK(missing_term_tokens(terms, Ids{1, 2, kContinues}) == 0);
+  terms.front().continues = [](const Ids& form, int next) {
+    return form == Ids{1, 2} && next == kContinues;
+  };
+  CHECK(missing_term_tokens(terms, Ids{1, 2}) == 0);
+  CHECK(missing_term_tokens(terms, Ids{1, 2, 3}) == 0);
+  CHECK(missing_term_tokens(terms, Ids{1, 2, kContinues}) == 2);
+  CHECK(missing_term_tokens(terms, Ids{1, 2, kContinues, 1}) == 1);
 }
 
 TEST_CASE("missing tokens are counted over forms, beginnings and repetitions") {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ struct SentenceTerm {
   std::string name;                     ///< as the user gave it: "house=Haus"
   std::vector<std::vector<int>> forms;  ///< one of these sequences of tokens
   int times = 1;                        ///< at this many different positions
+  /// True if the token `next` continues the last word of the form ("at" after "Heim"), so that the
+  /// form is not a word there. Empty: no token does.
+  std::function<bool(const std::vector<int>& form, int next)> continues = nullptr;
 };
 using SentenceTerms = std::vector<SentenceTerm>;
 

@@ -26,13 +26,15 @@ std::size_t begun(const std::vector<int>& form, std::span<const int> ids) {
   return 0;
 }
 
-/// Returns how often one of the term's forms ends inside `ids`, each position counted once.
+/// Returns how often one of the term's forms ends inside `ids` together with its last word, each
+/// position counted once.
 int count(const SentenceTerm& term, std::span<const int> ids) {
   int found = 0;
   for (std::size_t end = 1; end <= ids.size(); ++end) {
     found += std::ranges::any_of(term.forms, [&](const std::vector<int>& form) {
       return form.size() <= end &&
-             std::equal(form.begin(), form.end(), ids.begin() + to_index(end - form.size()));
+             std::equal(form.begin(), form.end(), ids.begin() + to_index(end - form.size())) &&
+             !(term.continues && end < ids.size() && term.continues(form, ids[end]));
     });
   }
   return found;
