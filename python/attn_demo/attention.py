@@ -129,7 +129,8 @@ class Attention:
 
     def widget(self, view: str = "", height: int = 420) -> Any:
         """Returns a notebook widget of one head. You can read the reader's selection from its `head`
-        and `cell`, and the whole view, as in the page's address, from `view`. Needs anywidget."""
+        and `cell`, and the whole view, as in the page's address, from `view`. It is `height` pixels
+        high until the page says what its map needs. Needs anywidget."""
         from .widget import make_widget
 
         return make_widget(_core.page(self._records, embed=True), view, height)
