@@ -201,7 +201,11 @@ py::dict results(const SharedWhy& answer) {
   if (why.contributions) dict["contributions"] = contributions_dict(*why.contributions, view);
   if (why.logit_lens) dict["lens"] = lens_dict(why, view);
   if (why.gradients) dict["gradients"] = pair_dict(*why.gradients, view);
-  if (why.integrated) dict["integrated"] = pair_dict(*why.integrated, view);
+  if (why.integrated) {
+    py::dict integrated = pair_dict(*why.integrated, view);
+    integrated["steps"] = IntegrationOptions{}.steps;
+    dict["integrated"] = integrated;
+  }
   if (why.patching) dict["patch"] = patching_dict(*why.patching, view);
   return dict;
 }

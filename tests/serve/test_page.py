@@ -470,8 +470,8 @@ class LivePage(ServerCase):
         self.type("#live-text", "Tom")
         self.wait_text("#live-says", "the server does not answer: is attn-demo serve still running?")
         self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
-        for entry in self.browser.logs():
-            self.assertIn("net::ERR_CONNECTION_", entry["message"])
+        for entry in self.browser.logs():  # 503: asked while the server was ending
+            self.assertRegex(entry["message"], "net::ERR_CONNECTION_|status of 503")
 
     def test_hostile_text_is_text(self):
         text = "</script><img src=x onerror=window.tripped=1><b>{{7*7}}"
