@@ -204,7 +204,7 @@ class Library(unittest.TestCase):
         run(PREFIX / "usr/bin/attn-demo", "init", "--config", config, "--out", languages)
         said = run(build / "example", languages, cwd="/").splitlines()
         self.assertEqual(said[0] + "\n", GERMAN)
-        self.assertEqual(said[3], "▁ging 0.67")
+        self.assertRegex(said[3], r"^▁ging 0\.\d\d$")
         self.assertEqual(said[7:10], ["[Sie sind bei der Arbeit.]", "[]",
                                       "4 nowhere: no such model directory, and no shipped model has this name (shipped: en-de, de-en); check the path"])
         spoken, same, refused = said[10:13]
