@@ -362,7 +362,7 @@ class PlaceholderFinder {
     return kept;
   }
 
-  /// True if there is nothing bracketed an opening delimiter and the next one.
+  /// True if there is nothing between an opening delimiter and the next one.
   bool is_empty_pair(std::size_t open, std::size_t close) const {
     return found_[open].end == found_[close].begin;
   }

@@ -14,11 +14,9 @@ void write_gradients(JsonWriter& json, const EmbeddingGradients& gradients);
 /// "gap":[…]}; a gap is null where the difference is 0.
 void write_integrated_gradients(JsonWriter& json, const IntegratedGradients& gradients);
 
-/// Writes
-/// {"clean":[id,…],"corrupt":[id,…],"corrupt_target":[id,…],"step":…,"word":…,"foil":…,"positions":[[clean,
-/// corrupt],…],"clean_logit_diff":…,
-/// "corrupt_logit_diff":…,"encoder":[layer][position],"decoder":[layer][position],
-/// "cross":[layer][head]}.
+/// Writes {"clean":[id,…],"corrupt":[id,…],"corrupt_target":[id,…],"step":…,"word":…,"foil":…,
+/// "positions":[[clean, corrupt],…],"clean_logit_diff":…,"corrupt_logit_diff":…,
+/// "encoder":[layer][position],"decoder":[layer][position],"cross":[layer][head]}.
 void write_patching(JsonWriter& json, const PatchingResult& patching);
 
 }  // namespace attn

@@ -153,7 +153,7 @@ void add_patching(const Transformer& model, const WhyRequest& request, Why& why)
   PatchingRequest patch{trace.source, request.corrupt, trace.decoder_input, step, word, foil};
   PatchingGrids grids = patch_activations(model, patch);
   std::string foil_text = named({foil}, request.target_token).tokens.front();
-  why.patching = {std::move(patch), std::move(grids), request.corrupt_target, std::move(foil_text)};
+  why.patching = {std::move(patch), std::move(grids), std::move(foil_text)};
 }
 
 }  // namespace

@@ -50,7 +50,6 @@ struct WhyRequest {
   /// For patching: the ids of a corrupted source, and the step to compare; −1: the first step at
   /// which the corrupted source would write another token.
   std::vector<int> corrupt = {};
-  std::vector<int> corrupt_target = {};  ///< its translation, which only results report
   int patch_step = -1;
   /// Return the texts of tokens and of whole translations.
   std::function<std::string(int)> source_token = nullptr;
@@ -76,8 +75,8 @@ struct GradientPair {
 struct PatchingResult {
   PatchingRequest request;
   PatchingGrids grids;
-  std::vector<int> corrupt_target;  ///< the translation of the corrupted source; may be empty
-  std::string foil;                 ///< the text of the request's foil
+  std::string foil;                      ///< the text of the request's foil
+  std::vector<int> corrupt_target = {};  ///< the corrupted source's translation; left to the caller
 };
 
 /// The answers. A method that was not requested has no result. S source tokens, T steps.

@@ -70,7 +70,7 @@ TEST_CASE("patching grids as JSON have the axes layer and position or head") {
   request.word = 17;
   request.foil = 8;
   const Json json = written([&](JsonWriter& out) {
-    write_patching(out, {request, grids, {8, 0}, "x"});
+    write_patching(out, {request, grids, "x", {8, 0}});
   });
   CHECK(
       json.dump() ==

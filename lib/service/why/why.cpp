@@ -316,11 +316,9 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
   leave_out(context, trace, methods);
   methods.patch = !question.corrupt.empty();
   PreparedSentence corrupt;
-  std::vector<int> corrupt_target;
   if (methods.patch) {
     corrupt = translator.prepare(question.corrupt, settings);
     report_unknown(context, "the corrupted source", corrupt.ids);
-    corrupt_target = translator.translate({{&corrupt, 1}, settings}).front().front().ids;
   }
   const WhyRequest request{
       .trace = trace,
@@ -331,7 +329,6 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
       .unk = tokenizer.special_tokens().unk,
       .decode = lens_settings(context),
       .corrupt = corrupt.ids,
-      .corrupt_target = std::move(corrupt_target),
       .patch_step = patch_step(question, units),
       .source_token = [&](int id) { return tokenizer.source_token(id); },
       .target_token =
@@ -342,6 +339,10 @@ WhyAnswer answer_why(const WhyContext& context, const PreparedSentence& sentence
       .target_text = [&](const std::vector<int>& ids) { return tokenizer.decode_target(ids); }};
   WhyAnswer answer{explain_words(model, request), {}, {}};
   report_gap(context, answer.why);
+  if (answer.why.patching) {
+    answer.why.patching->corrupt_target =
+        translator.translate({{&corrupt, 1}, settings}).front().front().ids;
+  }
   answer.why.model = record.model;
   answer.why.source_text = record.source_text;
   answer.words = word_receipts(answer.why, units);
